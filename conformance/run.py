@@ -75,6 +75,7 @@ COMPARISONS = (
     Comparison("aisbench.breadth_scoring"),
     Comparison("aisbench.subjective_readers"),
     Comparison("aisbench.function_calls", missing="an unzipped wheel of bfcl-eval 2025.6.14 (BFCL_WHEEL)"),
+    Comparison("aisbench.instructions", missing="a wheel of OpenCompass (OPENCOMPASS_WHEEL), emoji and syllapy"),
     Comparison("aisbench.latency"),
     Comparison("aisbench.exams", hub=True),
     Comparison(

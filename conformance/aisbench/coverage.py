@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.components import RETRIEVERS, TEMPLATES
-from proctor.dialects.aisbench.config import INFERENCERS
 from proctor.dialects.aisbench.datasets import project_of
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
 from proctor.dialects.aisbench.evaluators import is_known
 from proctor.dialects.aisbench.file_keys import is_custom
+from proctor.dialects.aisbench.inferencers import INFERENCERS
 from proctor.dialects.aisbench.judge_reports import READERS
 from proctor.dialects.aisbench.pair_judges import READERS as READERS_OF_PAIRS
 from proctor.dialects.aisbench.postprocessors import postprocessor_names

@@ -41,6 +41,7 @@ EXPLAINED = {
     "once": "AISBench sends equal bodies as often as rows have them, Proctor once",
     "uuid, order": "AISBench numbers answers at random, and files them in the order in which they came",
     "logprobs of a prediction": "the response log has them; a line has the losses that are made of them",
+    "gold of nothing": "AISBench leaves out right answers that are 0, or empty; here they stand in the line",
     "None in gold": "rows of AISBench have every key that any row has; here missing parts are missing",
     "-judge.jsonl": "what a judge was asked and said is in the response log and in samples.jsonl",
 }
@@ -175,9 +176,15 @@ def predictions(folder: Path, whose: str) -> dict[tuple[str, str], list[str]]:
             continue
         lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
         kept = [{key: value for key, value in line.items() if key not in _RANDOM} for line in lines]
-        kept = [{**line, **({"gold": _without_none(line["gold"])} if "gold" in line else {})} for line in kept]
+        kept = [_with_gold(line) for line in kept]
         found[path.parent.name, path.stem] = sorted(json.dumps(_rounded(line), sort_keys=True) for line in kept)
     return found
+
+
+def _with_gold(line: dict[str, Any]) -> dict[str, Any]:
+    """Return a line with its right answer, where that is something."""
+    gold = line.pop("gold", None)
+    return {**line, "gold": _without_none(gold)} if gold else line
 
 
 def _without_none(value: Any) -> Any:

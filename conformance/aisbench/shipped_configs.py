@@ -50,7 +50,23 @@ SCORED = [
     "siqa.siqa_ppl_0_shot_chat:siqa",
 ]
 """Of configs that compare losses."""
-SETS = {"shipped": GENERATED, "shipped_scored": SCORED}
+MORE = [
+    "ARC_e.ARC_e_gen_25_shot_chat_prompt:ARC_e",
+    "SuperGLUE_BoolQ.SuperGLUE_BoolQ_gen_0_shot_str:BoolQ",
+    "SuperGLUE_BoolQ.SuperGLUE_BoolQ_gen_0_shot_noncot_str:BoolQ",
+    "SuperGLUE_BoolQ.SuperGLUE_BoolQ_gen_5_shot_str:BoolQ",
+    "aime2024.aime2024_gen_0_shot_chat_prompt:aime2024",
+    "aime2024.aime2024_gen_0_shot_str:aime2024",
+    "aime2025.aime2025_gen_0_shot_chat_prompt:aime2025",
+    "ceval.ceval_gen_0_shot_cot_chat_prompt:ceval:-law",
+    "ceval.ceval_gen_0_shot_noncot_chat_prompt:ceval:-law",
+    "ceval.ceval_gen_0_shot_str:ceval:-law",
+    "gsm8k.gsm8k_gen_0_shot_cot_chat_prompt:gsm8k",
+    "gsm8k.gsm8k_gen_4_shot_cot_str:gsm8k",
+    "race.race_high_gen_5_shot_chat:race",
+]
+"""Of further configs whose answers are words."""
+SETS = {"shipped": GENERATED, "shipped_scored": SCORED, "shipped_more": MORE}
 
 _TEXT = """
 from mmengine.config import read_base

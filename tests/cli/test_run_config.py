@@ -162,3 +162,21 @@ def test_validate_reads_configs(folder):
     assert "bad.py:9" in done.stderr or "bad.py:" in done.stderr
     assert "GenInferencer" in done.stderr
     assert "there is no engine" in done.stderr
+
+
+def test_a_table_names_scores_in_the_order_of_their_evaluator(folder):
+    rows = [
+        {"prompt": f"q{n}", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}], "key": n} for n in range(2)
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    text = CONFIG.replace("JsonlDataset", "IFEvalDataset").replace("AccEvaluator", "IFEvaluator")
+    text = text.replace("icl_evaluator import IFEvaluator", "icl_evaluator import AccEvaluator")
+    text = text.replace("import IFEvalDataset", "import IFEvalDataset, IFEvaluator").replace("range(2)]", "range(1)]")
+    text = text.replace("['question']", "['prompt']").replace("'answer', test", "'reference', test")
+    (folder / "config.py").write_text(text.replace("{question}", "{prompt}").replace("{answer}", ""))
+    done = proctor(folder, "run", "config.py", "--model", "scripted", "--model-args", "answer=a", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    with (folder / "out" / "summary.csv").open(newline="") as file:
+        metrics = [row["metric"] for row in csv.DictReader(file) if row["dataset"] == "part_0"]
+    levels = [("Prompt", "strict"), ("Inst", "strict"), ("Prompt", "loose"), ("Inst", "loose")]
+    assert metrics == [f"{level}-level-{kind}-accuracy" for level, kind in levels]

@@ -33,6 +33,11 @@ CHOICES = {"choices": ["A", "BB"]}
 LIKELY = [[Response(scores=(Scored(-1.0, True), Scored(-3.0), Scored(-2.0), Scored(-2.0)))]] * 2
 ROLLED = [[Response(scores=(Scored(-4.0),))]] * 2
 ITEMS = "item_id"
+THREE_TURNS = {
+    f"turn_{turn}_{key}": value
+    for turn in (1, 2, 3)
+    for key, value in {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}], "prompt": "p"}.items()
+}
 MCQ_ROW = {"difficult": 0, "options": ["A", "B"], "label": "A", "question_type": "x", "answer": "A"}
 
 EXAMPLES = {
@@ -72,6 +77,11 @@ EXAMPLES = {
         ("a, b", "ab"),
         ({"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}], "prompt": "p", "key": 1},) * 2,
     ),
+    "IFBenchEvaluator": (
+        ("a, b", "ab"),
+        ({"instruction_id_list": ["format:no_whitespace"], "kwargs": [{}], "prompt": "p", "key": 1},) * 2,
+    ),
+    "MultiIFEvaluator": ((["a, b"] * 3, ["ab"] * 3), (THREE_TURNS,) * 2),
     **dict.fromkeys(("MedbulletsEvaluator", "MedmcqaEvaluator", "NejmaibenchEvaluator"), (*A, [MCQ_ROW] * 2)),
     "TabMWPEvaluator": (("The answer is 1", "2"), ({"unit": None, "choices": None, "answer": "1"},) * 2),
     "OpenSWIMSEEvaluator": (("[1.0, 2.0]", "[1.0]"), ([1.0, 2.0],) * 2),

@@ -425,6 +425,15 @@ def _library_split(dataset: Dataset, split: str) -> Any:
             )
     except StopIteration:  # what the library says of files without a row
         return []
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        unknown = str(error).rpartition("argument ")[2]
+        raise DataError(
+            f"'load_dataset' takes no argument {unknown} for the dataset {dataset}",
+            why=f"it is given {', '.join(map(repr, dataset.extra))} beside what every dataset has",
+            hint="take it out",
+        ) from None
     except _load_errors() as error:
         if str(error).startswith("Unknown split"):
             known = dataset.data_files if isinstance(dataset.data_files, Mapping) else ()

@@ -259,6 +259,9 @@ def _check_role(item: Mapping[str, Any], path: str, seen: set[str]) -> Iterator[
     if name in seen:
         yield Diagnostic(f"the role '{name}' comes twice", path=path, hint="every role has one place")
     seen.add(name)
+    if not isinstance(item.get("generate", False), bool):
+        why = f"it is {item['generate']!r}"[:200]
+        yield Diagnostic("'generate' of a role is True or False", path=f"{path}.generate", why=why)
     for key in ("begin", "end"):
         value = item.get(key, "")
         if not isinstance(value, str) and not (

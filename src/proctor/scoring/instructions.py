@@ -1,4 +1,4 @@
-"""Verifiable instructions of IFEval (Zhou et al. 2023): whether an answer does what its prompt asks for.
+"""Verifiable instructions of IFEval (Zhou et al. 2023) and IFBench: whether an answer does what its prompt asks for.
 
 Each instruction has an id (``length_constraints:number_words``) and arguments (``num_words``, ``relation``). What the
 checks accept is what the paper's program accepts, its odd corners included; where an argument is missing, that program
@@ -12,14 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.errors import MissingExtraError, ProctorError, ScoringError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.regexes import bounded
+from proctor.scoring.english_words import sentence_tokenizer, word_tokenizer
+from proctor.scoring.ifbench_layouts import LAYOUT_CHECKS
+from proctor.scoring.ifbench_texts import STUMBLES, TEXT_CHECKS
 
 Arguments = Mapping[str, Any]
 _Check = Callable[[str, Arguments], bool]
 _PROMPTS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 _STOPS = frozenset(".,?!'\"")
+_NUMBERS = frozenset(("N", "small_n", "min_words", "max_words", "percentage", "n", "m", "n_start", "n_end"))
+"""Arguments of IFBench's that are numbers; the others are texts."""
 
 
 def follows(instruction: str, answer: str, arguments: Arguments) -> bool:
@@ -34,14 +39,7 @@ def follows(instruction: str, answer: str, arguments: Arguments) -> bool:
         ScoringError: There is no such instruction, or an argument is missing or unusable.
         MissingExtraError: The check needs a package that is not installed.
     """
-    check = _CHECKS.get(instruction)
-    if check is None:
-        raise ScoringError(f"there is no instruction '{instruction}'", hint=did_you_mean(instruction, _CHECKS))
-    given = {name: value for name, value in arguments.items() if value is not None}
-    try:
-        return bool(answer.strip()) and check(answer, given)
-    except KeyError as error:
-        raise ScoringError(f"the instruction '{instruction}' lacks the argument {error}") from None
+    return _checked(instruction, [answer], arguments)
 
 
 def follows_loosely(instruction: str, answer: str, arguments: Arguments) -> bool:
@@ -51,14 +49,47 @@ def follows_loosely(instruction: str, answer: str, arguments: Arguments) -> bool
         ScoringError: There is no such instruction, or an argument is missing or unusable.
         MissingExtraError: The check needs a package that is not installed.
     """
-    return any(follows(instruction, each, arguments) for each in _variants(answer))
+    return _checked(instruction, _variants(answer), arguments)
 
 
 def _variants(answer: str) -> list[str]:
     lines = answer.split("\n")
     shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
-    plain = [answer, *shorter]
-    return [*plain, *(each.replace("*", "") for each in plain)]
+    return [answer, answer.replace("*", ""), *shorter, *(each.replace("*", "") for each in shorter)]
+
+
+def _checked(instruction: str, answers: Sequence[str], arguments: Arguments) -> bool:
+    """Return whether one of several answers follows an instruction; where a check stumbles, the others do not count."""
+    check = _ALL.get(instruction)
+    if check is None:
+        raise ScoringError(f"there is no instruction '{instruction}'", hint=did_you_mean(instruction, _ALL))
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if instruction in _IFBENCH:
+        given = {name: _argument(instruction, name, value) for name, value in given.items()}
+    try:
+        return any(bool(answer.strip()) and check(answer, given) for answer in answers)
+    except KeyError as error:
+        raise ScoringError(f"the instruction '{instruction}' lacks the argument {error}") from None
+    except ProctorError:  # data or a package that is missing says nothing about an answer
+        raise
+    except STUMBLES:
+        if instruction in _IFBENCH:
+            return False
+        raise
+
+
+def _argument(instruction: str, name: str, value: Any) -> str | int:
+    """Return an argument of IFBench's: a text, or a number, which tables may have made a float of.
+
+    Raises:
+        ScoringError: It is neither.
+    """
+    if name in _NUMBERS and not isinstance(value, bool | str) and value == int(value):
+        return int(value)
+    if name not in _NUMBERS and isinstance(value, str):
+        return value
+    wanted = "a whole number" if name in _NUMBERS else "a text"
+    raise ScoringError(f"the argument '{name}' of the instruction '{instruction}' is {value!r}", hint=f"it is {wanted}")
 
 
 def _compares(count: int, relation: str, limit: int) -> bool:
@@ -112,40 +143,15 @@ def _is_in(answer: str, language: str) -> bool:
 
 
 def _capital_words(answer: str, given: Arguments) -> bool:
-    count = sum(word.isupper() for word in _tokenizer().tokenize(answer))
+    count = sum(word.isupper() for word in word_tokenizer().tokenize(answer))
     return _compares(count, given["capital_relation"], given["capital_frequency"])
-
-
-@cache
-def _tokenizer() -> Any:
-    try:
-        from nltk.tokenize.destructive import NLTKWordTokenizer
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", "instructions", "words in capital letters") from error
-    return NLTKWordTokenizer()
 
 
 # -- length -------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _sentences() -> Any:
-    try:
-        from nltk.tokenize.punkt import PunktTokenizer
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", "instructions", "the number of sentences") from error
-    try:
-        return PunktTokenizer("english")
-    except LookupError as error:
-        raise ScoringError(
-            "the number of sentences needs NLTK's table of abbreviations",
-            why="the data 'punkt_tab' is not there",
-            hint="python -m nltk.downloader punkt_tab",
-        ) from error
-
-
 def _sentence_count(answer: str, given: Arguments) -> bool:
-    return _compares(len(_sentences().tokenize(answer)), given["relation"], given["num_sentences"])
+    return _compares(len(sentence_tokenizer().tokenize(answer)), given["relation"], given["num_sentences"])
 
 
 def _word_count(answer: str, given: Arguments) -> bool:
@@ -265,8 +271,10 @@ _CHECKS: Mapping[str, _Check] = {
     "change_case:english_lowercase": lambda answer, given: answer.islower() and _is_in(answer, "en"),
     "punctuation:no_comma": lambda answer, given: "," not in answer,
 }
+_IFBENCH: Mapping[str, _Check] = {**TEXT_CHECKS, **LAYOUT_CHECKS}
+_ALL: Mapping[str, _Check] = {**_CHECKS, **_IFBENCH}
 
 
 def instruction_ids() -> Sequence[str]:
-    """Return the ids of all instructions that can be checked."""
-    return sorted(_CHECKS)
+    """Return the ids of all instructions that can be checked, IFEval's and IFBench's."""
+    return sorted(_ALL)

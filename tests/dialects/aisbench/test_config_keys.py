@@ -62,10 +62,12 @@ def test_a_misspelt_argument_of_the_dataset_and_of_the_inferencer_at_once():
     assert str(inferencer.location) == "c.py:7:5"
 
 
-def test_rounds_of_a_generation_are_refused():
+def test_rounds_of_a_generation_are_a_conversation_that_is_sent_whole():
     values = dataset()
-    values["infer_cfg"]["inferencer"]["multiround"] = True
-    assert "ChatInferencer" in problems(values)[0].why
+    values["infer_cfg"]["inferencer"] |= {"multiround": True, "max_seq_len": 9}
+    found = dataset_config(values)
+    assert found.inferencer.kind == "rounds"
+    assert "sent whole" in found.without_effect["$.infer_cfg.inferencer.max_seq_len"]
 
 
 def test_what_has_no_effect_is_listed_with_its_reason():

@@ -8,9 +8,10 @@ from typing import Any
 
 from msgspec import structs
 
-from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
+from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.datasets.reader import OPTIONAL, columns_of
 from proctor.dialects.aisbench.function_calls import asked_in_words, asked_with_tools
+from proctor.dialects.aisbench.inferencers import CALL, CHAT, CLP, GENERATE, LL, PPL, ROUNDS, TEXT_PPL
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, olympiad_row
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference, decoding_of
 from proctor.dialects.aisbench.prompts import PromptBuilder
@@ -145,6 +146,7 @@ _KINDS: Mapping[str, Kind] = {
     CLP: "choose",
     TEXT_PPL: "rolling",
     CALL: "generate",
+    ROUNDS: "converse",
 }
 
 
@@ -196,6 +198,7 @@ class RowAsker:
             CHAT: self._chat,
             TEXT_PPL: self._text,
             CALL: self._call,
+            ROUNDS: self._rounds,
         }[config.inferencer.kind]
 
     @property
@@ -305,6 +308,22 @@ class RowAsker:
         prompt = self._prompt(row, demos)
         labels = tuple(str(choice) for choice in choices)
         return AskedRow(prompt.text, (Choose(tuple(Pair(prompt, label) for label in labels)),), self._gold(row), labels)
+
+    def _rounds(self, row: Row, demos: Sequence[int]) -> AskedRow:
+        """Ask for each turn that the prompt leaves open (``multiround``), with what the model said before it."""
+        prompt = self._builder.generate(row, demos)
+        if not prompt.is_chat:
+            raise DataError(
+                "turns of a conversation are asked for in messages, and the prompt is a text",
+                hint="RawPromptTemplate with messages; --apply-chat-template makes messages of a dialogue",
+            )
+        messages = prompt.messages
+        turns = [each if each["role"] != "assistant" or each.get("content") else None for each in messages]
+        if None not in turns:
+            raise DataError("the conversation leaves no turn open", why="every 'assistant' in it has words")
+        last = max(place for place, each in enumerate(turns) if each is None)
+        text = "\n".join(str(each.get("content")) for each in messages[:last])
+        return AskedRow(text, (Converse(tuple(turns[: last + 1]), self._decoding(None)),), self._gold(row))
 
     def _chat(self, row: Row, demos: Sequence[int]) -> AskedRow:
         del demos  # a conversation has none

@@ -13,6 +13,7 @@ from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.evaluators import evaluation_slips
+from proctor.dialects.aisbench.inferencers import INFERENCERS, Inferencer, inferencer_of, inferencer_problems
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
 from proctor.dialects.aisbench.part_values import dataset_value_problems
@@ -24,63 +25,10 @@ from proctor.dialects.aisbench.values import (
     dotted_name,
     location_of,
     short_name,
+    shown,
 )
 from proctor.dialects.aisbench.word_checks import columns_of_reader, word_problems
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
-
-GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL, CALL = "gen", "ppl", "ll", "clp", "chat", "text_ppl", "call"
-"""What an inferencer asks: an answer; the perplexity of each label's prompt; the likelihood of each label's
-continuation; the probabilities of single-token choices; the turns of a conversation; the loss of a text by itself;
-calls of functions."""
-
-INFERENCERS: Mapping[str, str] = {
-    "GenInferencer": GENERATE,
-    "ParallelGenInferencer": GENERATE,
-    "PPLInferencer": PPL,
-    "PPLOnlyInferencer": TEXT_PPL,
-    "LLInferencer": LL,
-    "CLPInferencer": CLP,
-    "ChatInferencer": CHAT,
-    "ParallelChatInferencer": CHAT,
-    "ChatMLInferencer": CHAT,
-    "ParallelChatMLInferencer": CHAT,
-    "MultiTurnGenInferencer": CHAT,
-    "BFCLV3FunctionCallInferencer": CALL,
-}
-_ELSEWHERE: Mapping[str, str] = {
-    "AgentInferencer": "it lets the model call tools and run code",
-    "AttackInferencer": "it searches for attacks with the model in the loop",
-    "SCInferencer": "it samples several answers; set n on the dataset and use GenInferencer",
-    "ToTInferencer": "it searches a tree of thoughts with the model in the loop",
-    "LMMGenInferencer": "it makes images and films",
-    "MinKPercentInferencer": "it looks at single tokens of a text",
-    "InferencePPLOnlyInferencer": "it measures single tokens of a response",
-    "SWCELossInferencer": "it measures texts in sliding windows",
-}
-CHAT_MODES = ("last", "every", "every_with_gt")
-
-
-@dataclass(frozen=True, slots=True)
-class Inferencer:
-    """What is asked of the model.
-
-    Attributes:
-        kind: :data:`GENERATE` …
-        max_out_len: Most tokens of an answer, where the dataset says so.
-        stop: Texts that end an answer.
-        labels: Labels to compare, where the dataset says so (``PPL``).
-        normalizing: What replaces the context in the normaliser of a perplexity.
-        mode: Which turns of a conversation the model takes.
-        max_seq_len: Longest prompt; examples are dropped until it fits.
-    """
-
-    kind: str
-    max_out_len: int | None = None
-    stop: tuple[str, ...] = ()
-    labels: tuple[Any, ...] | None = None
-    normalizing: str | None = None
-    mode: str = "last"
-    max_seq_len: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +71,8 @@ class DatasetConfig:
     def evaluation(self) -> Mapping[str, Any]:
         """Evaluator and post-processors."""
         found: Mapping[str, Any] = self.values.get("eval_cfg") or {}
+        if self.inferencer.count is not None:
+            found = ConfigDict({**found, "sc_size": self.inferencer.count}, location=location_of(found))
         judge = found.get("evaluator")
         if not isinstance(judge, Mapping) or short_name(judge.get("type", "")) != "LMEvaluator":
             return found
@@ -189,7 +139,7 @@ def dataset_config(values: Mapping[str, Any]) -> DatasetConfig:
     return DatasetConfig(
         abbr_of(values),
         values,
-        _inferencer(values["infer_cfg"]["inferencer"]),
+        inferencer_of(values["infer_cfg"]["inferencer"]),
         count if isinstance(count, int) and count > 1 else 1,
         location_of(values),
     )
@@ -248,18 +198,18 @@ def _scoring_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     evaluation = values.get("eval_cfg")
     if evaluation is not None and not isinstance(evaluation, Mapping):
         yield Diagnostic(
-            "eval_cfg is not a dictionary", location_of(values), "$.eval_cfg", f"it is {_shown(evaluation)}"
+            "eval_cfg is not a dictionary", location_of(values), "$.eval_cfg", f"it is {shown(evaluation)}"
         )
     elif evaluation:
         if (judge := evaluation.get("evaluator")) is not None and not isinstance(judge, Mapping):
             place, path = location_of(evaluation), "$.eval_cfg.evaluator"
-            why, hint = f"it is {_shown(judge)}", "evaluator=dict(type=…)"
+            why, hint = f"it is {shown(judge)}", "evaluator=dict(type=…)"
             yield Diagnostic("the evaluator is not a dictionary", place, path, why, hint)
         yield from evaluation_slips({key: each for key, each in evaluation.items() if not _is_comparison(each)})
     judging = values.get("judge_infer_cfg")
     if judging and not isinstance(judging, Mapping):
         place, path = location_of(values), "$.judge_infer_cfg"
-        yield Diagnostic("judge_infer_cfg is not a dictionary", place, path, f"it is {_shown(judging)}")
+        yield Diagnostic("judge_infer_cfg is not a dictionary", place, path, f"it is {shown(judging)}")
     if (judge := judge_of(values)) is not None:
         yield from judge.problems(columns_of_reader(values.get("reader_cfg")))
 
@@ -297,16 +247,12 @@ _PART_EXAMPLES = {
 }
 
 
-def _shown(value: object) -> str:
-    return "'...', which stands for something to fill in" if value is ... else repr(value)[:80]
-
-
 def _inference_problems(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
     where = location_of(inference)
     for key in ("ice_template", "prompt_template", "retriever"):
         if inference.get(key) is not None and not isinstance(inference[key], Mapping):
             yield Diagnostic(
-                f"'{key}' of infer_cfg is {_shown(inference[key])}",
+                f"'{key}' of infer_cfg is {shown(inference[key])}",
                 path=f"$.infer_cfg.{key}",
                 location=where,
                 hint=_PART_EXAMPLES[key],
@@ -327,56 +273,7 @@ def _inference_problems(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
             hint="dict(type=GenInferencer)",
         )
         return
-    yield from _inferencer_problems(inferencer)
-
-
-def _inferencer_problems(inferencer: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    where, name = location_of(inferencer), short_name(inferencer["type"])
-    path = "$.infer_cfg.inferencer"
-    if name in _ELSEWHERE:
-        yield Diagnostic(f"{name} cannot be run here", path=path, location=where, why=_ELSEWHERE[name])
-    elif name not in INFERENCERS:
-        hint = did_you_mean(name, INFERENCERS) or f"there are {', '.join(INFERENCERS)}"
-        yield Diagnostic(f"there is no inferencer '{name}'", path=path, location=where, hint=hint)
-    mode = inferencer.get("infer_mode", "last")
-    if mode not in CHAT_MODES:
-        hint = did_you_mean(str(mode), CHAT_MODES) or f"choose one of {', '.join(CHAT_MODES)}"
-        yield Diagnostic(f"there is no infer_mode {mode!r}", path=f"{path}.infer_mode", location=where, hint=hint)
-    for key in ("max_out_len", "max_seq_len"):
-        value = inferencer.get(key)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value <= 0):
-            yield Diagnostic(
-                f"{key} is a number of tokens", path=f"{path}.{key}", location=where, why=f"it is {value!r}"
-            )
-    stop, labels = inferencer.get("stopping_criteria"), inferencer.get("labels")
-    if stop is not None and not (
-        isinstance(stop, str) or (isinstance(stop, list | tuple) and all(isinstance(each, str) for each in stop))
-    ):
-        why = f"it is {_shown(stop)}"
-        yield Diagnostic("stopping_criteria is a list of texts", where, f"{path}.stopping_criteria", why)
-    if labels is not None and not isinstance(labels, list | tuple):
-        yield Diagnostic("labels is a list", where, f"{path}.labels", f"it is {_shown(labels)}")
-
-
-def _inferencer(values: Mapping[str, Any]) -> Inferencer:
-    stop = values.get("stopping_criteria") or ()
-    labels = values.get("labels")
-    return Inferencer(
-        INFERENCERS[short_name(values["type"])],
-        values.get("max_out_len"),
-        (stop,) if isinstance(stop, str) else tuple(stop),
-        tuple(labels) if labels else None,
-        None if project_named(values["type"]) == "aisbench" else values.get("normalizing_str"),
-        values.get("infer_mode") or _own_mode(values["type"]),
-        values.get("max_seq_len"),
-    )
-
-
-def _own_mode(kind: Any) -> str:
-    """Return which turns of a conversation a class lets the model take by itself: AISBench's takes every turn."""
-    found = signature_of("inferencers", kind)
-    own = found.defaults.get("infer_mode") if found is not None else None
-    return own if isinstance(own, str) else "last"
+    yield from inferencer_problems(inferencer)
 
 
 def checked(datasets: Sequence[Mapping[str, Any]]) -> list[DatasetConfig]:

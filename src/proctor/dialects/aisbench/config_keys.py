@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature, project_named, signature_of
+from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
 
@@ -186,12 +187,9 @@ _CONVERSATION = {"max_seq_len": "conversations are sent whole", "labels": "nothi
 
 INFERENCERS: Mapping[str, Keys] = {
     "gen": Keys(
-        frozenset({"type", "max_out_len", "max_seq_len", "stopping_criteria", "gen_field_replace_token"}),
+        frozenset({"type", "max_out_len", "max_seq_len", "stopping_criteria", "gen_field_replace_token", "multiround"}),
         {**_EVERY_INFERENCER, **_UNSAMPLED, "labels": "the model writes, nothing is compared"},
-        {
-            **_FEWEST,
-            "multiround": "it makes a conversation of each row; ChatInferencer with infer_mode='every' does so",
-        },
+        _FEWEST,
     ),
     "ppl": Keys(
         frozenset({"type", "max_seq_len", "labels", "normalizing_str"}),
@@ -222,6 +220,13 @@ INFERENCERS: Mapping[str, Keys] = {
 }
 """By what an inferencer asks."""
 
+_VOTING = Keys(
+    frozenset({"type", "max_out_len", "max_seq_len", "gen_field_replace_token", "sc_size", "generation_kwargs"}),
+    {**_EVERY_INFERENCER, "infer_type": _NOWHERE},
+)
+"""Of ``SCInferencer``, which reads how answers are written where it asks."""
+_OF_ROUNDS = "the prompt is a conversation, which is sent whole"
+
 _UNREAD = {
     "max_out_len": "AISBench's inferencers read none; max_out_len of the model counts where it says one",
     "max_seq_len": "AISBench's inferencers read none; max_seq_len of the model counts",
@@ -238,7 +243,11 @@ def inferencer_keys(kind: str, inferencer: Mapping[str, Any]) -> Keys:
         kind: What it asks.
         inferencer: It.
     """
-    known = INFERENCERS[kind]
+    if short_name(inferencer.get("type", "")) == "SCInferencer":
+        return _VOTING
+    known = INFERENCERS["gen" if kind == "rounds" else kind]
+    if inferencer.get("multiround") is True:
+        return Keys(known.used - {"max_seq_len"}, {**known.idle, "max_seq_len": _OF_ROUNDS}, known.refused)
     if project_named(inferencer.get("type")) != "aisbench":
         return known
     idle = {key: why for key, why in _UNREAD.items() if key in known.used}
@@ -273,9 +282,15 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
     for key, value in values.items():
         if key in DATASET_PARTS or key in compared or (arguments is not None and key in arguments):
             continue
-        if arguments is not None and _is_lost(key, value, taken):
+        if owner := _owner(key, arguments, taken):
+            hint = f"{owner}=dict({key}=…)"
+            yield Diagnostic(f"'{key}' is a key of {owner}, not of the dataset", where, f"$.{key}", hint=hint)
+        elif arguments is not None and _is_lost(key, value, taken):
             why = "the class reads it, and the rows here are made without it"
             yield Diagnostic(f"'{key}' of {short_name(kind)} cannot be honoured", where, f"$.{key}", why, "take it out")
+        elif taken is not None and taken.is_open and arguments is None and (near := slips(str(key), _LOADING)):
+            hint = did_you_mean(str(key), near)
+            yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
         elif not _is_argument(key, arguments, taken):
             known = [*sorted({*(arguments or ()), *(taken.names if taken is not None else ())}), *sorted(DATASET_PARTS)]
             hint = did_you_mean(str(key), known) or f"it has {', '.join(known)}"
@@ -284,6 +299,24 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
         for key in taken.needed:
             if key not in values and key in arguments:
                 yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
+
+
+_LOADING = frozenset(("abbr", "path", "name", "split", "data_files", "data_dir", "revision", *DATASET_PARTS))
+"""What datasets have whose class hands everything on to ``datasets.load_dataset``."""
+
+
+def _owner(key: str, arguments: Collection[str] | None, taken: Signature | None) -> str:
+    """Return the part of a config that a key belongs to, where a class would take anything; else nothing."""
+    if taken is None or not taken.is_open or key in (*taken.names, *(arguments or ()), *DATASET_IDLE):
+        return ""
+    owned = {
+        "reader_cfg": READER.used,
+        "infer_cfg": INFERENCE.used,
+        "infer_cfg.inferencer": INFERENCERS["gen"].used | _UNSAMPLED.keys() | {"stopping_criteria", "infer_mode"},
+        "eval_cfg": EVALUATION.used | {"pred_role"},
+        "models.generation_kwargs": {"num_return_sequences"},
+    }
+    return next((owner for owner, keys in owned.items() if key in keys), "")
 
 
 def _compares(values: Mapping[str, Any]) -> bool:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.dialects.aisbench.asker import ConfigAsker, Prompts, RetrieverDraw, RowAsker
-from proctor.dialects.aisbench.config import GENERATE, PPL, DatasetConfig
+from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.datasets.files import path_effects
 from proctor.dialects.aisbench.definition import definition_of
 from proctor.dialects.aisbench.gradings import ConfigGrader
 from proctor.dialects.aisbench.honours import honours_of, own_seed
+from proctor.dialects.aisbench.inferencers import GENERATE, PPL
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.judges import evaluation_effects
 from proctor.dialects.aisbench.options import DatasetOptions, dataset_options, sends_stops

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from proctor.dialects.aisbench.components import build_retriever
-from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
+from proctor.dialects.aisbench.config import DatasetConfig
+from proctor.dialects.aisbench.inferencers import CALL, CHAT, CLP, GENERATE, LL, PPL, ROUNDS, TEXT_PPL
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference
 from proctor.dialects.aisbench.values import short_name
 from proctor.recipes.honours import Honoured, Honours, Refused, no_effect, no_table, reduces
@@ -21,6 +22,7 @@ _ASKS_BY = {
     CLP: "probabilities of choices are compared",
     CHAT: "the model takes its turns in a conversation",
     CALL: "the model calls functions",
+    ROUNDS: "the model takes the open turns of a conversation",
 }
 _AS_MESSAGES = (CHAT, CALL)
 """What is asked with the messages of the rows, which no template or retriever makes."""
@@ -67,7 +69,7 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
 
 
 def _written(config: DatasetConfig, how: str) -> Entry:
-    if _kind(config) in (GENERATE, CHAT, CALL):
+    if _kind(config) in (GENERATE, CHAT, CALL, ROUNDS):
         return Honoured(how)
     return no_effect(f"nothing is written, {_ASKS_BY[_kind(config)]}")
 
@@ -173,12 +175,12 @@ def _system_prompt(config: DatasetConfig) -> Entry:
 
 
 def _decoding(config: DatasetConfig) -> Entry:
-    if _kind(config) in (GENERATE, CHAT, CALL):
+    if _kind(config) in (GENERATE, CHAT, CALL, ROUNDS):
         return Honoured("replaces what the dataset and the model say")
     return Honoured(f"no effect here: nothing is written, {_ASKS_BY[_kind(config)]}")
 
 
 def _choices_as_text(config: DatasetConfig, options: ExamOptions) -> Entry:
-    if _kind(config) in (GENERATE, CHAT, CALL) or options.choices_as_text is False:
+    if _kind(config) in (GENERATE, CHAT, CALL, ROUNDS) or options.choices_as_text is False:
         return Honoured(f"no effect here: {_ASKS_BY[_kind(config)]}")
     return Refused(f"{_ASKS_BY[_kind(config)]}", "choose the config that lets the model write (…_gen)")

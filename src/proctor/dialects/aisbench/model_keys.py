@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from typing import Any
 
-from proctor.dialects.aisbench.config_keys import Keys, Reasons, value_problem
+from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys, Reasons, value_problem
 from proctor.dialects.aisbench.signatures import Signature, known_names, project_named, signature
 from proctor.dialects.aisbench.slips import slips
+from proctor.dialects.aisbench.template_keys import ROLES
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
 
@@ -159,6 +160,10 @@ _VALUES: Mapping[str, tuple[tuple[type, ...], float | None, float | None, str]] 
     "api_key": (_TEXT, None, None, "a text"),
     "traffic_cfg": (_MAP, None, None, "a dictionary"),
     "run_cfg": (_MAP, None, None, "a dictionary"),
+    "stop_words": ((str, list, tuple), None, None, "a list of texts"),
+    "end_str": (_TEXT, None, None, "a text"),
+    "tokenizer_path": (_TEXT, None, None, "the name or the folder of a tokenizer"),
+    "peft_path": (_TEXT, None, None, "the name or the folder of an adapter"),
 }
 """Of values that can be checked without asking: types, least, most, and what they are; ``None`` is always taken."""
 
@@ -224,17 +229,72 @@ def model_key_problems(values: Mapping[str, Any], family: str, generation: Mappi
         yield problem.at(where, "$")
     for key, rule in {**_VALUES, **(_OF_SERVICE if family == "server" else {})}.items():
         yield from value_problem(values, key, rule, f"$.{key}", where)
-    for key, rule in _OF_DECODING.items():
-        yield from value_problem(generation, key, rule, f"$.generation_kwargs.{key}", where)
-    for key in generation:
-        if key not in _OF_DECODING and (near := slips(str(key), _OF_DECODING)):
-            path, hint = f"$.generation_kwargs.{key}", did_you_mean(str(key), near)
-            yield Diagnostic(f"the model knows no '{key}' of generation", where, path, hint=hint)
+    yield from generation_problems(generation, where)
+    yield from _elsewhere(generation, where)
+    yield from _role_slips(values.get("meta_template"), where)
+    if isinstance(stop := values.get("stop_words"), list | tuple) and not all(isinstance(each, str) for each in stop):
+        yield Diagnostic("'stop_words' is a list of texts", where, "$.stop_words", f"it is {stop!r}"[:LONGEST_SHOWN])
     yield from _named_values(values, where)
     for key, why in _OF_GENERATION[family].items():
         if key in generation and not _is_off(generation[key]):
             yield Diagnostic(f"'{key}' of the model cannot be honoured", where, f"$.generation_kwargs.{key}", why)
 
+
+def generation_problems(
+    generation: Mapping[str, Any], where: Location | None, path: str = "$.generation_kwargs"
+) -> Iterator[Diagnostic]:
+    """Yield what is wrong with how answers are to be written: values that cannot be, names that are nearly known."""
+    for key, rule in _OF_DECODING.items():
+        yield from value_problem(generation, key, rule, f"{path}.{key}", where)
+    for key in generation:
+        if key not in _OF_DECODING and (near := slips(str(key), _OF_DECODING)):
+            hint = did_you_mean(str(key), near)
+            yield Diagnostic(f"the model knows no '{key}' of generation", where, f"{path}.{key}", hint=hint)
+
+
+def _elsewhere(generation: Mapping[str, Any], where: Location | None) -> Iterator[Diagnostic]:
+    """Yield keys of a model or of a dataset among those of generation, where nobody would read them."""
+    for key in generation:
+        owner = "the model" if key in _OF_MODEL else "the dataset" if key in _OF_DATASET else ""
+        if owner:
+            path, hint = f"$.generation_kwargs.{key}", f"put it beside generation_kwargs, into {owner}"
+            yield Diagnostic(f"'{key}' is a key of {owner}, not of generation_kwargs", where, path, hint=hint)
+
+
+def _role_slips(template: Any, where: Location | None) -> Iterator[Diagnostic]:
+    """Yield roles of a meta template that are misspelt for those that datasets have."""
+    parts = template if isinstance(template, Mapping) else {}
+    for part in ("round", "reserved_roles"):
+        items = parts.get(part)
+        for place, item in enumerate(items if isinstance(items, list | tuple) else ()):
+            for key in ("role", "api_role"):
+                role = item.get(key) if isinstance(item, Mapping) else None
+                if isinstance(role, str) and role not in ROLES and (near := slips(role, ROLES)):
+                    path, hint = f"$.meta_template.{part}[{place}].{key}", did_you_mean(role, near)
+                    yield Diagnostic(f"there is no {key} '{role}'", where, path, hint=hint)
+
+
+_OF_MODEL = frozenset(
+    [
+        "abbr",
+        "attr",
+        "batch_size",
+        "host_ip",
+        "host_port",
+        "meta_template",
+        "path",
+        "pred_postprocessor",
+        "query_per_second",
+        "request_rate",
+        "retry",
+        "run_cfg",
+        "traffic_cfg",
+        "type",
+        "url",
+    ]
+)
+_OF_DATASET = frozenset(("reader_cfg", "infer_cfg", "eval_cfg", "test_range", "train_range"))
+"""Keys that mean nothing to whoever generates, by where they belong."""
 
 _NUMBERS = re.compile(r"[\d.]+")
 

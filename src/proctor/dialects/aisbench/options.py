@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from msgspec import structs
+
 from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.models import ModelConfig, find_models, model_config
 from proctor.dialects.aisbench.values import ConfigDict, as_data, location_of, short_name
@@ -130,11 +132,12 @@ def decoding_of(config: DatasetConfig, options: DatasetOptions) -> Callable[[int
     inferencers read none); what the command line says replaces them all.
     """
     own = config.inferencer
-    given = {_GENERATION_NAMES.get(key, key): value for key, value in options.decoding.items()}
+    given = _named(options.decoding)
     if given.get("temperature", 0.0) is None:  # left to the server
         given["extra"] = {**given.get("extra", {}), "temperature": given.pop("temperature")}
-    override = ExamOptions(decoding=given)
+    override, voting = ExamOptions(decoding=given), ExamOptions(decoding=_named(own.sampling))
     known: dict[int | None, Decoding] = {}
+    several = {} if own.count is None else {"count": own.count}
     limits = (own.max_out_len, options.max_out_len)
     usual = next(filter(None, reversed(limits) if options.own_limit else limits), DEFAULT_MAX_TOKENS)
     stop = (*(own.stop if sends_stops(config, options) else ()), *options.stop)
@@ -142,10 +145,14 @@ def decoding_of(config: DatasetConfig, options: DatasetOptions) -> Callable[[int
     def decode(limit: int | None) -> Decoding:
         if limit not in known:
             base = Decoding(max_tokens=limit or usual, stop=stop)
-            known[limit] = override.decode(base)
+            known[limit] = structs.replace(override.decode(voting.decode(base)), **several)
         return known[limit]
 
     return decode
+
+
+def _named(generation: Mapping[str, Any]) -> dict[str, Any]:
+    return {_GENERATION_NAMES.get(key, key): value for key, value in generation.items()}
 
 
 def sends_stops(config: DatasetConfig, options: DatasetOptions) -> bool:

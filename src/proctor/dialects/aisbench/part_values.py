@@ -27,6 +27,8 @@ def dataset_value_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         if values.get(key) is not None and not isinstance(values[key], str):
             yield Diagnostic(f"'{key}' of a dataset is a text", where, f"$.{key}", _shown(values[key]))
     yield from _type_problems(values.get("type"), values)
+    if (taken := signature_of("datasets", values.get("type"))) is not None:
+        yield from _argument_problems(values, taken, "$")
     reader, evaluation = values.get("reader_cfg"), values.get("eval_cfg")
     if isinstance(reader, Mapping):
         yield from _reader_problems(reader)

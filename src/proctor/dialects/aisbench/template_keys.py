@@ -14,7 +14,7 @@ from proctor.errors import Diagnostic, Location, did_you_mean
 _SECTIONS = ("begin", "round", "end")
 _TURN = ("role", "fallback_role", "prompt", "prompt_mm", "begin", "end", "generate", "api_role")
 _WORDS = ("prompt", "prompt_mm")
-_ROLES = ("HUMAN", "BOT", "SYSTEM", "TOOL")
+ROLES = ("HUMAN", "BOT", "SYSTEM", "TOOL")
 """The roles of upstream's own meta templates; others belong to a model's meta template, or have a fallback_role."""
 _TEXTS = ("PromptTemplate", "MultiTurnPromptTemplate", "MMPromptTemplate")
 _NAME = re.compile(r"\{([A-Za-z_]\w{3,})\}")
@@ -95,11 +95,19 @@ def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -
         )
     for key in ("role", "fallback_role"):
         role = turn.get(key)
-        falls_back = key == "role" and "fallback_role" in turn
-        if not isinstance(role, str) or role in (*_ROLES, "system") or falls_back:
-            continue
-        if hint := did_you_mean(role.upper(), _ROLES):
+        if not isinstance(role, str):
+            what = f"'{key}' of a turn is the name of a role"
+            if key in turn and role is not None:
+                yield Diagnostic(what, where, f"{path}.{key}", f"it is {repr(role)[:LONGEST_SHOWN]}")
+        elif role not in (*ROLES, "system") and (hint := _meant(role, falls_back="fallback_role" in turn)):
             yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
+
+
+def _meant(role: str, *, falls_back: bool) -> str:
+    """Return which role is meant; one that another speaks for may be of a model's own, unless it is misspelt."""
+    if not falls_back:
+        return did_you_mean(role.upper(), ROLES)
+    return did_you_mean(role, near) if (near := slips(role, ROLES)) else ""
 
 
 def _keys(turn: Mapping[str, Any]) -> str:

@@ -13,8 +13,11 @@ from proctor.dialects.aisbench.file_keys import custom_problems, file_problems, 
 from proctor.dialects.aisbench.model_names import model_name_problems
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.pair_judges import pair_problems
+from proctor.dialects.aisbench.part_values import processor_problems
+from proctor.dialects.aisbench.postprocessors import postprocessor_problems, project_of
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.dialects.aisbench.role_checks import role_problems
+from proctor.dialects.aisbench.values import dotted_name, location_of
 from proctor.errors import Diagnostic, ProctorError
 from proctor.foreign_text import read_head
 
@@ -62,8 +65,23 @@ def _problems(file: Path) -> Iterator[Diagnostic]:
             repeats.add(model_config(model).repeats)
         except ProctorError as error:
             yield from error.diagnostics
+        else:
+            yield from _reading_problems(model)
     for dataset in datasets:
         yield from custom_problems(dataset) if is_custom(dataset) else _dataset_problems(dataset, repeats - {1})
+
+
+def _reading_problems(model: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the post-processor of a model, or with those that it has by names of datasets."""
+    found = model.get("pred_postprocessor")
+    if not isinstance(found, Mapping):  # the model's keys are checked with it
+        return
+    several = {f".{name}": each for name, each in found.items()} if found and "type" not in found else {"": found}
+    for name, each in several.items():
+        problems = list(processor_problems(each, "$", found))
+        if not problems and isinstance(each, Mapping):
+            problems = list(postprocessor_problems(each, project_of(dotted_name(each.get("type")))))
+        yield from (one.at(location_of(model), f"$.pred_postprocessor{name}") for one in problems)
 
 
 def _dataset_problems(dataset: Mapping[str, Any], repeats: Iterable[int]) -> Iterator[Diagnostic]:

@@ -76,3 +76,8 @@ def model_abbr_of(values: Mapping[str, Any]) -> str:
         return str(values["abbr"])
     ending = "_".join(str(values.get("path") or values.get("model") or "").rstrip("/").split("/")[-2:])
     return f"{short_name(values.get('type', 'model'))}_{ending}".rstrip("_")
+
+
+def shown(value: object) -> str:
+    """Return the beginning of a value, for a message."""
+    return "'...', which stands for something to fill in" if value is ... else repr(value)[:80]

@@ -56,7 +56,9 @@ def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Itera
         path, why = "$.infer_cfg.retriever.fix_id_list", f"it is {repr(ids)[:LONGEST_SHOWN]}"
         found = [Diagnostic("fix_id_list has positions from 0 on", location_of(retriever), path, why)]
     yield from found
-    if not found and not count and name != "ZeroRetriever":
+    parts = (inference.get(key) for key in ("ice_template", "prompt_template", "inferencer"))
+    is_shaped = all(part is None or isinstance(part, Mapping) for part in parts)
+    if not found and not count and name != "ZeroRetriever" and is_shaped:
         yield from _failing(lambda: _fitting(inference))
 
 

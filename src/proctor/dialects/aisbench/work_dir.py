@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, PPL, TEXT_PPL, DatasetConfig
+from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.exam import ConfigExam
-from proctor.dialects.aisbench.gradings import ConfigGrader, Reader, RecordedReader, losses_of, prompt_of
+from proctor.dialects.aisbench.gradings import ConfigGrader
+from proctor.dialects.aisbench.inferencers import CHAT, CLP, GENERATE, PPL, TEXT_PPL
+from proctor.dialects.aisbench.readings import Reader, RecordedReader, losses_of, prompt_of
 from proctor.errors import DataError, Location, UnknownArtifactError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.ir import Converse, Failure, Response

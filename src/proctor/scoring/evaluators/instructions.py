@@ -1,8 +1,8 @@
-"""``IFEvaluator``: whether answers follow the instructions of their prompts."""
+"""``IFEvaluator`` and its like: whether answers follow the instructions of their prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError, ProctorError, ScoringError
@@ -11,6 +11,10 @@ from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.instructions import follows, follows_loosely
 
 _KINDS = {"strict": follows, "loose": follows_loosely}
+_TURNS = (1, 2, 3)
+
+_Followed = Mapping[str, Sequence[bool]]
+"""By kind: whether an answer follows each instruction."""
 
 
 def instructions_followed(cases: Cases) -> Verdict:
@@ -22,30 +26,91 @@ def instructions_followed(cases: Cases) -> Verdict:
         ScoringError: No answer can be checked.
         MissingExtraError: A package that checks need is not installed.
     """
-    found: dict[int, dict[str, list[bool]]] = {}
+    found, failures = _each(cases, lambda given, gold: _followed(given, gold["instruction_id_list"], gold["kwargs"]))
+    shares, columns = _shares(found, len(cases.predictions))
+    names = {
+        key: f"{level}-level-{kind}-accuracy"
+        for kind in _KINDS
+        for level, key in (("Prompt", f"prompt_{kind}"), ("Inst", f"inst_{kind}"))
+    }
+    scores = {names[key]: value for key, value in shares.items()}
+    named = {names[key]: column for key, column in columns.items()}
+    right = [all(found[i]["strict"]) if i in found else False for i in range(len(cases.predictions))]
+    return Verdict(scores, named, right, failures=failures)
+
+
+def instructions_followed_on_average(cases: Cases) -> Verdict:
+    """The four shares of ``IFEvaluator``, behind their mean (``IFBenchEvaluator``), in percent.
+
+    Raises:
+        ScoringError: No answer can be checked.
+        MissingExtraError: A package that checks need is not installed.
+    """
+    verdict = instructions_followed(cases)
+    mean = sum(verdict.scores.values()) / len(verdict.scores)
+    return Verdict({"score": mean, **verdict.scores}, verdict.instances, verdict.correct, failures=verdict.failures)
+
+
+def instructions_followed_by_turn(cases: Cases) -> Verdict:
+    """Shares of the instructions of three turns that answers follow, by turn, and their means (``MultiIFEvaluator``).
+
+    A prediction has an answer for each turn.
+
+    Raises:
+        ScoringError: No conversation can be checked.
+        MissingExtraError: A package that checks need is not installed.
+    """
+    found, failures = _each(cases, _of_turns)
+    scores: dict[str, Any] = {}
+    columns: dict[str, list[float | None]] = {}
+    for turn in _TURNS:
+        shares, of_rows = _shares({i: turns[turn - 1] for i, turns in found.items()}, len(cases.predictions))
+        named = {f"turn_{turn}_{key}": value for key, value in shares.items()}
+        scores |= {**named, f"turn_{turn}_overall": sum(named.values()) / len(named)}
+        columns |= {f"turn_{turn}_{key}": column for key, column in of_rows.items()}
+    scores["overall"] = sum(scores[f"turn_{turn}_overall"] for turn in _TURNS) / len(_TURNS)
+    right = [i in found and all(all(each["strict"]) for each in found[i]) for i in range(len(cases.predictions))]
+    return Verdict(scores, columns, right, failures=failures, main="overall")
+
+
+def _of_turns(given: Any, gold: Mapping[str, Any]) -> list[_Followed]:
+    if not isinstance(given, list) or len(given) < len(_TURNS):
+        raise ScoringError("a prediction has an answer for each of three turns", why=f"it is {str(given)[:80]!r}")
+    return [
+        _followed(given[turn - 1], gold[f"turn_{turn}_instruction_id_list"], gold[f"turn_{turn}_kwargs"])
+        for turn in _TURNS
+    ]
+
+
+def _each(cases: Cases, check: Callable[[Any, Any], Any]) -> tuple[dict[int, Any], dict[int, Failure]]:
+    """Return what a check says of answers, by place, and those that cannot be checked."""
+    found: dict[int, Any] = {}
     failures: dict[int, Failure] = {}
     for i, (given, gold) in enumerate(cases.pairs()):
         try:
-            found[i] = _followed(str(given), gold)
+            found[i] = check(given, gold)
         except MissingExtraError:
             raise
         except (ProctorError, KeyError, TypeError) as error:
             failures[i] = Failure("scoring", f"{type(error).__name__}: {error}", retryable=False)
     if not found:
         raise ScoringError("no answer can be checked", why=next((each.message for each in failures.values()), ""))
-    scores: dict[str, Any] = {}
+    return found, failures
+
+
+def _shares(found: Mapping[int, _Followed], count: int) -> tuple[dict[str, float], dict[str, list[float | None]]]:
+    """Return shares of prompts and of instructions by kind, and what each row adds to those of prompts."""
+    shares: dict[str, float] = {}
     columns: dict[str, list[float | None]] = {}
     for kind in _KINDS:
         marks = {i: each[kind] for i, each in found.items()}
         single = [mark for own in marks.values() for mark in own]
-        prompt, instruction = f"Prompt-level-{kind}-accuracy", f"Inst-level-{kind}-accuracy"
-        scores[prompt] = 100 * sum(all(own) for own in marks.values()) / len(marks)
-        scores[instruction] = 100 * sum(single) / len(single)
-        columns[prompt] = [100.0 * all(marks[i]) if i in marks else None for i in range(len(cases.predictions))]
-    right = [all(found[i]["strict"]) if i in found else False for i in range(len(cases.predictions))]
-    return Verdict(scores, columns, right, failures=failures)
+        shares[f"prompt_{kind}"] = 100 * sum(all(own) for own in marks.values()) / len(marks)
+        shares[f"inst_{kind}"] = 100 * sum(single) / len(single)
+        columns[f"prompt_{kind}"] = [100.0 * all(marks[i]) if i in marks else None for i in range(count)]
+    return shares, columns
 
 
-def _followed(given: str, gold: Mapping[str, Any]) -> dict[str, list[bool]]:
-    asked = list(zip(gold["instruction_id_list"], gold["kwargs"], strict=True))
-    return {kind: [check(name, given, arguments or {}) for name, arguments in asked] for kind, check in _KINDS.items()}
+def _followed(given: Any, names: Sequence[str], arguments: Sequence[Mapping[str, Any] | None]) -> _Followed:
+    asked = list(zip(names, arguments, strict=True))
+    return {kind: [check(name, str(given), each or {}) for name, each in asked] for kind, check in _KINDS.items()}

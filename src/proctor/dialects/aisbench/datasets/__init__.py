@@ -83,13 +83,14 @@ class Replicas:
         """Return what a dataset config says.
 
         Raises:
-            DataError: ``n`` is not a positive whole number, or ``k`` is larger.
+            DataError: ``n`` or a ``k`` is not a positive whole number, or a ``k`` is larger.
         """
         runs, k = config.get("n", 1), config.get("k", 1)
-        largest = max(k) if isinstance(k, list | tuple) else k
-        if not isinstance(runs, int) or runs < 1 or not isinstance(largest, int) or largest > runs:
+        sizes = list(k) if isinstance(k, list | tuple) else [k]
+        if not all(map(_is_count, (runs, *sizes))) or not sizes or max(sizes) > runs:
             place = getattr(config, "location", None)
-            raise DataError(f"k is {k!r} and n is {runs!r}", location=place, why="no k may be larger than n")
+            why = "both are whole numbers from 1 on, k also a list of them, and no k may be larger than n"
+            raise DataError(f"k is {k!r} and n is {runs!r}", location=place, why=why)
         return cls(str(config.get("abbr", "dataset")), runs, project_of(config.get("type")))
 
     @property
@@ -109,6 +110,10 @@ class Replicas:
     def after_ranges(self, rows: Sequence[AnyRow], name: str) -> Sequence[AnyRow]:
         """Return the rows that a ``reader_cfg`` chose: in AISBench with each one repeated."""
         return rows if self.in_blocks else RepeatedRows(rows, f"{self.abbr}_{name}", self.runs)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def project_of(kind: Any) -> str:

@@ -139,8 +139,8 @@ def range_problems(reader: Mapping[str, Any], place: Location | None = None) -> 
                     yield Diagnostic(f"{name} '{size}' takes no row", place, f"$.reader_cfg.{name}", why)
             elif size is not None:
                 partial((), size, name, place)
-                if size < 0 or (isinstance(size, float) and size > 1 and not size.is_integer()):
-                    why = "it is a count, or a fraction between 0 and 1"
+                if size <= 0 or (isinstance(size, float) and size > 1 and not size.is_integer()):
+                    why = "it is a count from 1 on, or a fraction between 0 and 1; upstream takes all rows for 0"
                     yield Diagnostic(f"{name} is {size!r}", place, f"$.reader_cfg.{name}", why)
         except DataError as error:
             yield from (each.at(place, f"$.reader_cfg.{name}") for each in error.diagnostics)
