@@ -16,6 +16,7 @@ from typing import Any
 
 from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
 from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager
+from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.exam import task_exam
 from proctor.dialects.lm_eval.flags import parse_pairs, parse_samples
@@ -41,9 +42,7 @@ _IDLE = {
     "rewrite_requests_cache": "requests are built faster than they are read back",
     "delete_requests_cache": "there is no cache of requests",
     "check_integrity": "proctor validate reads every task",
-    "random_seed": "code of tasks draws from lm-eval's own seed, 0",
-    "numpy_random_seed": "code of tasks draws from lm-eval's own seed, 1234",
-    "torch_random_seed": "nothing is drawn from it",
+    "torch_random_seed": "nothing is drawn from it: sampled answers derive from their requests",
     "verbosity": "PROCTOR_DEFAULT_VERBOSITY says how much is logged",
     "write_out": "proctor show prints requests",
     "confirm_run_unsafe_code": "PROCTOR_TRUST_CODE=1 lets code of tasks run; programs of models run in a prison",
@@ -73,6 +72,8 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     gen_kwargs: str | Mapping[str, Any] | None = None,
     task_manager: TaskManager | None = None,
     predict_only: bool = False,
+    random_seed: int | None = PYTHON_SEED,
+    numpy_random_seed: int | None = NUMPY_SEED,
     fewshot_random_seed: int | None = DEFAULT_SEED,
     metadata: Mapping[str, Any] | None = None,
     evaluation_tracker: Any = None,
@@ -97,6 +98,8 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         gen_kwargs: How to generate, in place of what tasks say.
         task_manager: Where tasks are looked for.
         predict_only: Record answers, score nothing.
+        random_seed, numpy_random_seed: What code of tasks draws from while it makes documents; ``None`` draws from
+            lm-eval's defaults, because no two runs would be alike.
         fewshot_random_seed: What demos are drawn from.
         metadata: More metadata for tasks whose code reads it.
         evaluation_tracker: Not taken: results are returned, and ``proctor run`` writes files.
@@ -118,6 +121,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         limit=limit,
         samples=parse_samples(samples) if isinstance(samples, str) else samples,
         seed=None if fewshot_random_seed == DEFAULT_SEED else fewshot_random_seed,
+        code_seeds=_code_seeds(random_seed, numpy_random_seed, fewshot_random_seed),
         apply_chat_template=bool(apply_chat_template),
         demos_as_turns=fewshot_as_multiturn if apply_chat_template else None,
         system_prompt=system_instruction,
@@ -130,6 +134,12 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     listed = [tasks] if isinstance(tasks, str | Mapping) else list(tasks or ())
     exams = _exams([manager.handle(each) for each in listed], options)
     return _results(engine, exams, use_cache, model, model_args, log_samples=log_samples)
+
+
+def _code_seeds(python: int | None, numpy: int | None, fewshot: int | None) -> tuple[int, int] | None:
+    """Return the seeds of code of tasks; ``None`` where all are lm-eval's own, and nothing is to be said of them."""
+    given = (PYTHON_SEED if python is None else python, NUMPY_SEED if numpy is None else numpy)
+    return None if given == DEFAULT_SEEDS and fewshot in (None, DEFAULT_SEED) else given
 
 
 _NAMES = {"until": "stop", "max_gen_toks": "max_tokens", "max_new_tokens": "max_tokens"}
