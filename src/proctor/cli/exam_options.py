@@ -189,7 +189,7 @@ _OPTIONS = [
         "--code-seeds",
         metavar="PYTHON,NUMPY",
         callback=_read_code_seeds,
-        help="What code of lm-eval's tasks draws from while it makes documents: the first two of lm-eval's four seeds.  "
+        help="What code of lm-eval's tasks draws from while it makes documents: the first two of its four seeds.  "
         "[default: the seed, else 0,1234]",
     ),
     click.option(

@@ -3,8 +3,9 @@
 Helpers shuffle choices with Python's or numpy's global generator (``gpqa``), or with one of their module. lm-eval seeds
 the global ones when it starts, so a run of one task draws from there: first the module as it is imported, then
 ``process_docs`` of the documents that demos come from, then of those that are asked about. Here every task begins at
-that point, also where others ran before (``--seed`` says of which seeds); and what draws for one document (``doc_to_text``, ``process_results``) draws
-by the document's content, so that a second look at it sees the same. The generators of others stay as they were.
+that point, also where others ran before (``--seed`` says of which seeds); and what draws for one document
+(``doc_to_text``, ``process_results``) draws by the document's content, so that a second look at it sees the same. The
+generators of others stay as they were.
 
 Source: ``lm_eval.evaluator.simple_evaluate`` and ``ConfigurableTask.__init__``, lm-eval 0.4.13.
 """

@@ -78,8 +78,8 @@ FLAGS: tuple[Flag, ...] = (
         "--seed",
         "--seed",
         "seed",
-        "of 'python,numpy,torch,fewshot' the first two are for code of tasks, the last draws demos, and torch's decides "
-        "nothing: sampled answers derive from their requests",
+        "of 'python,numpy,torch,fewshot' the first two are for code of tasks, the last draws demos, and torch's "
+        "decides nothing: sampled answers derive from their requests",
     ),
     Flag("--trust_remote_code", "--trust-code", takes="nothing"),
     Flag("--confirm_run_unsafe_code", "--trust-code", takes="nothing"),
@@ -132,7 +132,7 @@ def parse_seeds(text: str) -> GivenSeeds:
     if len(parts) == 1:
         return GivenSeeds(None if parts[0] == "none" else int(parts[0]))
     given = [None if part == "none" else int(part) for part in parts]
-    python, numpy, torch, fewshot = (
+    python, numpy, _, fewshot = (
         own if each is None else each for each, own in zip([*given, None][: len(_SEEDS)], _SEEDS, strict=True)
     )
     return GivenSeeds(fewshot, (python or 0, numpy or 0), given[2])
