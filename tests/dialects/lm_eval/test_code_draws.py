@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -132,6 +134,20 @@ def test_a_module_that_seeds_itself_draws_the_same_with_every_seed(task, tmp_pat
     make = task
     (tmp_path / "helpers.py").write_text(HELPERS.replace("OWN =", "random.seed(42)\nOWN ="))
     assert words_of(make()) == words_of(make(code_seeds=(5, 6)))
+
+
+def test_rows_that_datasets_kept_of_another_seed_are_not_taken(task, tmp_path):
+    file = tmp_path / "task.yaml"
+    task()
+    shown = [
+        subprocess.run(
+            [sys.executable, "-m", "proctor", "show", str(file), "--docs", "1", "--trust-code", "--seed", seed],
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("0,1234,1,1", "5,1234,1,1", "5,1234,1,1")
+    ]  # fmt: skip
+    questions = [next(line for line in each.splitlines() if line.startswith("question")) for each in shown]
+    assert questions[0] != questions[1] == questions[2]
 
 
 def words_of(exam):

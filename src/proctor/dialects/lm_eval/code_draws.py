@@ -141,8 +141,8 @@ class Stream:
 @contextmanager
 def _computed_anew() -> Iterator[None]:
     """Keep ``datasets`` from taking mapped rows from an earlier run: what follows would then draw other numbers."""
-    datasets = sys.modules.get("datasets")
-    if datasets is None or not datasets.is_caching_enabled():
+    datasets = import_module("datasets")  # what draws is given a dataset: it would be imported a moment later
+    if not datasets.is_caching_enabled():
         yield
         return
     datasets.disable_caching()
