@@ -102,15 +102,15 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
             lm-eval's defaults, because no two runs would be alike.
         fewshot_random_seed: What demos are drawn from.
         metadata: More metadata for tasks whose code reads it.
-        evaluation_tracker: Not taken: results are returned, and ``proctor run`` writes files.
+        evaluation_tracker: Is told who is asked and how; its ``save_results_aggregated`` writes files.
         idle: Arguments that decide nothing here; they are logged.
 
     Raises:
         UsageError: There is no such task or argument, or a model cannot do what is asked.
     """
-    if evaluation_tracker is not None:
-        raise UsageError("results are returned, not tracked", hint="leave evaluation_tracker out and write them")
     _say_idle(idle)
+    if evaluation_tracker is not None:
+        _check_tracker(evaluation_tracker)
     manager = task_manager or TaskManager(metadata=metadata)
     engine = engine_of(model, _with_template(model_args, apply_chat_template), {
         "batch_size": batch_size, "max_batch_size": max_batch_size, "device": device,
@@ -133,7 +133,28 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     )
     listed = [tasks] if isinstance(tasks, str | Mapping) else list(tasks or ())
     exams = _exams([manager.handle(each) for each in listed], options)
-    return _results(engine, exams, use_cache, model, model_args, log_samples=log_samples)
+    made = _results(engine, exams, use_cache, model, model_args, log_samples=log_samples)
+    if evaluation_tracker is not None:
+        evaluation_tracker.general_config_tracker.log_experiment_args(
+            model_source=made["model_source"],
+            model_args=model_args or {"model": made["model_name"]},
+            system_instruction=system_instruction,
+            chat_template=made.get("chat_template"),
+            fewshot_as_multiturn=fewshot_as_multiturn,
+        )
+    return made
+
+
+def _check_tracker(tracker: Any) -> None:
+    """See before anybody is asked whether a tracker can be told.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not hasattr(getattr(tracker, "general_config_tracker", None), "log_experiment_args"):
+        raise UsageError(
+            f"the evaluation_tracker is a {type(tracker).__name__}", hint="lm_eval.loggers.EvaluationTracker(output_path=…)"
+        )
 
 
 def _code_seeds(python: int | None, numpy: int | None, fewshot: int | None) -> tuple[int, int] | None:
