@@ -54,6 +54,15 @@ _REFUSED = {
 }
 """Modules whose names are not here, and what does it instead."""
 
+_INSTEAD = {
+    "RemoteTokenizer": "a server's likelihoods are asked by local-completions, which needs no tokenizer of its own",
+    "check_remote_tokenizer_support": "a server's likelihoods are asked by local-completions, which needs no tokenizer",
+    "WandbLogger": "proctor export wandb RUN sends a run",
+    "TrackioLogger": "proctor export trackio RUN sends a run",
+    "TemplateAPI": "a model of one's own derives from lm_eval.api.model.LM; a server is asked by local-completions",
+    "_bootstrap_internal_no_mp": "bootstrap_stderr resamples",
+}
+
 LM_EVAL = Alias(
     "lm_eval",
     {
@@ -70,6 +79,7 @@ LM_EVAL = Alias(
         "lm_eval.evaluator": {**_EVALUATION, "get_task_dict": _TASKS["get_task_dict"]},
         "lm_eval.tasks": _TASKS,
         "lm_eval.tasks.manager": {"TaskManager": _TASKS["TaskManager"]},
+        "lm_eval.tasks._index": {name: f"{_NAMES}.tasks:{name}" for name in ("Entry", "Kind")},
         "lm_eval.tasks._yaml_loader": {"load_yaml": f"{_NAMES}.tasks:load_yaml"},
         "lm_eval.evaluator_utils": {"get_sample_size": f"{_NAMES}.tasks:get_sample_size"},
         "lm_eval.__main__": {"cli_evaluate": f"{_NAMES}.command_line:cli_evaluate"},
@@ -93,6 +103,7 @@ LM_EVAL = Alias(
         **dict.fromkeys(_REFUSED, ()),
     },
     refused=_REFUSED,
+    instead=_INSTEAD,
     artifacts=False,
     gaps_only=True,
     extends=dict.fromkeys(

@@ -183,7 +183,11 @@ class MergeDictAction(argparse.Action):
     """Puts ``key=value`` arguments, or JSON, together in one mapping."""
 
     def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
     ) -> None:
         """Add to what earlier ones said."""
         before = dict(getattr(namespace, self.dest, None) or {})
@@ -212,7 +216,11 @@ class SplitArgs(argparse.Action):
     """Puts names together that commas or blanks separate."""
 
     def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
     ) -> None:
         """Add to what earlier ones said."""
         if not values:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, NUMPY_SEED, PYTHO
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.exam import task_exam
 from proctor.dialects.lm_eval.flags import parse_pairs, parse_samples
+from proctor.dialects.lm_eval.package.group import Group
 from proctor.dialects.lm_eval.results_file import ModelDescription, results_document
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.writer import samples
@@ -153,7 +155,8 @@ def _check_tracker(tracker: Any) -> None:
     """
     if not hasattr(getattr(tracker, "general_config_tracker", None), "log_experiment_args"):
         raise UsageError(
-            f"the evaluation_tracker is a {type(tracker).__name__}", hint="lm_eval.loggers.EvaluationTracker(output_path=…)"
+            f"the evaluation_tracker is a {type(tracker).__name__}",
+            hint="lm_eval.loggers.EvaluationTracker(output_path=…)",
         )
 
 
@@ -208,13 +211,46 @@ def evaluate(
 
 
 def _handles(tasks: Mapping[Any, Any]) -> Iterable[TaskHandle]:
+    if "tasks" in tasks and "group_map" in tasks:  # what TaskManager.load returns
+        yield from _loaded(tasks)
+        return
     for name, each in tasks.items():
-        if isinstance(each, Mapping):
+        if isinstance(name, Group):
+            yield _of_group(name, list(_tasks_in(each)))
+        elif isinstance(each, Mapping):
             yield from _handles(each)
         elif isinstance(each, TaskHandle):
             yield each
         else:
             raise UsageError(f"the task '{name}' is a {type(each).__name__}", hint="get_task_dict([names]) makes tasks")
+
+
+def _loaded(loaded: Mapping[str, Any]) -> Iterable[TaskHandle]:
+    """Yield the groups that are in no other, and the tasks that are in none."""
+    inner = {name for members in loaded["group_map"].values() for name in members}
+    yield from (_of_group(group) for name, group in loaded["groups"].items() if name not in inner)
+    yield from (each for name, each in loaded["tasks"].items() if name not in inner)
+
+
+def _of_group(group: Group, tasks: Sequence[TaskHandle] = ()) -> TaskHandle:
+    """Return a group by its name, under which its scores are filed, too.
+
+    Raises:
+        UsageError: One of its tasks was changed: by its name it would be found as it was.
+    """
+    members = tasks or group.get_all_tasks()
+    if changed := [each.name for each in members if each.changed is not None]:
+        raise UsageError(
+            f"the task '{changed[0]}' was changed, and is one of the group '{group.name}'",
+            hint="evaluate tasks by themselves: evaluate(lm, {name: task})",
+        )
+    first = members[0] if members else TaskHandle(group.name)
+    return replace(first, name=group.name, written=None)
+
+
+def _tasks_in(nested: Mapping[Any, Any]) -> Iterable[TaskHandle]:
+    for each in nested.values():
+        yield from _tasks_in(each) if isinstance(each, Mapping) else (each,)
 
 
 def _say_idle(idle: Mapping[str, Any]) -> None:
@@ -243,9 +279,10 @@ def _with_template(model_args: Any, template: bool | str) -> Any:
 def _exams(handles: Sequence[TaskHandle], options: ExamOptions) -> list[Exam]:
     if not handles:
         raise UsageError("no task is named", hint='tasks=["arc_easy"]')
-    named = [each.name for each in handles if each.config is None]
+    named = [each.name for each in handles if each.written is None and each.changed is None]
     found = resolve_tasks(named, options) if named else []
-    written = [task_exam(each.name, TaskConfig(**each.config), options) for each in handles if each.config is not None]
+    own = [(each.name, each.changed or each.written) for each in handles]
+    written = [task_exam(name, TaskConfig(**{**config, "task": name}), options) for name, config in own if config]
     return [*found, *written]
 
 

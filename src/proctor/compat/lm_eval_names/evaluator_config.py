@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 DEFAULT_SEED = [0, 1234, 1234, 1234]
 """Of Python, numpy, torch and the draws of demos."""
 
-DICT_KEYS = ["wandb_args", "wandb_config_args", "hf_hub_log_args", "metadata", "model_args", "gen_kwargs", "trackio_args"]
+DICT_KEYS = [
+    "wandb_args",
+    "wandb_config_args",
+    "hf_hub_log_args",
+    "metadata",
+    "model_args",
+    "gen_kwargs",
+    "trackio_args",
+]
 """Fields that are mappings, and may be written ``key=value,key=value``."""
 
 
@@ -199,7 +207,9 @@ def _four_seeds(given: Any) -> list[int | None]:
     if len(values) == 1:
         values *= len(DEFAULT_SEED)
     if len(values) == len(DEFAULT_SEED) - 1:
-        get_logger().warning("seed has %d values of %d; the last one is %d", len(values), len(DEFAULT_SEED), DEFAULT_SEED[-1])
+        get_logger().warning(
+            "seed has %d values of %d; the last one is %d", len(values), len(DEFAULT_SEED), DEFAULT_SEED[-1]
+        )
         values = [*values, DEFAULT_SEED[-1]]
     if len(values) != len(DEFAULT_SEED):
         raise ValueError(

@@ -14,7 +14,6 @@ from proctor.errors import ScoringError, UsageError, did_you_mean
 from proctor.scoring.aggregations import AGGREGATIONS
 from proctor.scoring.row_metrics import TEXT_METRICS
 
-
 _NOTHING: Final = object()
 
 
@@ -29,7 +28,9 @@ class UnknownNameError(UsageError, KeyError):
 
 
 def _place_of(found: Any) -> str:
-    return found if isinstance(found, str) else f"{getattr(found, '__module__', '')}:{getattr(found, '__name__', found)}"
+    return (
+        found if isinstance(found, str) else f"{getattr(found, '__module__', '')}:{getattr(found, '__name__', found)}"
+    )
 
 
 class Registry(Mapping[str, Any]):

@@ -369,7 +369,7 @@ class ConfigurableTask(Task):
     @cached_property
     def fields(self) -> TaskFields:
         """What the keys take from a document, compiled."""
-        docs = list(self.eval_docs)
+        docs = list(self.eval_docs or ())  # a class that is tried without documents has none
         return compile_fields(self._config, list(docs[0]) if docs else [])
 
     def doc_to_text(self, doc: Any, doc_to_text: Any = None) -> Any:
