@@ -144,9 +144,9 @@ def test_programs_that_handle_results_and_tasks_run_unchanged(folder):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("from lm_eval.loggers import WandbLogger", "proctor export wandb"),
+        ("from lm_eval.loggers import WandbLogger", "proctor export RUN --to wandb"),
         ("from lm_eval.models.api_models import TemplateAPI", "local-completions"),
-        ("from lm_eval.caching.cache import save_to_cache", "faster than they are read back"),
+        ("from lm_eval.caching.cache import save_to_cache", "faster than read back"),
         ("from lm_eval._cli.run import Run", "simple_evaluate"),
         ("from lm_eval.utils import RemoteTokenizer", "needs no tokenizer"),
     ],

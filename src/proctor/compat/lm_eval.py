@@ -42,10 +42,10 @@ _REFUSED = {
     "lm_eval._cli.validate": "the command line is proctor's: proctor validate --tasks NAME",
     "lm_eval._cli.subcommand": "the command line is proctor's, and takes no more commands",
     "lm_eval.caching": "requests are not kept, because they are built faster than they are read back",
-    "lm_eval.caching.cache": "requests are not kept, because they are built faster than they are read back; answers are "
+    "lm_eval.caching.cache": "requests are not kept, because they are built faster than read back; answers are "
     "(use_cache)",
-    "lm_eval.loggers.wandb_logger": "proctor export wandb RUN sends a run",
-    "lm_eval.loggers.trackio_logger": "proctor export trackio RUN sends a run",
+    "lm_eval.loggers.wandb_logger": "proctor export RUN --to wandb sends a run",
+    "lm_eval.loggers.trackio_logger": "proctor export RUN --to trackio sends a run",
     "lm_eval.models.api_models": "a model of one's own derives from lm_eval.api.model.LM, and a server is asked by "
     "local-completions",
     "lm_eval.prompts": "a task file names a prompt of the library by use_prompt",
@@ -57,8 +57,8 @@ _REFUSED = {
 _INSTEAD = {
     "RemoteTokenizer": "a server's likelihoods are asked by local-completions, which needs no tokenizer of its own",
     "check_remote_tokenizer_support": "a server's likelihoods are asked by local-completions, which needs no tokenizer",
-    "WandbLogger": "proctor export wandb RUN sends a run",
-    "TrackioLogger": "proctor export trackio RUN sends a run",
+    "WandbLogger": "proctor export RUN --to wandb sends a run",
+    "TrackioLogger": "proctor export RUN --to trackio sends a run",
     "TemplateAPI": "a model of one's own derives from lm_eval.api.model.LM; a server is asked by local-completions",
     "_bootstrap_internal_no_mp": "bootstrap_stderr resamples",
 }

@@ -6,7 +6,6 @@ import json
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -191,7 +190,8 @@ def _matches(name: str, manager: TaskManager) -> list[Any]:
     from proctor.compat.lm_eval_names.tasks import load_yaml
 
     if name.endswith(".yaml"):
-        return [load_yaml(file) for file in sorted(glob(str(Path(name).absolute())))]
+        place = Path(name).absolute()
+        return [load_yaml(file) for file in sorted(place.parent.glob(place.name))]
     if found := manager.match_tasks([name]):
         return found
     return [load_yaml(file) for file in sorted(Path(name).glob("*.yaml"))] if Path(name).is_dir() else []

@@ -171,8 +171,10 @@ class EvaluationTracker:
 
 
 _OF_HUB = frozenset(
-    ("hub_results_org", "hub_repo_name", "details_repo_name", "results_repo_name", "public_repo", "token")
-    + ("leaderboard_url", "point_of_contact", "gated")
+    (
+        *("hub_results_org", "hub_repo_name", "details_repo_name", "results_repo_name", "public_repo", "token"),
+        *("leaderboard_url", "point_of_contact", "gated"),
+    )
 )
 
 

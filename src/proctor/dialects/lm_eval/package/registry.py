@@ -48,7 +48,9 @@ class Registry(Mapping[str, Any]):
         self._frozen = False
 
     def register(self, *names: str, target: Any = None) -> Any:
-        """Return a decorator that registers what it decorates, without a name under its own; with ``target``, do it at once.
+        """Return a decorator that registers what it decorates; without a name, under its own.
+
+        With ``target``, that is registered at once.
 
         A ``target`` that is a text (``module:name``) is imported when it is asked for.
 
