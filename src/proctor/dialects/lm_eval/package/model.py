@@ -91,7 +91,7 @@ class CachingLM:
         for place, answer in answers.items():
             if (key := keys[place]) is not None:
                 self.dbdict[key] = answer
-        return [answers[place] if place in answers else self.dbdict[key] for place, key in enumerate(keys)]
+        return [answers[place] if place in answers else self.dbdict[str(key)] for place, key in enumerate(keys)]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.lm, name)

@@ -89,7 +89,7 @@ class Registry(Mapping[str, Any]):
             found = self.own[name] = getattr(import_module(module), attribute)
         return found
 
-    def get(self, name: str, default: Any = _NOTHING) -> Any:  # type: ignore[override]  # as lm-eval's own
+    def get(self, name: str, default: Any = _NOTHING) -> Any:
         """Return what a name means; without a default, an unknown one is an error.
 
         Raises:
