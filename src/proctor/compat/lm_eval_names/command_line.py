@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import runpy
 import sys
 from ast import literal_eval
 from collections.abc import Mapping
@@ -28,9 +29,7 @@ def cli_evaluate(args: Any = None) -> int:
         raise UsageError(
             "arguments that lm-eval's parser made are not read here", hint="call simple_evaluate, or proctor with words"
         )
-    from proctor.cli.__main__ import main
-
-    main()
+    runpy.run_module("proctor", run_name="__main__")  # as python -m proctor: it ends the program with its exit code
     return 0
 
 
