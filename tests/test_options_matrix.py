@@ -63,6 +63,7 @@ VALUES: Mapping[str, Any] = {
     "limit": 3,
     "samples": {"exam": [4, 1]},
     "seed": 7,
+    "code_seeds": (3, 4),
     "apply_chat_template": True,
     "chat_template_model": "made-up",
     "meta_template": META,
@@ -123,10 +124,13 @@ def _write_recipes(folder: Path) -> str:
 
 
 CODE = """
+import random
 import datasets
 
 def rows(size=9, **_):
-    return {name: datasets.Dataset.from_list(ROWS[:size]) for name in ("test", "train")}
+    found = ROWS[:size]
+    random.shuffle(found)
+    return {name: datasets.Dataset.from_list(found) for name in ("test", "train")}
 """
 
 
@@ -217,12 +221,14 @@ DIALECTS: Mapping[str, Dialect] = {
         exams={"choices_as_text": "choice.json"},
         values={"template": "templates.classification.multi_class.empty"},
         refused=frozenset({"chat_override", "metadata", "resamples", "keys", *OF_TABLES}),
+        without_effect=frozenset({"code_seeds"}),
     ),
     "lm_eval": Dialect(
         _write_tasks,
         exams={
             "choices_as_text": "choice.yaml",
             "metadata": "coded.yaml",
+            "code_seeds": "coded.yaml",
             "resamples": "choice.yaml",
             "template": "choice.yaml",
         },
@@ -246,6 +252,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 *OF_TABLES,
             }
         ),
+        without_effect=frozenset({"code_seeds"}),
     ),
     "hub_yaml": Dialect(
         _write_hub_yaml,
@@ -264,7 +271,7 @@ DIALECTS: Mapping[str, Dialect] = {
             }
         ),
         without_effect=frozenset(
-            {"apply_chat_template", "demos_as_turns", "model_config", "choices_as_text", "resamples"}
+            {"apply_chat_template", "demos_as_turns", "model_config", "choices_as_text", "resamples", "code_seeds"}
         ),
     ),
     "table": Dialect(
@@ -276,7 +283,7 @@ DIALECTS: Mapping[str, Dialect] = {
         values={"choices_column": "picks"},
         beside={"seed": {"num_demos": 2}, "demos_as_turns": {**CHAT, "num_demos": 2}},
         refused=frozenset({"template", "keys"}),
-        without_effect=frozenset({"model_config", "metadata", "chat_override", "resamples"}),
+        without_effect=frozenset({"model_config", "metadata", "chat_override", "resamples", "code_seeds"}),
     ),
 }
 

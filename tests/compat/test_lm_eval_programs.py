@@ -105,7 +105,10 @@ def test_a_program_with_a_model_of_its_own_runs_unchanged(folder):
         ("simple_evaluate(model='dummy', tasks=[])", "no task is named"),
         ("simple_evaluate(model='dummy', tasks=['sums'], nonsense=3)", "there is no argument 'nonsense'"),
         ("simple_evaluate(model='no-such', tasks=['sums'])", "there is no engine 'no-such'"),
-        ("simple_evaluate(model='dummy', tasks=['sums'], evaluation_tracker=object())", "not tracked"),
+        (
+            "simple_evaluate(model='dummy', tasks=['sums'], evaluation_tracker=object())",
+            "the evaluation_tracker is a object",
+        ),
         ("from lm_eval.utils import no_such", "Proctor has no 'no_such' of 'lm_eval.utils'"),
         ("import lm_eval.nothing", "Proctor has no module 'lm_eval.nothing'"),
     ],

@@ -355,12 +355,20 @@ def test_instances_show_whether_they_are_right(client, ids):
 
 def test_right_wrong_and_failed_instances_are_a_click_away(client, ids):
     page = client.get(f"/runs/{ids['first']}/samples?exam=capitals").text
-    links = dict(re.findall(r'<a class="button[^"]*" href="([^"]*)"[^>]*>(Right|Wrong|Failed)</a>', page))
+    links = dict(
+        re.findall(
+            r'<a class="button[^"]*" href="([^"]*)"[^>]*>(Right|Wrong|Failed) <span class="count">\d+</span></a>', page
+        )
+    )
+    counts = re.findall(r'>(All|Right|Wrong|Failed) <span class="count">(\d+)</span>', page)
+    assert dict(counts) == {"All": "120", "Right": "118", "Wrong": "1", "Failed": "1"}
+    assert "Instances of capitals" in page
+    assert re.search(r"accuracy <strong>[\d.]+</strong> \(95%: [\d.]+ to [\d.]+\)", page), "a number has its interval"
     found = {}
     for link, title in links.items():
         shown = client.get(f"/runs/{ids['first']}/samples{unescape(link)}").text
         found[title] = re.search(r'role="status">(\d+) found', shown)[1]
-        assert re.search(rf'aria-current="true">{title}<', shown)
+        assert re.search(rf'aria-current="true">{title} <', shown)
         assert "exam=capitals" in shown
     assert found == {"Right": "118", "Wrong": "1", "Failed": "1"}
 
@@ -379,8 +387,8 @@ def test_exams_in_different_units_have_no_right_and_wrong_together(client, runs)
     written["results"]["a"]["unit"], written["results"]["b"]["unit"] = "share", "percent"
     (folder / "results.json").write_text(json.dumps(written))
     run_id = next(run_id for run_id, run in client.app.state.library.runs() if run.path.name == "mixed")
-    assert ">Right</a>" not in client.get(f"/runs/{run_id}/samples").text
-    assert ">Right</a>" in client.get(f"/runs/{run_id}/samples?exam=b").text
+    assert ">Right <" not in client.get(f"/runs/{run_id}/samples").text
+    assert ">Right <" in client.get(f"/runs/{run_id}/samples?exam=b").text
 
 
 def test_rows_of_a_report_show_the_question(tmp_path, capsys):

@@ -187,7 +187,7 @@ def find(name: str, among: list[Catalog] | None = None) -> Path:
     near = did_you_mean(name, (each for catalog in searched for each in catalog.names()))
     raise UnknownArtifactError(
         f"no catalog has '{name}'",
-        why=f"searched: {', '.join(map(_shown, searched))}",
+        why=f"searched: {', '.join(dict.fromkeys(map(_shown, searched)))}",
         hint=near or "proctor ls lists what there is; register_local_catalog(folder) adds a catalog",
     )
 

@@ -88,14 +88,14 @@ def _index(name: str) -> tuple[SampleIndex, str]:
     """Return the index of a run, and the exam of it that is meant; empty where all are."""
     from proctor.errors import did_you_mean
     from proctor.runs.sample_index import SampleIndex
-    from proctor.runs.stored_run import is_run, load_run
+    from proctor.runs.stored_run import is_run, load_run, runs_in
 
     folder, _, exam = (name, "", "") if Path(name).is_dir() else name.partition("::")
     path = Path(folder)
     if not path.is_dir():
         raise UsageError(f"there is no folder {path}", hint="name a run folder; proctor run prints where it is")
     if not is_run(path):
-        raise UsageError(f"{path} is not a run folder", hint="it has neither run.yaml nor results.json")
+        raise UsageError(f"{path} is not a run folder", hint=runs_in(path))
     run = load_run(path)
     if run.samples is None:
         raise UsageError(f"{path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")

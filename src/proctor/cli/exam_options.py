@@ -81,13 +81,35 @@ class Limit(_ParamType):
         return int(number)
 
 
-def _read_seed(_context: click.Context, _parameter: click.Parameter, text: str | None) -> int | None:
-    """Take one seed, or lm-eval's four, of which the last one draws the demos."""
+def _read_seed(context: click.Context, _parameter: click.Parameter, text: str | None) -> int | None:
+    """Take one seed, or lm-eval's four: the first two are those of ``--code-seeds``, the last one draws the demos."""
     if text is None:
         return None
+    from proctor.cli.error_reporting import say
     from proctor.dialects.lm_eval.flags import parse_seeds
 
-    return parse_seeds(text)
+    given = parse_seeds(text)
+    if given.code is not None:
+        context.meta[_CODE_SEEDS] = given.code
+    if given.torch is not None:
+        say("note: nothing is drawn from torch's seed: sampled answers derive from their requests")
+    return given.seed
+
+
+_CODE_SEEDS = "proctor.code_seeds"
+
+
+def _read_code_seeds(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, int] | None:
+    """Take two seeds, or what four seeds said; options that are given are read before those that are not."""
+    said: tuple[int, int] | None = context.meta.get(_CODE_SEEDS)
+    if text is None:
+        return said
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(part.isdigit() and int(part) < 2**32 for part in parts):  # noqa: PLR2004 - a pair
+        raise click.BadParameter(f"'{text}' is not two seeds: 0,1234", context, parameter)
+    if said is not None:
+        raise click.BadParameter("--seed names them, too", context, parameter)
+    return int(parts[0]), int(parts[1])
 
 
 def _read_groupings(texts: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
@@ -162,6 +184,13 @@ _OPTIONS = [
         callback=_read_seed,
         help="What an exam draws (demos, orders, templates) derives from it; intervals do not.  "
         "[default: the exam's own: recipes 42, lm-eval 1234, configs their retrievers']",
+    ),
+    click.option(
+        "--code-seeds",
+        metavar="PYTHON,NUMPY",
+        callback=_read_code_seeds,
+        help="What code of lm-eval's tasks draws from while it makes documents: the first two of its four seeds.  "
+        "[default: the seed, else 0,1234]",
     ),
     click.option(
         "--num-demos",

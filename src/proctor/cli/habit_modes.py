@@ -43,7 +43,7 @@ def search(models: Sequence[str], tasks: Sequence[str], summarizer: str | None, 
         else:
             click.echo(f"{option}\t{name}\t{path.resolve()}")
     if missing:
-        hint = "proctor ls --from opencompass (or aisbench) lists the configs of an installed package"
+        hint = "proctor get ais-bench (or opencompass) fetches their configs; proctor ls --from aisbench lists them"
         raise UnknownArtifactError(f"there is no config {', '.join(missing)}", hint=hint)
     return 0
 

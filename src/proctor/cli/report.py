@@ -61,10 +61,10 @@ def _form_of(output: Path | None) -> str:
 
 
 def _load(path: Path) -> StoredRun:
-    from proctor.runs.stored_run import is_run, load_run, state_notes
+    from proctor.runs.stored_run import is_run, load_run, runs_in, state_notes
 
     if not is_run(path):
-        raise UsageError(f"{path} is not a run folder", hint="it has neither run.yaml nor results.json")
+        raise UsageError(f"{path} is not a run folder", hint=runs_in(path))
     run = load_run(path)
     for note in ([run.problem] if run.problem else []) + state_notes(run):
         warn(f"warning: {path}: {note}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,6 +18,8 @@ from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import Habits, HabitsCommand, current_habits, custom_task, hub_model
 from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
+from proctor.errors import UsageError
+from proctor.safe_files import opened
 
 if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
@@ -147,6 +151,8 @@ def _run_one(
 ) -> int:
     from proctor.running.spec import RunSpec
 
+    if spec is not None and spec.is_file():
+        _check_run_file(spec)
     if spec is None:
         wanted, origin = spec_of_options(options), origin_of_typed(options)
     else:
@@ -159,6 +165,28 @@ def _run_one(
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
         result = run_spec(wanted, execution, origin)
     return conclude(result, thresholds=execution.fail_under, **printed)
+
+
+_RUN_FILES = frozenset({".yaml", ".yml", ".json", ""})
+_KEYS_OF_RUNS = re.compile(r"^[\"']?(model|tasks|schema_version)[\"']?\s*:", re.MULTILINE)
+_LOOKED_AT = 65_536  # bytes of a file: its first keys
+
+
+def _check_run_file(path: Path) -> None:
+    """See to it that a file that is named without an option repeats a run, and is not itself an exam.
+
+    Raises:
+        UsageError: It is a table, a task file, or something else that is asked with ``--tasks``.
+    """
+    with opened(path) as file:
+        start = file.read(_LOOKED_AT).decode("utf-8", "replace")
+    if path.suffix.lower() in _RUN_FILES and (path.suffix in (".json", "") or _KEYS_OF_RUNS.search(start)):
+        return
+    raise UsageError(
+        f"{path} is not the file of a run",
+        why="what is named without an option repeats a run (run.yaml), or is a config of OpenCompass or AISBench (.py)",
+        hint=f"exams are named behind --tasks: proctor run --model smollm2 --tasks {shlex.quote(str(path))}",
+    )
 
 
 def _check_places(options: Mapping[str, Any]) -> None:

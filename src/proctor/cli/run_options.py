@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from proctor.running.spec import RunSpec
 
 OVERRIDES = (
+    "code_seeds",
     "template",
     "system_prompt",
     "apply_chat_template",

@@ -36,6 +36,7 @@ class Alias:
             function (``module:attribute``) of the module.
         spread: Packages whose names lie in many modules there: every module below one has the package's names.
         same: Modules that are one of Proctor's, whole: what a test replaces in one is replaced for what is in it.
+        refused: Modules without a name here, and what does it instead.
         homes: Modules it has whose names are those of modules of ours, in order.
     """
 
@@ -48,6 +49,7 @@ class Alias:
     spread: frozenset[str] = frozenset()
     same: Mapping[str, str] = field(default_factory=dict)
     homes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
@@ -108,10 +110,11 @@ class Alias:
 
     def _missing(self, module: str, name: str) -> str:
         message = f"Proctor has no '{name}' of '{module}'"
-        if advice := self.instead.get(name):
+        if advice := self.instead.get(name) or self.refused.get(module):
             return f"{message}: {advice}"
         classes = (place.rpartition(":")[2] for place in builtin_types().values()) if self.artifacts else ()
-        known = [*self._table(module), *classes]
+        homes = (each for home in self.homes.get(module, ()) for each in dir(importlib.import_module(home)))
+        known = [*self._table(module), *classes, *(each for each in homes if not each.startswith("_"))]
         return f"{message}. {did_you_mean(name, known) or 'docs/compatibility.md lists what differs'}"
 
 

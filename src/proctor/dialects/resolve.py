@@ -5,6 +5,7 @@ Each dialect answers for the names it knows. The catalog is asked first, so a ba
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,7 +43,7 @@ def resolve_tasks(names: Sequence[str], options: ExamOptions | None = None) -> l
                 _check_same(known, exam, name)
                 exams[exam.name] = add_groups(known, exam.groups)
         except ProctorError as error:
-            problems.append(error)
+            problems.append(_with_catalog(error, chosen.include_paths))
     if len(problems) == 1:
         raise problems[0]
     if problems:
@@ -55,6 +56,27 @@ def resolve_tasks(names: Sequence[str], options: ExamOptions | None = None) -> l
         )
     _check_options(exams, chosen)
     return list(exams.values())
+
+
+def _with_catalog(error: ProctorError, folders: Sequence[str]) -> ProctorError:
+    """Say of names that a folder of ``--include-path`` has as artifacts how the folder becomes a catalog."""
+    hints = [_catalog_hint(each, folders) for each in error.diagnostics]
+    if not any(hints):
+        return error
+    return type(error)([
+        replace(each, hint=hint or each.hint) for each, hint in zip(error.diagnostics, hints, strict=True)
+    ])  # fmt: skip
+
+
+def _catalog_hint(problem: Diagnostic, folders: Sequence[str]) -> str:
+    named = _QUOTED.search(problem.what) if problem.what.startswith("no catalog has") else None
+    for folder in folders if named else ():
+        if Path(folder, *named[1].split(".")).with_suffix(".json").is_file():  # type: ignore[index]
+            return f"{folder} is a catalog, and --include-path is for task files: PROCTOR_CATALOGS={folder} takes it in"
+    return ""
+
+
+_QUOTED = re.compile(r"'([\w.]+)'")
 
 
 def _check_options(exams: Mapping[str, Exam], options: ExamOptions) -> None:

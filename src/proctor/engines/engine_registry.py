@@ -21,6 +21,7 @@ from proctor.engines.http.providers import Provider, providers
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.ir import several_answers
+from proctor.packages import fetched_folder
 from proctor.plugins import plugins
 
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
@@ -293,10 +294,20 @@ def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
     return found
 
 
+_OF_AISBENCH = re.compile(r"^(vllm|mindie|triton|tgi|hf|openai)_\w*(api|stream|chat|base|general)", re.IGNORECASE)
+"""Names as AISBench's configs of models have them (``vllm_api_general_chat``)."""
+
+
 def _unknown(name: str, error: ProctorError | None = None) -> UsageError:
     near = error.diagnostics[0].hint if error is not None and name.startswith("engines.") else ""
     from proctor.engines.lm_eval_models import MODELS
 
+    if _OF_AISBENCH.search(name) and fetched_folder("ais_bench") is None:
+        return UsageError(
+            f"there is no engine '{name}'",
+            why="it looks like a model config of AISBench, whose configs are not here",
+            hint="proctor get ais-bench fetches them; a config of your own is a file: --model FILE.py::ABBR",
+        )
     hint = (
         did_you_mean(name, [*engine_names(), *MODELS]) or near or "proctor doctor says what each of them is, and needs"
     )

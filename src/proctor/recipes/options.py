@@ -27,6 +27,8 @@ class ExamOptions:
         limit: Most instances to ask: a count, or a fraction below 1 of each exam.
         samples: Positions of the instances to ask, by the exam's name.
         seed: Seed of every random choice of the exam. Without it, each exam keeps the seed of the system it comes from.
+        code_seeds: Seeds of Python's and of numpy's global generator for code that exams bring. Without them
+            :attr:`seed`, and without that the system's own.
         apply_chat_template: Lay prompts out as chat messages: for engines that take them as they are, or by the
             tokenizer of ``chat_template_model``.
         chat_template_model: Whose tokenizer's chat template to apply in text.
@@ -64,6 +66,7 @@ class ExamOptions:
     limit: float | None = None
     samples: Mapping[str, Sequence[int]] | None = None
     seed: int | None = None
+    code_seeds: tuple[int, int] | None = None
     apply_chat_template: bool = False
     chat_template_model: str | None = None
     meta_template: Mapping[str, Any] | None = None

@@ -278,6 +278,13 @@ class SampleIndex:
             names = dict(database.execute("SELECT id, name FROM names").fetchall())
         return SamplePage(list(self._read([found[each[0]] for each in chosen], names)), total, is_more)
 
+    def counts(self, queries: Sequence[SampleQuery]) -> list[int]:
+        """Return how many instances each query means; the words that they look for are the same."""
+        with closing(self._connect()) as database:
+            if queries:
+                _search(database, queries[0])
+            return [_count(database, each) for each in queries]
+
     @staticmethod
     def _rows(database: sqlite3.Connection, numbers: list[int]) -> list[tuple[Any, ...]]:
         marks = ",".join("?" * len(numbers))

@@ -111,6 +111,14 @@ def state_notes(run: StoredRun) -> list[str]:
     return []
 
 
+def runs_in(path: Path) -> str:
+    """Return what to do with a folder that is not a run: name one of the runs in it, where it holds some."""
+    inner = sorted(each for each in path.iterdir() if each.is_dir() and is_run(each)) if path.is_dir() else []
+    if not inner:
+        return "it has neither run.yaml nor results.json"
+    return f"it holds {len(inner)} run{'s' * (len(inner) > 1)}: name one, {inner[-1]}"
+
+
 def is_run(path: Path) -> bool:
     """Whether a folder holds a run."""
     return (path / SPEC).is_file() or (path / RESULTS).is_file()

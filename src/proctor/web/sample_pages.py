@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -13,7 +14,8 @@ from proctor.prompts.origins import parts_in
 from proctor.prompts.preview import payload_of, prompts_of
 from proctor.recipes.exam import Exam, Question
 from proctor.results.score_grid import group_label, groups_of, label_of_instance
-from proctor.runs.sample_index import Sample
+from proctor.results.summary import score_rows
+from proctor.runs.sample_index import Sample, SampleIndex
 from proctor.runs.sample_query import ORDERS, SampleQuery
 from proctor.runs.stored_run import StoredRun
 from proctor.web.asked import check_lengths, check_run
@@ -62,7 +64,12 @@ def samples(library: Library, request: Request) -> Values:
         "parameters": _parameters(request),
         "narrowed": _narrowed(request),
         "samples": [_line(sample, stored) for sample in page.samples],
-        "presets": _presets(stored, query, request),
+        "presets": _presets(stored, index, query, request),
+        "scores": [
+            row
+            for row in score_rows(stored.results)
+            if row.task == (query.exam or row.task) and row.is_graded and row.is_main
+        ],
         "total": page.total,
         "is_more": page.is_more,
         "page": number,
@@ -188,19 +195,58 @@ def _narrowed(request: Request) -> bool:
     return any(request.query_params.get(name) for name in FILTERS)
 
 
-def _presets(stored: StoredRun, query: SampleQuery, request: Request) -> list[tuple[str, str, bool]]:
-    """Return links to all instances, the right, the wrong and the failed ones: title, parameters, whether it is on."""
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A link to some of the instances.
+
+    Attributes:
+        title: What they are.
+        asked: Its parameters.
+        is_on: Whether they are shown.
+        count: How many they are; ``None`` where counting would take long.
+    """
+
+    title: str
+    asked: str
+    is_on: bool
+    count: int | None
+
+
+def _presets(stored: StoredRun, index: SampleIndex, query: SampleQuery, request: Request) -> list[Preset]:
+    """Return links to all instances, the right, the wrong and the failed ones."""
     exams = [query.exam] if query.exam else query.subset or [name for name in stored.results if name in stored.exams]
     bounds = bounds_of({name: stored.results[name] for name in exams if name in stored.results})
     kept = {name: request.query_params.get(name, "") for name in ("exam", "subset", "group", "q", "order")}
     asked = {name: text for name in ("failed", "lowest", "highest") if (text := request.query_params.get(name))}
     kinds: dict[str, Mapping[str, str]] = {"All": {}, "Right": {}, "Wrong": {}, "Failed": {"failed": "yes"}}
     kinds |= {name.capitalize(): found for name, found in bounds.items()}
+    shown = {title: found for title, found in kinds.items() if found or title == "All"}
+    counts: Sequence[int | None] = [None] * len(shown)
+    if sum(row.asked or 0 for row in score_rows(stored.results)) <= MOST_COUNTED:
+        counts = index.counts([_narrowed_to(query, found) for found in shown.values()])
     return [
-        (title, urlencode({name: text for name, text in (kept | dict(found)).items() if text}), asked == dict(found))
-        for title, found in kinds.items()
-        if found or title == "All"
+        Preset(
+            title,
+            urlencode({name: text for name, text in (kept | dict(found)).items() if text}),
+            asked == dict(found),
+            count,
+        )
+        for (title, found), count in zip(shown.items(), counts, strict=True)
     ]
+
+
+MOST_COUNTED = 200_000
+"""Instances whose right and wrong ones are counted while somebody waits for the page: some ten milliseconds."""
+
+
+def _narrowed_to(query: SampleQuery, found: Mapping[str, str]) -> SampleQuery:
+    """Return a query that means only what a preset shows."""
+    return replace(
+        query,
+        failed={"yes": True, "no": False}.get(found.get("failed", "")),
+        lowest=float(found["lowest"]) if "lowest" in found else None,
+        highest=float(found["highest"]) if "highest" in found else None,
+    )
 
 
 def _outcome(found: Sample, stored: StoredRun) -> Outcome:

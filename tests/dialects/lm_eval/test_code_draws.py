@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -111,3 +113,42 @@ def test_what_draws_for_a_document_draws_the_same_each_time(task):
     first = prompts(exam)
     assert len(set(first)) == 4
     assert prompts(exam) == first == prompts(task(text="!function helpers.text"))
+
+
+def test_the_user_says_what_code_of_a_task_draws_from(task):
+    own = words_of(task())
+    assert words_of(task(code_seeds=(0, 1234))) == own, "lm-eval's defaults"
+    assert words_of(task(code_seeds=(5, 1234))) != own
+    assert words_of(task(code_seeds=(5, 1234))) == words_of(task(code_seeds=(5, 99))), (
+        "Python's generator knows no numpy"
+    )
+    assert words_of(task(seed=5)) == words_of(task(code_seeds=(5, 5))), "one seed is for everything"
+    assert words_of(task(seed=5, code_seeds=(0, 1234))) == own
+    random.seed(5)
+    expected = list("abcdef")
+    random.shuffle(expected)
+    assert words_of(task(code_seeds=(5, 1234)))[0] == " ".join(expected)
+
+
+def test_a_module_that_seeds_itself_draws_the_same_with_every_seed(task, tmp_path):
+    make = task
+    (tmp_path / "helpers.py").write_text(HELPERS.replace("OWN =", "random.seed(42)\nOWN ="))
+    assert words_of(make()) == words_of(make(code_seeds=(5, 6)))
+
+
+def test_rows_that_datasets_kept_of_another_seed_are_not_taken(task, tmp_path):
+    file = tmp_path / "task.yaml"
+    task()
+    shown = [
+        subprocess.run(
+            [sys.executable, "-m", "proctor", "show", str(file), "--docs", "1", "--trust-code", "--seed", seed],
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("0,1234,1,1", "5,1234,1,1", "5,1234,1,1")
+    ]  # fmt: skip
+    questions = [next(line for line in each.splitlines() if line.startswith("question")) for each in shown]
+    assert questions[0] != questions[1] == questions[2]
+
+
+def words_of(exam):
+    return [" ".join(question.requests[0].prompt.text.split()[:-1]) for question in exam.questions()]

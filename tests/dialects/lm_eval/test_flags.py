@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from proctor.dialects.lm_eval.flags import FLAGS, flag, parse_pairs, parse_samples, parse_seeds
+from proctor.dialects.lm_eval.flags import FLAGS, GivenSeeds, flag, parse_pairs, parse_samples, parse_seeds
 from proctor.errors import UsageError
 from proctor.recipes.options import OPTIONS
 
@@ -49,11 +49,11 @@ def test_options_are_known_to_the_dialect():
 
 
 def test_seeds():
-    assert parse_seeds("7") == 7
-    assert parse_seeds("0,1234,1234,99") == 99
-    assert parse_seeds("0,1,2,None") is None
-    assert parse_seeds("0,none,1,None") is None
-    assert parse_seeds("1,2,3") is None, "the last one is the exam's own"
+    assert parse_seeds("7") == GivenSeeds(7), "one seed is for everything"
+    assert parse_seeds("3,4,5,99") == GivenSeeds(99, (3, 4), 5)
+    assert parse_seeds("0,1,2,None") == GivenSeeds(None, (0, 1), 2)
+    assert parse_seeds("0,none,1,None") == GivenSeeds(None, (0, 1234), 1), "without a seed no two runs are alike"
+    assert parse_seeds("1,2,3") == GivenSeeds(None, (1, 2), 3), "the last one is the exam's own"
     for text in ("a", "1,2", "1,2,3,4,5"):
         with pytest.raises(UsageError):
             parse_seeds(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,9 +17,11 @@ from typing import Any
 
 from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
 from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager
+from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.exam import task_exam
 from proctor.dialects.lm_eval.flags import parse_pairs, parse_samples
+from proctor.dialects.lm_eval.package.group import Group
 from proctor.dialects.lm_eval.results_file import ModelDescription, results_document
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.writer import samples
@@ -41,9 +44,7 @@ _IDLE = {
     "rewrite_requests_cache": "requests are built faster than they are read back",
     "delete_requests_cache": "there is no cache of requests",
     "check_integrity": "proctor validate reads every task",
-    "random_seed": "code of tasks draws from lm-eval's own seed, 0",
-    "numpy_random_seed": "code of tasks draws from lm-eval's own seed, 1234",
-    "torch_random_seed": "nothing is drawn from it",
+    "torch_random_seed": "nothing is drawn from it: sampled answers derive from their requests",
     "verbosity": "PROCTOR_DEFAULT_VERBOSITY says how much is logged",
     "write_out": "proctor show prints requests",
     "confirm_run_unsafe_code": "PROCTOR_TRUST_CODE=1 lets code of tasks run; programs of models run in a prison",
@@ -73,6 +74,8 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     gen_kwargs: str | Mapping[str, Any] | None = None,
     task_manager: TaskManager | None = None,
     predict_only: bool = False,
+    random_seed: int | None = PYTHON_SEED,
+    numpy_random_seed: int | None = NUMPY_SEED,
     fewshot_random_seed: int | None = DEFAULT_SEED,
     metadata: Mapping[str, Any] | None = None,
     evaluation_tracker: Any = None,
@@ -97,17 +100,19 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         gen_kwargs: How to generate, in place of what tasks say.
         task_manager: Where tasks are looked for.
         predict_only: Record answers, score nothing.
+        random_seed, numpy_random_seed: What code of tasks draws from while it makes documents; ``None`` draws from
+            lm-eval's defaults, because no two runs would be alike.
         fewshot_random_seed: What demos are drawn from.
         metadata: More metadata for tasks whose code reads it.
-        evaluation_tracker: Not taken: results are returned, and ``proctor run`` writes files.
+        evaluation_tracker: Is told who is asked and how; its ``save_results_aggregated`` writes files.
         idle: Arguments that decide nothing here; they are logged.
 
     Raises:
         UsageError: There is no such task or argument, or a model cannot do what is asked.
     """
-    if evaluation_tracker is not None:
-        raise UsageError("results are returned, not tracked", hint="leave evaluation_tracker out and write them")
     _say_idle(idle)
+    if evaluation_tracker is not None:
+        _check_tracker(evaluation_tracker)
     manager = task_manager or TaskManager(metadata=metadata)
     engine = engine_of(model, _with_template(model_args, apply_chat_template), {
         "batch_size": batch_size, "max_batch_size": max_batch_size, "device": device,
@@ -118,6 +123,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         limit=limit,
         samples=parse_samples(samples) if isinstance(samples, str) else samples,
         seed=None if fewshot_random_seed == DEFAULT_SEED else fewshot_random_seed,
+        code_seeds=_code_seeds(random_seed, numpy_random_seed, fewshot_random_seed),
         apply_chat_template=bool(apply_chat_template),
         demos_as_turns=fewshot_as_multiturn if apply_chat_template else None,
         system_prompt=system_instruction,
@@ -129,7 +135,35 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     )
     listed = [tasks] if isinstance(tasks, str | Mapping) else list(tasks or ())
     exams = _exams([manager.handle(each) for each in listed], options)
-    return _results(engine, exams, use_cache, model, model_args, log_samples=log_samples)
+    made = _results(engine, exams, use_cache, model, model_args, log_samples=log_samples)
+    if evaluation_tracker is not None:
+        evaluation_tracker.general_config_tracker.log_experiment_args(
+            model_source=made["model_source"],
+            model_args=model_args or {"model": made["model_name"]},
+            system_instruction=system_instruction,
+            chat_template=made.get("chat_template"),
+            fewshot_as_multiturn=fewshot_as_multiturn,
+        )
+    return made
+
+
+def _check_tracker(tracker: Any) -> None:
+    """See before anybody is asked whether a tracker can be told.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not hasattr(getattr(tracker, "general_config_tracker", None), "log_experiment_args"):
+        raise UsageError(
+            f"the evaluation_tracker is a {type(tracker).__name__}",
+            hint="lm_eval.loggers.EvaluationTracker(output_path=…)",
+        )
+
+
+def _code_seeds(python: int | None, numpy: int | None, fewshot: int | None) -> tuple[int, int] | None:
+    """Return the seeds of code of tasks; ``None`` where all are lm-eval's own, and nothing is to be said of them."""
+    given = (PYTHON_SEED if python is None else python, NUMPY_SEED if numpy is None else numpy)
+    return None if given == DEFAULT_SEEDS and fewshot in (None, DEFAULT_SEED) else given
 
 
 _NAMES = {"until": "stop", "max_gen_toks": "max_tokens", "max_new_tokens": "max_tokens"}
@@ -177,13 +211,46 @@ def evaluate(
 
 
 def _handles(tasks: Mapping[Any, Any]) -> Iterable[TaskHandle]:
+    if "tasks" in tasks and "group_map" in tasks:  # what TaskManager.load returns
+        yield from _loaded(tasks)
+        return
     for name, each in tasks.items():
-        if isinstance(each, Mapping):
+        if isinstance(name, Group):
+            yield _of_group(name, list(_tasks_in(each)))
+        elif isinstance(each, Mapping):
             yield from _handles(each)
         elif isinstance(each, TaskHandle):
             yield each
         else:
             raise UsageError(f"the task '{name}' is a {type(each).__name__}", hint="get_task_dict([names]) makes tasks")
+
+
+def _loaded(loaded: Mapping[str, Any]) -> Iterable[TaskHandle]:
+    """Yield the groups that are in no other, and the tasks that are in none."""
+    inner = {name for members in loaded["group_map"].values() for name in members}
+    yield from (_of_group(group) for name, group in loaded["groups"].items() if name not in inner)
+    yield from (each for name, each in loaded["tasks"].items() if name not in inner)
+
+
+def _of_group(group: Group, tasks: Sequence[TaskHandle] = ()) -> TaskHandle:
+    """Return a group by its name, under which its scores are filed, too.
+
+    Raises:
+        UsageError: One of its tasks was changed: by its name it would be found as it was.
+    """
+    members = tasks or group.get_all_tasks()
+    if changed := [each.name for each in members if each.changed is not None]:
+        raise UsageError(
+            f"the task '{changed[0]}' was changed, and is one of the group '{group.name}'",
+            hint="evaluate tasks by themselves: evaluate(lm, {name: task})",
+        )
+    first = members[0] if members else TaskHandle(group.name)
+    return replace(first, name=group.name, written=None)
+
+
+def _tasks_in(nested: Mapping[Any, Any]) -> Iterable[TaskHandle]:
+    for each in nested.values():
+        yield from _tasks_in(each) if isinstance(each, Mapping) else (each,)
 
 
 def _say_idle(idle: Mapping[str, Any]) -> None:
@@ -212,9 +279,10 @@ def _with_template(model_args: Any, template: bool | str) -> Any:
 def _exams(handles: Sequence[TaskHandle], options: ExamOptions) -> list[Exam]:
     if not handles:
         raise UsageError("no task is named", hint='tasks=["arc_easy"]')
-    named = [each.name for each in handles if each.config is None]
+    named = [each.name for each in handles if each.written is None and each.changed is None]
     found = resolve_tasks(named, options) if named else []
-    written = [task_exam(each.name, TaskConfig(**each.config), options) for each in handles if each.config is not None]
+    own = [(each.name, each.changed or each.written) for each in handles]
+    written = [task_exam(name, TaskConfig(**{**config, "task": name}), options) for name, config in own if config]
     return [*found, *written]
 
 

@@ -3,33 +3,142 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import Enum, auto
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from proctor.dialects.lm_eval.functions import resolve_function
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
+from proctor.dialects.lm_eval.index import Entry as Named
+from proctor.dialects.lm_eval.package.group import AggMetricConfig, ConfigurableGroup, Group, name_of
+from proctor.dialects.lm_eval.package.task import ConfigurableTask, Task
 from proctor.dialects.lm_eval.package.utils import pattern_match
 from proctor.dialects.lm_eval.reader import FunctionReference, TaskReader
+from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
+from proctor.dialects.lm_eval.selection import TaskFinder
+from proctor.dialects.lm_eval.tree import Group as Members
+from proctor.dialects.lm_eval.tree import Leaf
+from proctor.errors import UsageError
 
 
 @dataclass(frozen=True)
 class TaskHandle:
-    """A task by its name, until it is evaluated.
+    """A task by its name, until it is evaluated or looked into: then it is one of lm-eval's ``Task`` (:attr:`task`).
 
     Attributes:
         name: Its name; of a task that is written out, that of its configuration.
-        config: Its configuration, where it is written out.
+        written: Its configuration, where it is written out.
         include_paths: Where names are looked for, too.
         metadata: More metadata.
     """
 
     name: str
-    config: Mapping[str, Any] | None = None
+    written: Mapping[str, Any] | None = None
     include_paths: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def task_name(self) -> str:
+        """Its name."""
+        return self.name
+
+    @cached_property
+    def task(self) -> Any:
+        """The task with its documents, made when it is first looked into.
+
+        Raises:
+            UsageError: It is a group, or several tasks.
+        """
+        if self.written is not None:
+            return made_task(self.name, self.written)
+        members = _finder(self).find(self.name)
+        if len(members) != 1 or not isinstance(members[0], Leaf):
+            raise UsageError(f"'{self.name}' is not one task", hint="TaskManager().load(NAME)['tasks'] has all of them")
+        return made_task(members[0].name, _values(members[0]))
+
+    @property
+    def changed(self) -> Mapping[str, Any] | None:
+        """Its configuration, where ``set_config`` has changed it."""
+        return self.__dict__.get("_changed")
+
+    def set_config(self, key: str, value: Any, update: bool = False) -> None:
+        """Set a key of the configuration; with ``update``, add to the mapping that it holds."""
+        self.task.set_config(key, value, update)
+        before = self.__dict__.get("_changed") or (
+            dict(self.written) if self.written is not None else _values(_finder(self).find(self.name)[0])
+        )
+        self.__dict__["_changed"] = {**before, key: self.task.get_config(key)}
+
+    def set_fewshot_seed(self, seed: int | None = None) -> None:
+        """Refuse: what is evaluated draws from the seed that it is evaluated with.
+
+        Raises:
+            UsageError: It is another than lm-eval's own.
+        """
+        if seed not in (None, DEFAULT_SEED):
+            raise UsageError("the seed of demos is an argument", hint="simple_evaluate(fewshot_random_seed=…)")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.task, name)
+
+
+Task.register(TaskHandle)
+
+
+def made_task(name: str, values: Mapping[str, Any]) -> Any:
+    """Return a task of its configuration: an object of its class, where it names one."""
+    config = {key: _resolved(key, each, resolve=True) for key, each in values.items()} | {"task": name}
+    for key in ("tag", "group", "task_list"):
+        config.pop(key, None)
+    kind = config.pop("class", ConfigurableTask)
+    return kind(config=config) if "config" in signature(kind).parameters else kind()
+
+
+def _finder(handle: TaskHandle) -> TaskFinder:
+    return TaskFinder(handle.include_paths, metadata=dict(handle.metadata) or None)
+
+
+def _values(member: Leaf | Members) -> dict[str, Any]:
+    return dict(member.values) if isinstance(member, Leaf) else {}
+
+
+class Kind(Enum):
+    """What a name means."""
+
+    TASK = auto()
+    PY_TASK = auto()
+    GROUP = auto()
+    TAG = auto()
+    UNKNOWN = auto()
+
+
+_KINDS = {TASK: Kind.TASK, PYTHON_TASK: Kind.PY_TASK, GROUP: Kind.GROUP, TAG: Kind.TAG}
+
+
+class Entry(dict[str, Any]):
+    """A name: ``kind``, ``yaml_path`` and ``tags``, also as the keys ``type`` and ``yaml_path`` of older releases.
+
+    Args:
+        name: The name.
+        kind: What it means.
+        yaml_path: The file that defines it; ``None`` of tags.
+        tags: Tags of a task; the tasks that have a tag.
+    """
+
+    def __init__(self, name: str, kind: Kind, yaml_path: Path | None, tags: Iterable[str] = ()) -> None:
+        super().__init__(type=next(own for own, each in _KINDS.items() if each is kind), yaml_path=str(yaml_path or ""))
+        self.name, self.kind, self.yaml_path, self.tags = name, kind, yaml_path, set(tags)
+
+    @classmethod
+    def of(cls, entry: Named) -> Entry:
+        """Return an entry of our index as one of lm-eval's."""
+        return cls(entry.name, _KINDS[entry.kind], Path(entry.file) if entry.file else None, entry.tags)
 
 
 class TaskManager:
@@ -62,9 +171,9 @@ class TaskManager:
         return build_index(self.include_paths, installed=self.include_defaults)
 
     @property
-    def task_index(self) -> dict[str, dict[str, Any]]:
-        """By name: kind and file."""
-        return {name: {"type": each.kind, "yaml_path": each.file} for name, each in self.index.entries.items()}
+    def task_index(self) -> dict[str, Entry]:
+        """By name: kind, file and tags."""
+        return {name: Entry.of(each) for name, each in self.index.entries.items()}
 
     @property
     def all_tasks(self) -> list[str]:
@@ -100,12 +209,64 @@ class TaskManager:
         lines = [f"|{name}|{kind}|{self.index.entries[name].file}|" for name, kind in rows]
         return "\n".join(["|Name|Kind|File|", "|---|---|---|", *lines])
 
-    def load_task_or_group(self, task_list: str | Mapping[str, Any] | Sequence[Any] | None = None) -> dict[str, Any]:
-        """Return tasks by name, for :func:`evaluate`."""
+    def load_task_or_group(self, task_list: str | Mapping[str, Any] | Sequence[Any] | None = None) -> dict[Any, Any]:
+        """Return tasks by name, and by group those of the group, for :func:`evaluate`; tags are their tasks."""
         listed = [task_list] if isinstance(task_list, str | Mapping) else list(task_list or ())
-        return {each.name: each for each in map(self.handle, listed)}
+        found: dict[Any, Any] = {}
+        for each in (item for spec in listed for item in self._built(spec)):
+            found |= _nested(each)
+        return found
 
-    load = load_task_or_group
+    def load(self, task_list: Any) -> dict[str, Any]:
+        """Return tasks by name, groups by name, and the names of each group's members.
+
+        Raises:
+            UnknownArtifactError: A name means nothing.
+            UsageError: A task is named twice: alone and in a group, or in two groups.
+        """
+        listed = [task_list] if isinstance(task_list, str | Mapping | TaskHandle | Group) else list(task_list)
+        built = [each for spec in listed for each in self._built(spec)]
+        tasks: dict[str, Any] = {}
+        groups: dict[str, Group] = {}
+        owners: dict[str, str] = {}
+        for item in built:
+            inner = [item, *item.get_all_groups()] if isinstance(item, Group) else []
+            groups |= {each.name: each for each in inner}
+            for task in item.get_all_tasks() if isinstance(item, Group) else [item]:
+                owner = owners.setdefault(task.task_name, name_of(item))
+                if owner != name_of(item):
+                    raise UsageError(
+                        f"Duplicate task '{task.task_name}': found in both '{owner}' and '{name_of(item)}'"
+                    )
+                tasks[task.task_name] = task
+        return {
+            "tasks": tasks, "groups": groups, "group_map": {each.name: each.child_names for each in groups.values()},
+        }  # fmt: skip
+
+    def _built(self, spec: Any) -> Iterator[Any]:
+        if isinstance(spec, TaskHandle | Group):
+            yield spec
+        elif isinstance(spec, Mapping):
+            if "task" not in spec:
+                raise UsageError("Invalid config dict: must contain 'task' or 'group' key", hint="or name a file")
+            yield self.handle(spec)
+        else:
+            for member in _finder(self.handle(spec)).find(str(spec)):
+                yield self._built_member(member)
+
+    def _built_member(self, member: Leaf | Members) -> Any:
+        if isinstance(member, Leaf):
+            return TaskHandle(member.name, None, self.include_paths, self.metadata)
+        metrics = [
+            AggMetricConfig(
+                each.metric, None if each.filters is None else list(each.filters), each.aggregation, each.weight_by_size
+            )
+            for each in member.metrics
+        ]
+        found = Group(member.name, member.alias or None, metrics or None, {**member.metadata, **self.metadata})
+        for each in member.members:
+            found.add(self._built_member(each))
+        return found
 
     def handle(self, spec: Any) -> TaskHandle:
         """Return a task by its name, its file, or its configuration."""
@@ -116,7 +277,19 @@ class TaskManager:
         return TaskHandle(name, config, self.include_paths, self.metadata)
 
 
-def get_task_dict(task_name_list: Any, task_manager: TaskManager | None = None) -> dict[str, Any]:
+def _nested(item: Any) -> dict[Any, Any]:
+    """Return a task, or a group with what is in it, as releases before 0.4.12 have it."""
+    if not isinstance(item, Group):
+        return {item.task_name: item}
+    inner: dict[Any, Any] = {}
+    for each in item:
+        inner |= _nested(each)
+    listed = [asdict(each) for each in item.aggregate_metric_list or ()]
+    told = {"group": item.name, "group_alias": item.alias, "aggregate_metric_list": listed or None}
+    return {ConfigurableGroup({**told, "metadata": item.metadata}): inner}
+
+
+def get_task_dict(task_name_list: Any, task_manager: TaskManager | None = None) -> dict[Any, Any]:
     """Return tasks by name, for :func:`evaluate`."""
     return (task_manager or TaskManager()).load_task_or_group(task_name_list)
 
@@ -160,12 +333,14 @@ def load_yaml(path: str | Path, *, resolve_func: bool = True) -> dict[str, Any]:
         TaskFileError: It cannot be read.
         TrustError: It names code, and code is not trusted.
     """
-    return {key: _resolved(key, each, resolve_func) for key, each in TaskReader().read(str(path)).values.items()}
+    return {
+        key: _resolved(key, each, resolve=resolve_func) for key, each in TaskReader().read(str(path)).values.items()
+    }
 
 
-def _resolved(key: str, value: Any, resolve: bool) -> Any:
+def _resolved(key: str, value: Any, *, resolve: bool) -> Any:
     if isinstance(value, FunctionReference):
         return resolve_function(value, key) if resolve else str(value.folder / value.name)
     if isinstance(value, Mapping):
-        return {name: _resolved(name, each, resolve) for name, each in value.items()}
-    return [_resolved(key, each, resolve) for each in value] if isinstance(value, list) else value
+        return {name: _resolved(name, each, resolve=resolve) for name, each in value.items()}
+    return [_resolved(key, each, resolve=resolve) for each in value] if isinstance(value, list) else value

@@ -56,6 +56,7 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "truncated": _written(config, "for answers that were cut off"),
         "answers": _written(config, "for models that think"),
         "choices_as_text": _choices_as_text(config, options),
+        "code_seeds": no_effect("what a config draws comes from one seed"),
         "chat_override": Refused("chat_override is a key of lm-eval's tasks"),
         "metadata": Refused("metadata is for the code of lm-eval's tasks"),
         "resamples": Refused("no standard error is bootstrapped here"),

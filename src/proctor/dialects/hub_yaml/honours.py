@@ -27,6 +27,7 @@ def task_honours(task: HubTask, options: ExamOptions) -> Honours:
         "template": Refused("its solvers are its only template"),
         "model_config": no_effect("limits and stop words of a config hold for exams of AISBench's"),
         "choices_as_text": no_effect("the model writes its choice in any case"),
+        "code_seeds": no_effect("no code comes with it"),
         "chat_override": Refused("it says nothing of its own for chat models"),
         "metadata": Refused("no code of it reads metadata"),
         "resamples": no_effect("its scores are means, whose errors have a formula"),

@@ -3,8 +3,9 @@
 Helpers shuffle choices with Python's or numpy's global generator (``gpqa``), or with one of their module. lm-eval seeds
 the global ones when it starts, so a run of one task draws from there: first the module as it is imported, then
 ``process_docs`` of the documents that demos come from, then of those that are asked about. Here every task begins at
-that point, also where others ran before; and what draws for one document (``doc_to_text``, ``process_results``) draws
-by the document's content, so that a second look at it sees the same. The generators of others stay as they were.
+that point, also where others ran before (``--seed`` says of which seeds); and what draws for one document
+(``doc_to_text``, ``process_results``) draws by the document's content, so that a second look at it sees the same. The
+generators of others stay as they were.
 
 Source: ``lm_eval.evaluator.simple_evaluate`` and ``ConfigurableTask.__init__``, lm-eval 0.4.13.
 """
@@ -22,6 +23,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from proctor.recipes.fingerprint import instance_digest
+from proctor.recipes.options import ExamOptions
 
 PYTHON_SEED: Final = 0
 NUMPY_SEED: Final = 1234
@@ -29,6 +31,11 @@ NUMPY_SEED: Final = 1234
 
 _MARK: Final = "__proctor_draws__"
 _MENTIONED = re.compile(r"\brandom\b")
+
+Seeds = tuple[int, int]
+"""Of Python's global generator, and of numpy's."""
+
+DEFAULT_SEEDS: Final[Seeds] = (PYTHON_SEED, NUMPY_SEED)
 
 State = tuple[Any, Any]
 """Of Python's global generator, and of numpy's where numpy has been imported."""
@@ -43,9 +50,22 @@ class ModuleDraws:
 
     def __init__(self, module: ModuleType) -> None:
         self.start = _global_state()
+        with _seeded(DEFAULT_SEEDS):
+            self._starts_as_seeded = _same(self.start, _global_state())
         own = [each for each in vars(module).values() if isinstance(each, random.Random)]
         self._own = [(each, each.getstate()) for each in own]
         self._below = {id(each): each for each in map(_marked, vars(module).values()) if each is not None}
+
+    def start_of(self, seeds: Seeds) -> State:
+        """Return where the global generators stand when functions of the module begin, of seeds of the user's.
+
+        Where importing the module left them elsewhere than at the seeds (it seeds them itself, as ``mmmu`` does), that
+        is where they stand with every seed.
+        """
+        if not self._starts_as_seeded:
+            return self.start
+        with _seeded(seeds):
+            return _global_state()
 
     def rewind(self) -> None:
         """Let the generators of the module, and of those that it imports from, begin again."""
@@ -81,10 +101,22 @@ def importing(module: ModuleType, file: Path) -> Iterator[None]:
         _restore(before)
 
 
-class Stream:
-    """The random numbers that the whole-dataset functions of one task draw, one function after the other."""
+def seeds_of(options: ExamOptions) -> Seeds:
+    """Return what code of tasks draws from: as the user says it, else the one seed for everything, else lm-eval's."""
+    if options.code_seeds is not None:
+        return options.code_seeds
+    return DEFAULT_SEEDS if options.seed is None else (options.seed, options.seed % 2**32)  # numpy takes 32 bits
 
-    def __init__(self) -> None:
+
+class Stream:
+    """The random numbers that the whole-dataset functions of one task draw, one function after the other.
+
+    Args:
+        seeds: Where they begin.
+    """
+
+    def __init__(self, seeds: Seeds = DEFAULT_SEEDS) -> None:
+        self._seeds = seeds
         self._state: State | None = None
 
     @contextmanager
@@ -97,7 +129,7 @@ class Stream:
         before = _global_state()
         if self._state is None:
             draws.rewind()
-        _restore(self._state or draws.start)
+        _restore(self._state or draws.start_of(self._seeds))
         try:
             with _computed_anew():
                 yield
@@ -109,8 +141,8 @@ class Stream:
 @contextmanager
 def _computed_anew() -> Iterator[None]:
     """Keep ``datasets`` from taking mapped rows from an earlier run: what follows would then draw other numbers."""
-    datasets = sys.modules.get("datasets")
-    if datasets is None or not datasets.is_caching_enabled():
+    datasets = import_module("datasets")  # what draws is given a dataset: it would be imported a moment later
+    if not datasets.is_caching_enabled():
         yield
         return
     datasets.disable_caching()
@@ -163,6 +195,29 @@ def _restore(state: State) -> None:
     numpy = _numpy_random()
     if numpy is not None and state[1] is not None:
         numpy.set_state(state[1])
+
+
+@contextmanager
+def _seeded(seeds: Seeds) -> Iterator[None]:
+    """Seed the global generators for a while."""
+    before = _global_state()
+    _seed(*seeds)
+    try:
+        yield
+    finally:
+        _restore(before)
+
+
+def _same(one: State, other: State) -> bool:
+    """Whether two states would draw the same."""
+    if (one[1] is None) != (other[1] is None):
+        return False
+    return one[0] == other[0] and (one[1] is None or all(map(_equal, one[1], other[1])))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    found = one == other
+    return bool(found.all()) if hasattr(found, "all") else bool(found)
 
 
 def _seed(python: int, numpy_seed: int) -> None:

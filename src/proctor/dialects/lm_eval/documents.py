@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data import hub
-from proctor.dialects.lm_eval.code_draws import Stream, draws_of
+from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, Seeds, Stream, draws_of
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.effects import Author, Effect, author_of_file
@@ -24,14 +24,15 @@ class TaskDocuments:
 
     Args:
         config: The task.
+        seeds: What code of the task draws from.
     """
 
-    def __init__(self, config: TaskConfig) -> None:
+    def __init__(self, config: TaskConfig, seeds: Seeds = DEFAULT_SEEDS) -> None:
         self.config = config
         self._whole: Any = None
         self._splits: dict[str, Any] = {}
         self._processed: dict[tuple[str, Any], Documents] = {}
-        self._stream = Stream()
+        self._stream = Stream(seeds)
 
     @property
     def eval_split(self) -> str:
@@ -116,6 +117,15 @@ class TaskDocuments:
                 source = self.config.source
                 raise error.located(source.location("dataset_path") if source is not None else None) from None
         return self._processed[key]
+
+    def draws(self) -> bool:
+        """Whether code that makes documents draws at random; not where it may not run."""
+        config = self.config
+        for spec in (config.process_docs, config.fewshot.process_docs, config.custom_dataset, config.fewshot.samples):
+            with suppress(ProctorError):
+                if draws_of(as_function(spec, "documents")) is not None:
+                    return True
+        return False
 
     def columns(self) -> list[str]:
         """Return the names of the columns of the documents that are asked about."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.dialects.lm_eval.asker import TaskAsker
 from proctor.dialects.lm_eval.choices_to_generation import AS_TEXT, asked_as_text
+from proctor.dialects.lm_eval.code_draws import seeds_of
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.definition import definition_of
 from proctor.dialects.lm_eval.documents import TaskDocuments
@@ -49,8 +50,10 @@ def task_exam(
         as_text = replace(chosen, choices_as_text=True)
         variants["text"] = partial(task_exam, name, config, as_text, documents, has_chat_override=has_chat_override)
     is_text = compares_choices and bool(chosen.choices_as_text)
-    changed = with_options(asked_as_text(config, documents) if is_text else config, chosen)
-    documents = documents or TaskDocuments(changed)
+    changed = with_options(
+        asked_as_text(config, documents or TaskDocuments(config, seeds_of(chosen))) if is_text else config, chosen
+    )
+    documents = documents or TaskDocuments(changed, seeds_of(chosen))
     task = PreparedTask(name, changed, chosen, documents, AS_TEXT if is_text else "", has_chat_override)
     exam = Exam(
         name=name,

@@ -74,7 +74,13 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--include_path", "--include-path"),
     Flag("--gen_kwargs", "--gen-kwargs", option="decoding", takes="pairs"),
     Flag("--predict_only", "--predict-only", option="predict_only", takes="nothing", short="-x"),
-    Flag("--seed", "--seed", "seed", "of the four seeds 'python,numpy,torch,fewshot' the last one draws demos"),
+    Flag(
+        "--seed",
+        "--seed",
+        "seed",
+        "of 'python,numpy,torch,fewshot' the first two are for code of tasks, the last draws demos, and torch's "
+        "decides nothing: sampled answers derive from their requests",
+    ),
     Flag("--trust_remote_code", "--trust-code", takes="nothing"),
     Flag("--confirm_run_unsafe_code", "--trust-code", takes="nothing"),
     Flag("--metadata", "--metadata", option="metadata", takes="pairs"),
@@ -93,20 +99,47 @@ def flag(name: str) -> Flag | None:
     return _BY_LETTER.get(name) or _BY_NAME.get(f"--{name.replace('_', '-').lstrip('-')}")
 
 
-_SEEDS = (3, 4)  # lm-eval takes three as well, and fills the fourth
+_SEEDS = (0, 1234, 1234, None)
+"""lm-eval's defaults of python, numpy, torch and fewshot; of the last one the exam's own, which is lm-eval's."""
 
 
-def parse_seeds(text: str) -> int | None:
-    """Return the seed that demos are drawn with, of one seed or of four separated by commas.
+@dataclass(frozen=True)
+class GivenSeeds:
+    """What ``--seed`` says.
+
+    Attributes:
+        seed: Of what exams draw; ``None`` is the exam's own.
+        code: Python's and numpy's, for code of tasks; ``None`` where one seed is for everything.
+        torch: torch's, from which nothing is drawn here; ``None`` where it is not said apart.
+    """
+
+    seed: int | None
+    code: tuple[int, int] | None = None
+    torch: int | None = None
+
+
+def parse_seeds(text: str) -> GivenSeeds:
+    """Return what one seed for everything says, or three or four separated by commas.
+
+    A seed ``none`` is the default: lm-eval does not seed then, and no two runs are alike.
 
     Raises:
         UsageError: It is neither.
     """
     parts = [part.strip().lower() for part in text.split(",")]
-    if len(parts) not in {1, *_SEEDS} or not all(part.isdigit() or part == "none" for part in parts):
+    if len(parts) not in {1, len(_SEEDS) - 1, len(_SEEDS)} or not all(_is_seed(part) for part in parts):
         raise UsageError(f"'{text}' is not a seed", hint="one number, or four: python,numpy,torch,fewshot")
-    last = parts[-1] if len(parts) != min(_SEEDS) else "none"  # the exam's own, which is lm-eval's
-    return None if last == "none" else int(last)
+    if len(parts) == 1:
+        return GivenSeeds(None if parts[0] == "none" else int(parts[0]))
+    given = [None if part == "none" else int(part) for part in parts]
+    python, numpy, _, fewshot = (
+        own if each is None else each for each, own in zip([*given, None][: len(_SEEDS)], _SEEDS, strict=True)
+    )
+    return GivenSeeds(fewshot, (python or 0, numpy or 0), given[2])
+
+
+def _is_seed(part: str) -> bool:
+    return part == "none" or (part.isdigit() and int(part) < 2**32)  # what numpy takes
 
 
 def parse_samples(text: str) -> dict[str, list[int]]:

@@ -47,6 +47,7 @@ def class_honours(options: ExamOptions) -> Honours:
     entries: dict[str, Entry] = {name: Honoured(_HOW.get(name, "")) for name in OPTIONS}
     entries.update({name: Refused(why) for name, why in _CLASS_REFUSES.items() if name in OPTIONS})
     entries.update(no_table())
+    entries["code_seeds"] = no_effect("a Python class draws where it likes")
     entries["reduce"] = reduces(options)
     entries["demos_as_turns"] = _turns(options)
     entries.update(_chats(options))
@@ -70,6 +71,7 @@ def _entries(task: PreparedTask) -> Iterator[tuple[str, Entry]]:
     """Yield the entries that depend on the task."""
     yield "num_demos", _demos(task)
     yield "seed", _seed(task)
+    yield "code_seeds", _code_seeds(task)
     yield "demos_as_turns", _turns(task.options)
     yield from _chats(task.options)
     kind = task.config.output_type
@@ -101,11 +103,22 @@ def _demos(task: PreparedTask) -> Entry:
 
 
 def _seed(task: PreparedTask) -> Entry:
+    by_code = task.options.code_seeds is None and task.options.seed is not None and task.documents.draws()
+    if by_code:
+        return Honoured("demos, and what code of the task draws")
     if not task.num_fewshot:
         return no_effect("no demos are drawn")
     if task.config.fewshot.sampler == "first_n":
         return no_effect("the sampler first_n draws nothing")
     return Honoured("demos are drawn from it; without it from 1234, as lm-eval does")
+
+
+def _code_seeds(task: PreparedTask) -> Entry:
+    if task.options.code_seeds is not None and not task.documents.draws():
+        return no_effect("no code of the task draws documents at random")
+    return Honoured(
+        "what code of the task draws while it makes documents; without them from 0 and 1234, as lm-eval does"
+    )
 
 
 def _turns(options: ExamOptions) -> Entry:

@@ -15,6 +15,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
+from proctor.dialects.lm_eval.code_draws import seeds_of
 from proctor.dialects.lm_eval.config import FewshotConfig, plain
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.generation import generation_arguments
@@ -33,8 +34,8 @@ from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES, NO_ERROR
 FORM: Final = "0.4.13"
 """The release of lm-eval whose files these are like."""
 
-_SEEDS: Final = {"random_seed": 0, "numpy_seed": 1234, "torch_seed": 1234}
-"""lm-eval's other three seeds: nothing is drawn from them here, and its own files have these values."""
+_TORCH_SEED: Final = 1234
+"""lm-eval's default: nothing is drawn from it here, and its own files have this value."""
 
 _OF_MODEL: Final = ("model_num_parameters", "model_dtype", "model_revision", "model_sha")
 _OF_TOKENIZER: Final = (
@@ -281,7 +282,8 @@ def _config_of_run(exams: Sequence[Exam], model: ModelDescription) -> dict[str, 
         "limit": None if options.limit is None else float(options.limit),
         "bootstrap_iters": BOOTSTRAP_RESAMPLES if task is None else task.resamples,
         "gen_kwargs": generation_arguments(options.decoding),
-        **_SEEDS,
+        **dict(zip(("random_seed", "numpy_seed"), seeds_of(options), strict=True)),
+        "torch_seed": _TORCH_SEED,
         "fewshot_seed": exams[0].seed if task is None and exams else None if task is None else task.seed,
     }
 

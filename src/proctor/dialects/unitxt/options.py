@@ -60,6 +60,7 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
         "repeats": _repeats(changed),
         "reduce": _reduce(changed, options),
         "model_config": Honoured("limits and stop words of the model"),
+        "code_seeds": no_effect("what a recipe draws comes from one seed"),
         "chat_override": Refused("a recipe says nothing of its own for chat models"),
         "metadata": Refused("no code of a recipe reads metadata"),
         "resamples": Refused(

@@ -107,7 +107,11 @@ def _meta(config: Mapping[str, Any], project: str) -> dict[str, Any]:
         raise DatasetNotFoundError(f"there is no file '{path}'", location=place)
     row = next(read_rows(file, FileFormat(encoding="utf-8-sig")), None)
     if row is None:
-        raise DataError("the custom dataset has no rows", location=Location(str(file)))
+        raise DataError(
+            "the table has no rows",
+            location=Location(str(file)),
+            hint="a first line names the columns, and each further one is a question",
+        )
     letters = string.ascii_uppercase
     count = next((i for i, letter in enumerate(letters) if letter not in row), len(letters))
     columns = [name for name in row if name != "answer"] if project == "opencompass" else ["question", "max_out_len"]

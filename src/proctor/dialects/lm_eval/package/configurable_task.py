@@ -14,12 +14,13 @@ from proctor.dialects.lm_eval.filters import make_pipelines
 from proctor.dialects.lm_eval.metric_list import metrics_of
 from proctor.dialects.lm_eval.package.filters import FilterEnsemble, build_filter_ensemble
 from proctor.dialects.lm_eval.package.instance import Instance
+from proctor.dialects.lm_eval.package.messages import Message, maybe_delimit, requires_delimiter
 from proctor.dialects.lm_eval.package.samplers import get_sampler
 from proctor.dialects.lm_eval.package.task import Splits, Task
 from proctor.dialects.lm_eval.prepared import DocumentView
 from proctor.dialects.lm_eval.prompts import joined, make_demo, multiturn_messages, single_message, turn_pieces
 from proctor.dialects.lm_eval.task_fields import TaskFields, compile_fields
-from proctor.errors import UsageError
+from proctor.errors import TemplateError, UsageError
 
 
 class ConfigurableTask(Task):
@@ -92,7 +93,7 @@ class ConfigurableTask(Task):
     @cached_property
     def fields(self) -> TaskFields:
         """What the keys take from a document, compiled."""
-        docs = list(self.eval_docs)
+        docs = list(self.eval_docs or ())  # a class that is tried without documents has none
         return compile_fields(self._config, list(docs[0]) if docs else [])
 
     def doc_to_text(self, doc: Any, doc_to_text: Any = None) -> Any:
@@ -160,6 +161,39 @@ class ConfigurableTask(Task):
                 plain = "".join(each.text + each.delimiter for each in pieces)
                 laid_out.append(f"{system}{''.join(each.text for each in demos)}{plain}")
         return laid_out if isinstance(question, int) and choices else laid_out[0]
+
+    def build_qa_turn(
+        self,
+        *,
+        q: str | None = None,
+        c: list[str] | None = None,
+        a: str | int | list[str] | None = None,
+        gen_prefix: str | None = None,
+        tgt_delim: str = " ",
+        few_delim: str = "\n\n",
+    ) -> list[Message]:
+        """Return a question, and its answer where there is one, as messages.
+
+        Args:
+            q: The question.
+            c: The choices, where the answer is the place of one.
+            a: The answer; of several the first.
+            gen_prefix: How the answer starts.
+            tgt_delim, few_delim: What stands between question and answer, and after the answer.
+
+        Raises:
+            TemplateError: Question or answer is not a text.
+        """
+        if not isinstance(q, str):
+            raise TemplateError(f"the question is {q!r}, not a text")
+        answer = c[a] if c and isinstance(a, int) else a[0] if isinstance(a, list) else a
+        if answer is None or answer == "":
+            between = tgt_delim if gen_prefix and requires_delimiter(q, gen_prefix) else ""
+            return [Message("user", q, between), *([Message("assistant", gen_prefix)] if gen_prefix else [])]
+        if not isinstance(answer, str):
+            raise TemplateError(f"the answer is {a!r}, not a text")
+        between = tgt_delim if not gen_prefix or requires_delimiter(q, gen_prefix) else ""
+        return [Message("user", q, between), Message("assistant", maybe_delimit(gen_prefix, answer), few_delim)]
 
     def _description(self, doc: Any) -> str:
         if not self._config.description:

@@ -12,6 +12,7 @@ from proctor.dialects.lm_eval.package.metrics import (
     unweighted_mean_stderr,
 )
 from proctor.errors import ValidationError
+from proctor.logs import get_logger
 from proctor.scoring.standard_errors import NO_ERROR
 
 Metrics = Mapping[str, Mapping[str, Any]]
@@ -43,7 +44,11 @@ class AggMetricConfig:
             ValidationError: There is none of that name.
         """
         if self.aggregation != "mean" and not callable(self.aggregation):
-            raise ValidationError(f"the aggregation of a group is '{self.aggregation}'", hint="mean, or a function")
+            raise ValidationError(
+                f"the aggregation of a group is '{self.aggregation}'",
+                why="only pre-defined aggregations are known by name",
+                hint="mean, or a function",
+            )
         if isinstance(self.filter_list, str):
             self.filter_list = [self.filter_list]
 
@@ -85,7 +90,7 @@ class GroupConfig:
         return found
 
 
-@dataclass
+@dataclass(repr=False)
 class Group:
     """Tasks and further groups under one name.
 
@@ -108,6 +113,9 @@ class Group:
         """Return a group without its members, from what its file says."""
         said = config if isinstance(config, GroupConfig) else GroupConfig(**config)
         return cls(said.group, said.group_alias, said.aggregate_metric_list, said.metadata, _config=said)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r}, alias={self.alias!r}, members={len(self)})"
 
     def add(self, item: Any) -> None:
         """Take a task or a group in."""
@@ -172,18 +180,26 @@ class Group:
         found: dict[str, Any] = {"alias": self.alias or self.name, "name": self.name}
         if not self.aggregate_metric_list:
             return found
-        members = [task_metrics[name] for name in map(name_of, self.get_all_tasks()) if name in task_metrics]
+        names = [name for name in map(name_of, self.get_all_tasks()) if name in task_metrics]
+        members = [task_metrics[name] for name in names]
         found["sample_len"] = sum(each.get("sample_len", 0) for each in members)
         counts: dict[str, int] = {}
         for each in self.aggregate_metric_list:
             for pipeline in _pipelines(each.metric, members) if each.filter_list is None else each.filter_list:
                 key = f"{each.metric},{pipeline}"
                 having = [scores for scores in members if key in scores]
+                if lacking := [name for name, scores in zip(names, members, strict=True) if key not in scores]:
+                    get_logger().warning("group %s: %s is missing in %s", self.name, key, ", ".join(lacking))
                 if having:
                     error = f"{each.metric}_stderr,{pipeline}"
                     found[key], found[error] = _aggregated(having, key, error, by_size=each.weight_by_size)
                     counts[key] = sum(scores.get("sample_len", 0) for scores in having)
         return {**found, "sample_count": counts} if counts else found
+
+    def _discover_filters_for_metric(self, metric_name: str, task_metrics: Metrics) -> list[str]:
+        """Return the filter pipelines under which its tasks have a metric, sorted."""
+        names = map(name_of, self.get_all_tasks())
+        return _pipelines(metric_name, [task_metrics[name] for name in names if name in task_metrics])
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a mapping."""

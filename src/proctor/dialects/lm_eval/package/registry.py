@@ -7,11 +7,30 @@ behind ``aggregation``; a model by ``simple_evaluate``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
-from proctor.errors import ScoringError, UsageError
+from proctor.errors import ScoringError, UsageError, did_you_mean
 from proctor.scoring.aggregations import AGGREGATIONS
 from proctor.scoring.row_metrics import TEXT_METRICS
+
+_NOTHING: Final = object()
+
+
+class RegistryError(UsageError):
+    """A name is taken."""
+
+
+class UnknownNameError(UsageError, KeyError):
+    """Nothing is registered under a name."""
+
+    __str__ = UsageError.__str__
+
+
+def _place_of(found: Any) -> str:
+    return (
+        found if isinstance(found, str) else f"{getattr(found, '__module__', '')}:{getattr(found, '__name__', found)}"
+    )
 
 
 class Registry(Mapping[str, Any]):
@@ -26,18 +45,66 @@ class Registry(Mapping[str, Any]):
         self.name = name
         self.own: dict[str, Any] = {}
         self._built_in = built_in
+        self._frozen = False
 
     def register(self, *names: str, target: Any = None) -> Any:
-        """Return a decorator that registers what it decorates; with ``target``, register that at once."""
+        """Return a decorator that registers what it decorates; without a name, under its own.
+
+        With ``target``, that is registered at once.
+
+        A ``target`` that is a text (``module:name``) is imported when it is asked for.
+
+        Raises:
+            RegistryError: Something else has the name.
+            TypeError: The registry is frozen.
+        """
 
         def decorate(found: Any) -> Any:
-            self.own.update(dict.fromkeys(names, found))
+            if self._frozen:
+                raise TypeError(f"the registry of {self.name}s is frozen")
+            for name in names or (found.__name__,):
+                self._check(name, found)
+                self.own[name] = found
             return found
 
         return decorate if target is None else decorate(target)
 
+    def _check(self, name: str, found: Any) -> None:
+        there = self.own.get(name)
+        if there is None or there is found or _place_of(there) == _place_of(found):
+            return
+        raise RegistryError(f"a {self.name} '{name}' is already registered", why=f"{_place_of(there)}")
+
     def __getitem__(self, name: str) -> Any:
-        return self.own[name] if name in self.own else self._built_in()[name]
+        if name not in self.own:
+            try:
+                return self._built_in()[name]
+            except KeyError:
+                raise UnknownNameError(
+                    f"Unknown {self.name} '{name}'", hint=did_you_mean(name, self) or f"there are {', '.join(self)}"
+                ) from None
+        found = self.own[name]
+        if isinstance(found, str):
+            module, _, attribute = found.partition(":")
+            found = self.own[name] = getattr(import_module(module), attribute)
+        return found
+
+    def get(self, name: str, default: Any = _NOTHING) -> Any:
+        """Return what a name means; without a default, an unknown one is an error.
+
+        Raises:
+            UnknownNameError: Nothing has the name.
+        """
+        return self[name] if default is _NOTHING or name in self else default
+
+    def freeze(self) -> None:
+        """Take nothing more."""
+        self._frozen = True
+
+    def _clear(self) -> None:
+        """Forget what was registered."""
+        self._frozen = False
+        self.own.clear()
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self._built_in(), **self.own})
@@ -170,6 +237,13 @@ def get_model(model_name: str) -> Any:
             hint="models of Proctor are named, and made by what asks them: simple_evaluate(model='hf', …)",
         )
     return model_registry[model_name]
+
+
+def freeze_all() -> None:
+    """Let no registry take anything more."""
+    for each in (model_registry, filter_registry, aggregation_registry, metric_registry, metric_agg_registry):
+        each.freeze()
+    higher_is_better_registry.freeze()
 
 
 def _got(registry: Registry, name: Any) -> Any:

@@ -10,6 +10,16 @@ from proctor.dialects.lm_eval.samplers import too_small
 from proctor.errors import DemosError, did_you_mean
 
 
+class PoolError(DemosError, AssertionError):
+    """A pool has too few documents (lm-eval asserts that it has enough)."""
+
+
+class UnknownSamplerError(DemosError, KeyError):
+    """There is no sampler of a name."""
+
+    __str__ = DemosError.__str__
+
+
 class ContextSampler:
     """Draws demos at random, all documents from one stream of random numbers.
 
@@ -55,19 +65,21 @@ class ContextSampler:
         Raises:
             DemosError: There are too few.
         """
+        if n < 0:
+            raise PoolError(f"{n} demos are asked for", hint="a number >=0")
         if df:
             self.replace_df(df)
         pool, wanted = self.fewshot_docs(), n + 1 if eval_doc else n
         if not n:
             return []
         if wanted > len(pool):
-            raise too_small(wanted, len(pool))
+            raise _too_small(wanted, pool)
         drawn = self.rnd.sample(pool, wanted)
         others = self.rm_eval_doc(eval_doc, drawn, n) if eval_doc else drawn
         if len(others) < n:
             rest = self.rm_eval_doc(eval_doc, pool)
             if len(rest) < n:
-                raise too_small(n, len(rest))
+                raise _too_small(n, rest)
             others = self.rnd.sample(rest, n)
         return others
 
@@ -91,8 +103,12 @@ class FirstNSampler(ContextSampler):
         pool = self.fewshot_docs()
         chosen = pool[:n] if eval_doc is None else self.rm_eval_doc(eval_doc, pool, n)
         if len(chosen) < n:
-            raise too_small(n, len(chosen))
+            raise _too_small(n, chosen)
         return chosen
+
+
+def _too_small(wanted: int, there: Sequence[Any]) -> PoolError:
+    return PoolError(too_small(wanted, len(there)).diagnostics)
 
 
 SAMPLER_REGISTRY: dict[str, type[ContextSampler]] = {"default": ContextSampler, "first_n": FirstNSampler}
@@ -106,5 +122,8 @@ def get_sampler(name: str) -> type[ContextSampler]:
         DemosError: There is no such sampler.
     """
     if name not in SAMPLER_REGISTRY:
-        raise DemosError(f"there is no sampler '{name}'", hint=did_you_mean(name, SAMPLER_REGISTRY))
+        raise UnknownSamplerError(
+            f"no sampling strategy is called '{name}'",
+            hint=did_you_mean(name, SAMPLER_REGISTRY) or f"there are {', '.join(SAMPLER_REGISTRY)}",
+        )
     return SAMPLER_REGISTRY[name]

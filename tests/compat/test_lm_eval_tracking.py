@@ -1,0 +1,171 @@
+"""Results, samples, configurations and tasks as objects, as programs for lm-eval handle them, without lm_eval."""
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+pytestmark = pytest.mark.skipif(find_spec("lm_eval") is not None, reason="lm_eval is installed")
+
+PROGRAM = """
+import json
+from pathlib import Path
+from lm_eval import simple_evaluate, evaluate
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM, CachingLM, hash_args
+from lm_eval.api.registry import Registry
+from lm_eval.api.samplers import ContextSampler, get_sampler
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.evaluator_utils import EvalAcc, _process_results
+from lm_eval.loggers import EvaluationTracker
+from lm_eval.result_schema import EvalResults
+from lm_eval.tasks import TaskManager, get_task_dict
+from lm_eval.utils import make_table
+
+
+class Mine(LM):
+    asked = 0
+
+    def loglikelihood(self, requests):
+        type(self).asked += len(requests)
+        return [(-float(len(r.args[1])), False) for r in requests]
+
+    loglikelihood_rolling = generate_until = None
+
+
+Mine.__abstractmethods__ = frozenset()
+manager = TaskManager(include_path=".", include_defaults=False)
+
+# files, where lm-eval writes them
+tracker = EvaluationTracker(output_path="out")
+results = simple_evaluate(model=Mine(), tasks=["both"], task_manager=manager, evaluation_tracker=tracker)
+samples = results.pop("samples")
+tracker.save_results_aggregated(results=results, samples=samples)
+for name in results["configs"]:
+    tracker.save_results_samples(task_name=name, samples=samples[name])
+files = sorted(Path("out").glob("*/*"))
+assert [each.name.rpartition("_")[0] for each in files] == ["results", "samples_one", "samples_two"], files
+assert set(json.loads(files[0].read_text())["task_hashes"]) == {"one", "two"}
+line = json.loads(files[1].read_text().splitlines()[0])
+assert line["resps"] == [[["-2.0", "False"]], [["-2.0", "False"]]], line["resps"]
+
+# tasks as objects: looked into, changed, evaluated
+loaded = manager.load(["both"])
+assert list(loaded["tasks"]) == ["one", "two"] and loaded["group_map"] == {"both": ["one", "two"]}
+task = loaded["tasks"]["one"]
+assert task.config.task == "one" and len(list(task.eval_docs)) == 3
+task.build_all_requests(limit=2)
+assert [each.args for each in task.instances][:2] == [("1:", " A"), ("1:", " B")], task.instances[0].args
+assert evaluate(Mine(), loaded, log_samples=False)["groups"]["both"]["acc,none"] == results["groups"]["both"]["acc,none"]
+nested = get_task_dict(["both"], manager)
+assert [list(each) for each in nested.values()] == [["one", "two"]]
+assert "both" in evaluate(Mine(), nested, log_samples=False)["groups"]
+assert list(get_task_dict(["some"], manager)) == ["two"], "a tag is its tasks"
+task.set_config("target_delimiter", "--")
+changed = evaluate(Mine(), {"one": task})
+assert changed["samples"]["one"][0]["arguments"]["gen_args_0"]["arg_1"] == "--A"
+try:
+    evaluate(Mine(), loaded)
+except ValueError as error:
+    assert "was changed" in str(error)
+else:
+    raise SystemExit("a change was dropped")
+
+# answers are asked for once
+kept = CachingLM(Mine(), "kept/answers.db")
+one = [Instance("loglikelihood", {}, ("a", " b"), 0), Instance("loglikelihood", {}, ("a", " cc"), 1)]
+before = Mine.asked
+assert kept.loglikelihood(one) == CachingLM(Mine(), "kept/answers.db").loglikelihood(one) == [(-2.0, False), (-3.0, False)]
+assert Mine.asked == before + 2
+assert hash_args("m", [b"x"]) == hash_args("m", [bytearray(b"x")]) != hash_args("m", [b"y"])
+for wrong, kind in (
+    (lambda: hash_args("m", [object()]), TypeError),
+    (lambda: get_sampler("nobody"), KeyError),
+    (lambda: ContextSampler([1]).sample(2), AssertionError),
+    (lambda: ContextSampler([1]).sample(-1), ValueError),
+    (lambda: Registry("thing").get("x"), KeyError),
+    (lambda: EvaluatorConfig.from_config("config-wrong.yaml"), ValueError),
+    (lambda: EvaluationTracker(output_path="out", push_results_to_hub=True, token="t"), ValueError),
+    (lambda: EvaluationTracker(nonsense=1), TypeError),
+):
+    try:
+        wrong()
+    except kind:
+        continue
+    raise SystemExit(f"no {kind.__name__}")
+things = Registry("thing")
+things.register("join", target="os.path:join")
+import os.path
+assert things.get("join") is os.path.join and things.get("no", 3) == 3
+try:
+    things.register("join", target="os.path:split")
+except ValueError:
+    pass
+else:
+    raise SystemExit("a name was taken twice")
+
+# a configuration of a file
+config = EvaluatorConfig.from_config("config.yaml")
+assert config.seed == [7, 7, 7, 7] and config.model_args == {"pretrained": "x"} and config.metadata["pretrained"] == "x"
+assert config.process_tasks() and config.tasks == ["one", "two"], config.tasks
+accumulated = EvalAcc(metrics={"one": {"acc,none": 1.0}})
+assert accumulated._to_eval_results()["results"] == {"one": {"acc,none": 1.0}}
+print("all of it")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(f"{json.dumps({'q': n, 'a': n % 2})}\n" for n in range(1, 4)))
+    task = {
+        "dataset_path": "json", "dataset_kwargs": {"data_files": {"test": str(rows)}}, "test_split": "test",
+        "doc_to_text": "{{q}}:", "doc_to_target": "a", "doc_to_choice": ["A", "B"], "output_type": "multiple_choice",
+        "metric_list": [{"metric": "acc"}],
+    }  # fmt: skip
+    (tmp_path / "one.yaml").write_text(json.dumps({**task, "task": "one"}))
+    (tmp_path / "two.yaml").write_text(json.dumps({**task, "task": "two", "tag": "some"}))
+    group = {"group": "both", "task": ["one", "two"], "aggregate_metric_list": [{"metric": "acc"}]}
+    (tmp_path / "both.yaml").write_text(json.dumps(group))
+    config = {"tasks": "one,two", "include_path": ".", "model_args": "pretrained=x", "seed": 7}
+    (tmp_path / "config.yaml").write_text(json.dumps(config))
+    (tmp_path / "config-wrong.yaml").write_text(json.dumps({**config, "seed": [1, 2]}))
+    return tmp_path
+
+
+def test_programs_that_handle_results_and_tasks_run_unchanged(folder):
+    (folder / "program.py").write_text(PROGRAM)
+    done = ran(folder)
+    assert done.stdout.strip() == "all of it", done.stderr
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("from lm_eval.loggers import WandbLogger", "proctor export RUN --to wandb"),
+        ("from lm_eval.models.api_models import TemplateAPI", "local-completions"),
+        ("from lm_eval.caching.cache import save_to_cache", "faster than read back"),
+        ("from lm_eval._cli.run import Run", "simple_evaluate"),
+        ("from lm_eval.utils import RemoteTokenizer", "needs no tokenizer"),
+    ],
+)
+def test_what_is_not_here_is_refused_with_what_does_it(tmp_path, line, message):
+    (tmp_path / "program.py").write_text(f"{line}\n")
+    done = ran(tmp_path)
+    assert done.returncode
+    assert message in done.stderr
+
+
+def test_the_command_line_of_a_program_is_proctors(folder):
+    (folder / "program.py").write_text("from lm_eval.__main__ import cli_evaluate\ncli_evaluate()\n")
+    done = ran(folder, "ls", "tasks", "--include_path", ".")
+    assert {"one", "two"} <= set(done.stdout.split()), done.stderr
+
+
+def ran(folder, *words):
+    return subprocess.run(
+        [sys.executable, "-m", "proctor.compat", "program.py", *words],
+        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
