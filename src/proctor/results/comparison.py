@@ -18,6 +18,7 @@ from proctor.errors import ScoringError, UsageError
 from proctor.results.tables import pipe_table
 from proctor.scoring.distributions import binomial_cdf, normal_cdf, normal_quantile, t_cdf, t_quantile
 from proctor.scoring.intervals import Bootstrap, Floats, Interval, Means, as_floats
+from proctor.statistics.two_level import clustered_error
 
 Test = Literal["auto", "mcnemar", "t", "bootstrap"]
 Correction = Literal["holm", "benjamini-hochberg", "none"]
@@ -169,14 +170,9 @@ def _without_rounding(one: Floats, two: Floats) -> Floats:
 
 def _means_of(values: Floats, clusters: Sequence[Hashable]) -> Floats:
     """Return the mean of each cluster, in the order in which they come."""
-    places = _places_of(clusters)
-    return np.bincount(places, weights=values) / np.bincount(places)
-
-
-def _places_of(clusters: Sequence[Hashable]) -> list[int]:
-    """Return for each key the number of its cluster, in the order in which they come."""
     place = {key: position for position, key in enumerate(dict.fromkeys(clusters))}
-    return [place[key] for key in clusters]
+    places = [place[key] for key in clusters]
+    return np.bincount(places, weights=values) / np.bincount(places)
 
 
 def _compared(
@@ -255,11 +251,7 @@ def cluster_standard_error(values: Sequence[float] | Floats, clusters: Sequence[
 
     Liang and Zeger's sandwich with the correction G/(G-1) (as ``statsmodels``' cluster covariance of a constant).
     """
-    data = np.asarray(values, dtype=np.float64)
-    sums = np.bincount(_places_of(clusters), weights=data - data.mean())
-    if len(sums) <= 1:
-        return math.nan
-    return float(math.sqrt(float(sums @ sums) * len(sums) / (len(sums) - 1)) / data.size)
+    return clustered_error(values, clusters)[0]
 
 
 def mcnemar(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:
