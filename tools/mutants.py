@@ -50,7 +50,12 @@ AREAS: dict[str, tuple[str, ...]] = {
     "scoring/flat.py": ("tests/scoring/test_flat.py",),
     "scoring/stored.py": ("tests/scoring/test_stored.py",),
     "results/comparison.py": ("tests/results/test_comparison.py",),
-    "running/execute.py": ("tests/running/test_run.py", "tests/running/test_infer.py"),
+    "running/execute.py": (
+        "tests/running/test_execute.py",
+        "tests/running/test_run.py",
+        "tests/running/test_infer.py",
+        "tests/running/test_budget.py",
+    ),
 }
 """Which tests answer for a module or for the modules of a folder."""
 

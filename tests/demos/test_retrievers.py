@@ -26,7 +26,7 @@ from proctor.demos.retrievers import Corpus, LabelPrompts, LabelsRetriever, Retr
 from proctor.demos.retrievers_bm25 import Okapi, word_tokenizer
 from proctor.demos.retrievers_dense import elected, most_diverse
 from proctor.demos.retrievers_mdl import load_language_model
-from proctor.errors import DemosError, MissingExtraError
+from proctor.errors import DemosError, MissingExtraError, ValidationError
 from proctor.settings import settings
 
 TEXTS = ["the cat sat on the mat", "a dog barked at the cat", "stocks fell sharply on monday", "rain fell on the city"]
@@ -695,3 +695,55 @@ def test_rows_that_share_a_label_are_its_examples_those_of_the_first_label_first
     test = Corpus([{"labels": ["b", "a"]}, {"labels": ["a"]}, {"labels": ["z"]}], field_text(["labels"]))
     assert LabelsRetriever(ice_num=2).retrieve(index, test) == [(1, 2), (0, 1), ()]
     assert LabelsRetriever(ice_num=3).retrieve(index, test)[0] == (1, 2, 0)
+
+
+class Sure(MDLRetriever):
+    """Of three labels, one is likely after one row, and two are after another."""
+
+    def embed(self, texts):
+        return np.array([VECTORS[text] for text in texts], dtype=np.float32)
+
+    def losses(self, texts, context):
+        return {"2": [0.1, 0.1, 9.0], "0": [0.1, 9.0, 9.0], "3": [1.0, 1.0, 1.0]}[context.removesuffix("\n")]
+
+
+def test_one_likely_label_of_three_is_surer_than_two():
+    prompts = LabelPrompts(
+        ["A", "B", "C"], lambda places: " ".join(map(str, places)), lambda row, examples: [f"{examples} x"] * 3
+    )
+    assert Sure(ice_num=1, candidate_num=3, select_time=30).retrieve(COMPASS, ASKED, prompts) == [(0,)]
+
+
+@pytest.mark.parametrize("kind", [RandomRetriever, BM25Retriever, TopkRetriever, ZeroRetriever])
+def test_there_are_no_fewer_than_no_examples(kind):
+    assert kind(ice_num=0).ice_num == 0
+    with pytest.raises(ValidationError, match="ice_num"):
+        kind(ice_num=-1)
+
+
+def test_the_weight_of_words_that_most_texts_have_is_a_quarter_of_the_mean():
+    texts = [["the", "cat"], ["the", "dog"], ["the", "sun"]]
+    rare, common = math.log(2.5) - math.log(1.5), math.log(0.5) - math.log(3.5)
+    floor = 0.25 * (3 * rare + common) / 4
+    scores = Okapi(texts, str.split).scores("the")
+    assert scores == pytest.approx([floor] * 3)  # every text has mean length, and the word once: 2.5 / 2.5
+
+
+@given(st.integers(0, 1_000), st.sampled_from([0.05, 0.3, 2.0]), st.integers(1, 4))
+def test_likeness_and_variety_are_weighed_as_the_paper_says(seed, scale, count):
+    stream = np.random.default_rng(seed)
+    vectors, query = stream.normal(size=(5, 3)).astype(np.float32), stream.normal(size=3).astype(np.float32)
+    retriever = DPPRetriever(scale_factor=scale)
+    found = retriever._choose(query, vectors, count)
+    unit = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+    likeness = unit @ (query / np.linalg.norm(query))
+    # The kernel is r_i * (1 + cos_ij)/2 * r_j with r = exp(likeness/2 / (2 * scale)), up to a factor.
+    relevance = np.exp(likeness.astype(float) / (4 * scale))
+    kernel = np.outer(relevance, relevance) * (1 + unit @ unit.T) / 2
+    volume = np.linalg.det(kernel[np.ix_(found, found)])
+    greedy = []
+    for _ in range(count):
+        rest = [place for place in range(5) if place not in greedy]
+        greedy.append(max(rest, key=lambda place: np.linalg.det(kernel[np.ix_([*greedy, place], [*greedy, place])])))
+    assert volume == pytest.approx(np.linalg.det(kernel[np.ix_(greedy, greedy)]), rel=1e-3, abs=1e-9)
+    assert likeness[found].tolist() == sorted(likeness[found].tolist(), reverse=True)

@@ -81,7 +81,7 @@ class Session:
     log: ResponseLog
     number: int
     observer: Observer
-    retry_failed: bool = True
+    retry_failed: bool
     budget: Budget | None = None
     prices: PriceTable | None = None
     spool: QuestionSpool | None = None
@@ -235,9 +235,9 @@ class _Asking:
         """
         if not any(isinstance(entry.request, Converse) for entry in requests):
             return self._open_plain(requests, count=count), False
-        steps = self.filed.heard_by(listening(self.session.engine, exam)).next_steps(requests)
+        steps, answered = self.filed.heard_by(listening(self.session.engine, exam)).next_steps(requests)
         if count:
-            self.session.progress.cached += len(requests) - len(steps)
+            self.session.progress.cached += answered
         fresh = self._claim(steps)
         known = self.filed.known([step.key for step in fresh])
         with self._lock:
@@ -317,11 +317,6 @@ class _Asking:
         for sent in left:
             self._settle(*sent, Response(failure=_NO_ANSWER))
 
-    def drop_unsent(self) -> None:
-        """Forget requests that were planned and never read."""
-        with self._lock:
-            self._on_the_way.intersection_update([key for key, _ in self._sent.values()])
-
     def _settle(self, key: Key, claim: Claim | None, response: Response) -> None:
         session, progress = self.session, self.session.progress
         self._writer.put(key, response)
@@ -368,8 +363,6 @@ class _Stream:
 
     def check(self) -> None:
         """Raise what went wrong while reading the exams."""
-        if self._held is None or self._asking.session.stopped is not None:
-            self._asking.drop_unsent()
         if self._error is not None:
             raise self._error
         if not self._ended:

@@ -452,7 +452,7 @@ class Unavailable:
         """
         raise self.error
 
-    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> Measured:
+    def measure(self, columns: Columns, **wanted: bool) -> Measured:
         """Raise the reason.
 
         Raises:
