@@ -165,3 +165,11 @@ def test_task_data_of_a_text_may_be_wanted_as_data(monkeypatch):
     found = rows_to_dataset(rows("a"))
     monkeypatch.setattr(dataset, "settings", SimpleNamespace(task_data_as_text=False))
     assert found[0]["task_data"] == {"a": 1}
+
+
+def test_a_recipe_that_is_there_is_not_changed_in_silence():
+    made = load_recipe(card=card())
+    for load in (load_recipe, load_dataset):
+        with pytest.raises(UsageError, match="not changed by num_demos, loader_limit"):
+            load(made, num_demos=2, loader_limit=3)
+    assert load_recipe(made, disable_cache=True) is made

@@ -37,7 +37,8 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
         **overrides: Fields of :class:`DatasetRecipe`.
 
     Raises:
-        UsageError: There is neither a query nor overrides, or an override is not a field of a recipe.
+        UsageError: There is neither a query nor overrides, an override is not a field of a recipe, or the recipe is
+            there already and stays as it is.
         ArtifactError: Something in it cannot be found or built.
     """
     from proctor.artifacts import fetch_artifact
@@ -46,6 +47,11 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
 
     overrides.pop("disable_cache", None)  # of older programs: there is no cache to disable
     if isinstance(dataset_query, Recipe):
+        if overrides:
+            raise UsageError(
+                f"a recipe that is given as an object is not changed by {', '.join(overrides)}",
+                hint="set its fields before, or give its name or query together with what is to be changed",
+            )
         return dataset_query
     if dataset_query is None and not overrides:
         raise UsageError("say which dataset", hint='load_dataset("card=cards.wnli") or load_dataset(card="cards.wnli")')
