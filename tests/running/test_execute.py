@@ -16,6 +16,7 @@ from proctor.ir import Choose, Converse, Decoding, Generate, Likelihood, Pair, P
 from proctor.running import ResponseLog, SilentObserver, execute, run_exams
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.reckoning import Claim
+from proctor.testing.exams import made_exam
 
 MEGABYTE = "x" * (1 << 20)
 
@@ -173,9 +174,13 @@ def test_requests_of_all_exams_flow_through_one_call_per_kind_and_round(tmp_path
     assert set(engine.asked.values()) == {1}
 
 
-def test_an_exam_that_only_compares_never_meets_the_other_method(tmp_path):
-    engine = Calls()
-    run_exams([ToyExam("a", 3, choice)], engine, log=tmp_path / "log.db")
+@pytest.mark.parametrize("kinds", [{"choose"}, {"choose", "likelihood", "rolling", "rolling_chat"}])
+def test_an_exam_that_only_compares_never_meets_the_other_method(tmp_path, kinds):
+    class All(Calls):
+        scores_chats = True
+
+    engine, toy = All(), Toy("a", 3, choice)
+    run_exams([made_exam("a", toy.questions, toy.grade, kinds=frozenset(kinds))], engine, log=tmp_path / "log.db")
     assert engine.calls == [("score", 3)]
 
 
