@@ -204,6 +204,8 @@ def _leg(kind: Kind, asking: _Asking, stream: _Stream) -> None:
 class _Asking:
     """Which requests are on their way. Requests may be read in one thread while answers are filed in another."""
 
+    _count: int
+
     def __init__(self, session: Session, writer: LogWriter) -> None:
         self.session = session
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
@@ -212,7 +214,6 @@ class _Asking:
         self._sent: dict[int, tuple[Key, Claim | None]] = {}
         self._on_the_way: set[Key] = set()
         self._failed: set[Key] = set()
-        self._count = 0
         self._policy = session.engine.policy
         self._has_warned = False
         self._visited: set[tuple[Kind, int]] = set()
@@ -238,24 +239,27 @@ class _Asking:
         steps, answered = self.filed.heard_by(listening(self.session.engine, exam)).next_steps(requests)
         if count:
             self.session.progress.cached += answered
-        fresh = self._claim(steps)
-        known = self.filed.known([step.key for step in fresh])
+        fresh, _ = self._unknown(steps)
         with self._lock:
-            self._on_the_way.difference_update(known)
             goes_on = any(not step.is_last and step.key not in self._failed for step in steps)
-        return [step for step in fresh if step.key not in known], goes_on
+        return fresh, goes_on
 
     def _open_plain(self, requests: list[Wanted], *, count: bool) -> list[Step]:
         """Return what has to be asked, where every request is one step: these are claimed before the only look."""
-        fresh = self._claim([Step(entry.request, entry.key) for entry in requests])  # type: ignore[arg-type]
+        fresh, known = self._unknown([Step(entry.request, entry.key) for entry in requests])  # type: ignore[arg-type]
+        if count and known:
+            self.session.progress.cached += sum([entry.key in known for entry in requests])
+        return fresh
+
+    def _unknown(self, steps: list[Step]) -> tuple[list[Step], set[Key]]:
+        """Claim steps; return those that the log does not know, and the keys that it does."""
+        fresh = self._claim(steps)
         known = self.filed.known([step.key for step in fresh])
         if not known:  # nearly always, in a run that asks
-            return fresh
+            return fresh, known
         with self._lock:
             self._on_the_way.difference_update(known)
-        if count:
-            self.session.progress.cached += sum([entry.key in known for entry in requests])
-        return [step for step in fresh if step.key not in known]
+        return [step for step in fresh if step.key not in known], known
 
     def _claim(self, steps: list[Step]) -> list[Step]:
         fresh = []
