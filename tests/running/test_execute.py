@@ -412,3 +412,18 @@ def test_rolling_and_likelihood_requests_are_scored(tmp_path):
     assert isinstance(talk("a", 1), Converse)
     with ResponseLog(tmp_path / "log.db") as log:
         assert log.stats().responses == 4
+
+
+def test_an_engine_that_stops_reading_after_a_pause_is_told_too(tmp_path):
+    class Tired(Calls):
+        def generate(self, requests):
+            if self.calls:
+                self.calls.append(("generate", 1))
+                yield 0, answer(next(iter(requests)))
+            else:
+                yield from super().generate(requests)
+
+    engine = Tired()
+    with pytest.raises(EngineError, match="stopped before it had read all requests"):
+        run_exams([ToyExam("a", 9)], engine, log=tmp_path / "log.db", budget=Gate(3))
+    assert engine.calls == [("generate", 2), ("generate", 1)]

@@ -46,21 +46,13 @@ class BenchmarkScores:
 
     def main(self, grades: Mapping[str, Grade]) -> Score | None:
         """Return the mean of the members that have a score, ``None`` where none has."""
-        each = [
-            member.main(grades) if isinstance(member, BenchmarkScores) else _main(member, grades)
-            for member in self.members
-        ]
+        each = [_main(member, grades) for member in self.members]
         having = [score for score in each if score is not None and score.number is not None]
         return mean_score(having, MEAN) if having else None
 
     def scored(self, grades: Mapping[str, Grade]) -> int:
-        """Return how many instances of its members were scored."""
-        if self.main(grades) is None:
-            return 0
-        return sum(
-            member.scored(grades) if isinstance(member, BenchmarkScores) else _scored(member, grades)
-            for member in self.members
-        )
+        """Return how many instances are behind the score."""
+        return sum(_scored(member, grades) for member in self.members)
 
 
 def _main(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> Score | None:
@@ -69,5 +61,9 @@ def _main(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> Score |
     return grades[member].main if member in grades else None
 
 
-def _scored(member: str, grades: Mapping[str, Grade]) -> int:
-    return int(grades[member].scores.get(COUNT, 0)) if member in grades else 0
+def _scored(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> int:
+    """Return how many instances are behind a member's score; none where it has no score."""
+    if isinstance(member, BenchmarkScores):
+        return member.scored(grades)
+    main = _main(member, grades)
+    return 0 if main is None or main.number is None else int(grades[member].scores.get(COUNT, 0))
