@@ -4,8 +4,8 @@ python tools/mutants.py                          a sample of every module of ARE
 python tools/mutants.py demos --each 12 --seed 7
 python tools/mutants.py recipes/pipeline --each 1000
 
-A mutant is a comparison, an operator, a constant, a condition, a returned value or a statement that was changed or
-dropped. It meets only the tests that ran its line, the fastest first, until one fails. What survives is printed with
+A mutant is a comparison, an operator, a constant, a condition, a named argument, a returned value or a statement that
+was changed or dropped. It meets only the tests that ran its line, the fastest first, until one fails. What survives is printed with
 its line; read it: either a test is missing, or the change means the same (an *equivalent* mutant).
 
 The tests are collected once. Every mutant gets a forked process, in which the changed function takes the place of the
@@ -130,6 +130,15 @@ def changed(node: ast.AST) -> Iterator[ast.expr]:
             yield ast.Constant(value - 1)
         case ast.IfExp(test, body, other):
             yield ast.IfExp(ast.UnaryOp(ast.Not(), test), body, other)
+        case ast.Call(function, given, named):
+            for each in named:
+                if each.arg is not None and not _says_nothing(each):
+                    yield ast.Call(function, given, [other for other in named if other is not each])
+
+
+def _says_nothing(named: ast.keyword) -> bool:
+    """Return whether a named argument is words for people, or a check of what is right anyway."""
+    return named.arg in {"hint", "why", "strict", "description"}
 
 
 def instead(node: ast.stmt) -> Iterator[str]:

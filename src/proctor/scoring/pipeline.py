@@ -110,6 +110,11 @@ class Processor:
         self._operator: InstanceOperator | MultiStreamOperator = operator
 
     @property
+    def function(self) -> Artifact:
+        """The operator itself, for whoever describes by value what an exam is made of."""
+        return self._operator
+
+    @property
     def name(self) -> str:
         """How messages call it."""
         return self._operator.artifact_id or type(self._operator).__name__
