@@ -1,7 +1,7 @@
 import pytest
 
 from proctor.demos import DemoPool
-from proctor.formats import EmptySystemPrompt, Format, SystemFormat, TextualSystemPrompt
+from proctor.formats import EmptySystemPrompt, Format, SystemFormat, SystemPrompt, TextualSystemPrompt
 from proctor.randomness import seeded
 from proctor.recipes.plan import Plan
 from proctor.recipes.prompts import Prompts
@@ -121,3 +121,17 @@ def test_the_label_helps_to_draw_the_template():
     assert {made._template_of(each) for each in labelled} == {0, 1}
     bare = {"input_fields": {"a": 1}, "reference_fields": None}
     assert made._template_of(bare) == made._template_of({"input_fields": {"a": 1}})
+
+
+def test_a_system_prompt_that_works_on_instances_sees_the_instance():
+    class Own(SystemPrompt):
+        def process(self, instance, stream_name=None):
+            return {**instance, "system_prompt": f"About {instance['input_fields']['a']}."}
+
+        def get_system_prompt(self, instance):
+            raise AssertionError("it works on whole instances")
+
+    made = prompts(system=Own())
+    assert made.render(instance(4), "test", (), None).prompt.text.startswith("About 4.\nDo.")
+    own = {**instance(1), "system_prompt": "Own."}
+    assert made.render(own, "test", (), None).prompt.text.startswith("Own.\nDo.")

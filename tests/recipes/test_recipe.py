@@ -6,7 +6,7 @@ from proctor.errors import DemosError, ProctorError, TemplateError, UsageError, 
 from proctor.recipes import Benchmark, DatasetRecipe, create_dataset, load_dataset, load_recipe, produce
 from proctor.tasks.card import TaskCard
 from proctor.tasks.task import Task
-from proctor.templates import InputOutputTemplate, KeyValTemplate, TemplatesList
+from proctor.templates import InputOutputTemplate, KeyValTemplate, TemplatesDict, TemplatesList
 
 TASK = Task(
     input_fields={"text": "str", "classes": "List[str]"},
@@ -323,3 +323,14 @@ def test_the_serializer_of_a_recipe_stands_before_that_of_the_template():
     assert changed.serializer.serializers[0] is numbers
     assert changed.serializer.serializers[1:]
     assert TEMPLATE.serializer is plain.serializer
+
+
+def test_templates_that_have_names_are_all_drawn_from():
+    named = TemplatesDict({"one": TEMPLATE, "two": KeyValTemplate()})
+    assert DatasetRecipe(card=card(), template=named).chosen_templates() == (TEMPLATE, KeyValTemplate())
+    sources = [row["source"] for row in DatasetRecipe(card=card(test=30), template=named)()["test"]]
+    assert {source.startswith("Choose") for source in sources} == {True, False}
+    of_card = card()
+    of_card.templates = named
+    assert DatasetRecipe(card=of_card, template_card_index="two").chosen_templates() == (KeyValTemplate(),)
+    assert DatasetRecipe(card=of_card).chosen_templates() == (TEMPLATE,)

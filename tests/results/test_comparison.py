@@ -375,3 +375,53 @@ def test_scores_are_numbers_whatever_library_they_are_of():
     found = c.compare_all(one, two)
     assert [each.name for each in found] == ["whole", "right", "small"]
     assert found[0].difference == 0.75
+
+
+def test_two_clusters_and_one_are_clusters():
+    two = c.compare([0.0] * 4, [0.0, 1.0, 0.0, 1.0], clusters=list("aabb"))
+    assert (two.test, two.p_value, math.isnan(two.low)) == ("sign", 0.5, True)
+    one = c.compare([0.25] * 4, [0.5] * 4, clusters=list("aaaa"))
+    assert (one.test, one.p_value) == ("sign", 1.0)
+    apart = c.compare([0.0] * 4, [0.0, 1.0, 0.0, 0.5], clusters=list("aabb"))
+    assert apart.test == "t"
+    assert apart.p_value == pytest.approx(scipy_stats.ttest_1samp([0.5, 0.25], 0).pvalue)
+
+
+@pytest.mark.parametrize("whole", [1.0, 100.0])
+def test_runs_with_the_same_right_answers_have_the_error_of_one_more_that_differs(whole):
+    found = c.compare([0.0, whole] * 5, [0.0, whole] * 5)
+    assert (found.test, found.difference, found.p_value) == ("mcnemar", 0.0, 1.0)
+    assert found.standard_error == pytest.approx(whole * math.sqrt(np.var([0.0] * 10 + [1.0], ddof=1) / 10))
+    assert (found.low, found.high) == pytest.approx([whole * end for end in c.tango(0, 0, 10)])
+
+
+def test_percentages_are_known_by_a_right_answer_and_shares_by_the_lack_of_one():
+    percent = c.compare([0.0, 100.0, 0.0], [100.0, 100.0, 0.0])
+    assert (percent.test, percent.difference) == ("mcnemar", pytest.approx(100 / 3))
+    assert (percent.low, percent.high) == pytest.approx([100 * end for end in c.tango(1, 0, 3)])
+    assert c.compare([0.0, 99.0, 0.0], [99.0, 99.0, 0.0]).test == "t"
+    assert c.compare([0.0, 2.0, 0.0], [2.0, 2.0, 0.0]).test == "t"
+    assert c.compare([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]).test == "mcnemar"
+    assert c.compare([0.0, 2.0, 0.0], [2.0, 2.0, 0.0], whole=2).test == "mcnemar"
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+def test_tangos_interval_stays_within_bounds_and_turns_with_the_runs(won, lost, equal):
+    pairs = won + lost + equal
+    if not pairs:
+        return
+    low, high = c.tango(won, lost, pairs)
+    assert -1 <= low <= (won - lost) / pairs <= high <= 1
+    assert low < high
+    assert (low == -1) <= (lost == pairs)
+    assert (high == 1) == (won == pairs)
+    assert (-high, -low) == pytest.approx(tuple(c.tango(lost, won, pairs)), abs=1e-9)
+    narrow = c.tango(won, lost, pairs, 0.5)
+    assert low <= narrow.low <= narrow.high <= high
+
+
+def test_the_end_of_what_four_decimals_show():
+    assert [c.p_text(value) for value in (0.0001, 0.00009999, 0.00005, math.nan)] == ["0.0001", "<0.0001", "<0.0001", "-"]
+    same = c.Comparison("f1", 0.5, 0.5, 0.0, 0.25, 0.25, 1.0, 1.0, 0.0, 3, 0, "t", math.nan)
+    assert "-0." not in c.comparison_table([same])
+    assert "[" not in c.comparison_table([same])

@@ -267,9 +267,11 @@ def paired_bootstrap(differences: Floats, bootstrap: Bootstrap) -> tuple[Interva
     Differences that are all equal say nothing about how others would vary: no interval, and a sign test.
     """
     if np.ptp(differences) == 0:
-        return Interval(math.nan, math.nan), _sign_p_value(float(differences[0]), len(differences))
+        return Interval(math.nan, math.nan), _sign_p_value(float(differences.mean()), len(differences))
     means = Means(differences)
-    return bootstrap.intervals(means)[0], bootstrap_p_value(bootstrap.distribution(means)[0])
+    (interval,) = bootstrap.intervals(means)
+    (resampled,) = bootstrap.distribution(means)
+    return interval, bootstrap_p_value(resampled)
 
 
 def bootstrap_p_value(differences: Floats) -> float:
@@ -316,7 +318,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Return p-values that bound the share of false discoveries (Benjamini & Hochberg 1995); NaN as in :func:`holm`."""
-    found, lowest = list(p_values), 1.0
+    found, lowest = list(p_values), math.inf
     order = _smallest_first(p_values)
     for rank, place in reversed(list(enumerate(order, 1))):
         lowest = min(lowest, p_values[place] * len(order) / rank)
