@@ -5,8 +5,8 @@ python tools/mutants.py demos --each 12 --seed 7
 python tools/mutants.py recipes/pipeline --each 1000
 
 A mutant is a comparison, an operator, a constant, a condition, a named argument, a returned value or a statement that
-was changed or dropped. It meets only the tests that ran its line, the fastest first, until one fails. What survives is printed with
-its line; read it: either a test is missing, or the change means the same (an *equivalent* mutant).
+was changed or dropped. It meets only the tests that ran its line, the fastest first, until one fails. What survives is
+printed with its line; read it: either a test is missing, or the change means the same (an *equivalent* mutant).
 
 The tests are collected once. Every mutant gets a forked process, in which the changed function takes the place of the
 one that was loaded; a mutant outside of functions, or one that an object cannot take, loads the package anew.
@@ -110,7 +110,7 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 }
 
 
-def changed(node: ast.AST) -> Iterator[ast.expr]:
+def changed(node: ast.AST) -> Iterator[ast.expr]:  # noqa: C901 - a table
     """Yield what may stand in an expression's place."""
     match node:
         case ast.Compare(left, [operator, *rest], others) if type(operator) in COMPARISONS:
@@ -131,14 +131,13 @@ def changed(node: ast.AST) -> Iterator[ast.expr]:
         case ast.IfExp(test, body, other):
             yield ast.IfExp(ast.UnaryOp(ast.Not(), test), body, other)
         case ast.Call(function, given, named):
-            for each in named:
-                if each.arg is not None and not _says_nothing(each):
-                    yield ast.Call(function, given, [other for other in named if other is not each])
+            for each in filter(_decides, named):
+                yield ast.Call(function, given, [other for other in named if other is not each])
 
 
-def _says_nothing(named: ast.keyword) -> bool:
-    """Return whether a named argument is words for people, or a check of what is right anyway."""
-    return named.arg in {"hint", "why", "strict", "description"}
+def _decides(named: ast.keyword) -> bool:
+    """Return whether a named argument is more than words for people, or a check of what is right anyway."""
+    return named.arg is not None and named.arg not in {"hint", "why", "strict"}
 
 
 def instead(node: ast.stmt) -> Iterator[str]:

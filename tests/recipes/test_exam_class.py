@@ -297,7 +297,7 @@ def test_choices_become_text_only_where_there_are_choices_and_no_log_probabiliti
 class Seeing(Asker):
     """Shows what it is told of who is asked."""
 
-    decoding: Decoding = Decoding()
+    decoding: Decoding = field(default_factory=Decoding)
 
     def compile(self, opened, context):
         def ask(each, row, demos):
@@ -382,7 +382,7 @@ def test_every_question_has_the_digest_of_its_row():
 def test_the_unit_of_the_main_score_is_known_before_answers_where_somebody_knows_it():
     @dataclass
     class Knowing(Grader):
-        declared_main: Score | None = Score("acc", 0.0, unit="percent")
+        declared_main: Score = field(default_factory=lambda: Score("acc", 0.0, unit="percent"))
 
     class Failing(Grader):
         @property
@@ -450,9 +450,7 @@ def test_losses_of_chats_are_asked_of_engines_that_give_them():
 
 def test_options_that_are_refused_and_the_engine_are_said_together():
     problem = Diagnostic("no such metric")
-    made = exam(
-        options=ExamOptions(seed=1), honours={}, grader=Grader((problem,)), asker=Asker(frozenset({"choose"}))
-    )
+    made = exam(options=ExamOptions(seed=1), honours={}, grader=Grader((problem,)), asker=Asker(frozenset({"choose"})))
     assert [each.what for each in made.problems(Engine())] == [
         "'e' cannot honour --seed", "no such metric", f"'{Engine().label}' cannot sit 'e'",
     ]  # fmt: skip

@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
+from proctor import effects
 from proctor.cli.__main__ import main
 from proctor.data import DownloadOperator, ExtractZipFile, LoadFromAPI
-from proctor import effects
 from proctor.effects import Author, Effect
 from proctor.engines.engine import Engine
 from proctor.errors import DataError, NotAllowedError
@@ -166,7 +166,7 @@ def home(tmp_path, monkeypatch):
 
 def stranger(name, *targets, folder=None, source=None, **more):
     """An exam of somebody else that asks hosts."""
-    exam = made_exam(name, lambda: [], lambda answered: None, source=source)
+    exam = made_exam(name, list, lambda answered: None, source=source)
     wanted = [Effect("net", target) for target in targets]
     author = Author(str(folder / "a.yaml") if folder else "", str(folder or ""))
     return replace(exam, effects=lambda: wanted, author=author, **more)
@@ -243,11 +243,14 @@ def test_who_is_refused_opens_nothing_for_the_others(home):
 def test_an_exam_is_what_it_is_made_of_its_file_and_what_it_wants(home):
     same = permissions.fingerprint(stranger("a", folder=home), [Effect("net", "x"), Effect("net", "y")])
     assert same == permissions.fingerprint(
-        stranger("a", folder=home, source={"name": "a", "options": {"limit": 3}}), [Effect("net", "y"), Effect("net", "x")]
+        stranger("a", folder=home, source={"name": "a", "options": {"limit": 3}}),
+        [Effect("net", "y"), Effect("net", "x")],
     )
     others = {
         permissions.fingerprint(stranger("a", folder=home), [Effect("net", "x")]),
-        permissions.fingerprint(stranger("a", folder=home, source={"name": "b"}), [Effect("net", "x"), Effect("net", "y")]),
+        permissions.fingerprint(
+            stranger("a", folder=home, source={"name": "b"}), [Effect("net", "x"), Effect("net", "y")]
+        ),
         permissions.fingerprint(stranger("a"), [Effect("net", "x"), Effect("net", "y")]),
     }
     (home / "a.yaml").write_text("task: a # changed")

@@ -32,7 +32,7 @@ class Marks:
     instances_in_percent: bool = False
     changed: Any = None
     graded: list[Grade] = field(default_factory=list)
-    declared_main: Score | None = Score("acc", math.nan, unit="share")
+    declared_main: Score = field(default_factory=lambda: Score("acc", math.nan, unit="share"))
 
     def check(self):
         yield Diagnostic("the base has something to say")
@@ -164,7 +164,10 @@ def test_the_noise_of_one_answer_each_cannot_be_told_apart():
     found = summary_of(two_level([[0.0], [1.0], [1.0]]), 100.0)
     assert (found["question_noise"], found["answer_noise"], found["repeats"]) == (None, None, 1)
     assert found["stderr"] == pytest.approx(100 / 3)
-    scaled, plain = summary_of(two_level([[0, 1], [1, 1], [0, 0]]), 100.0), summary_of(two_level([[0, 1], [1, 1], [0, 0]]))
+    scaled, plain = (
+        summary_of(two_level([[0, 1], [1, 1], [0, 0]]), 100.0),
+        summary_of(two_level([[0, 1], [1, 1], [0, 0]])),
+    )
     for name in ("stderr", "question_noise", "answer_noise"):
         assert scaled[name] == pytest.approx(100 * plain[name])
     assert scaled["halved_by"] == plain["halved_by"]
@@ -248,7 +251,7 @@ def test_a_score_that_one_repeat_lacks_is_a_mean_of_the_others_and_no_other_is_l
         names = ["ab", "bc"][number]
         extra = [Score(name, 0.25 + 0.5 * number, low=0.0, high=1.0) for name in names]
         columns = {name: [0.5 + 0.25 * number, None] for name in names}
-        scores = {**grade.scores, **{name: 0.25 + 0.5 * number for name in names}}
+        scores = {**grade.scores, **dict.fromkeys(names, 0.25 + 0.5 * number)}
         return replace(
             grade, scores=scores, table=[*grade.table, *extra], instance_scores={**grade.instance_scores, **columns}
         )
@@ -340,7 +343,10 @@ def copies(rows: Sequence[Sequence[Any]], *names: str, in_blocks: bool, **option
 
 @given(tables, st.booleans())
 def test_copies_of_rows_are_reduced_as_repeats_are_wherever_they_lie(table, in_blocks):
-    found, repeats = copies(table, "mean", "best", "pass^2", in_blocks=in_blocks), graded(table, "mean", "best", "pass^2")
+    found, repeats = (
+        copies(table, "mean", "best", "pass^2", in_blocks=in_blocks),
+        graded(table, "mean", "best", "pass^2"),
+    )
     for name in ("acc", "acc:best", "acc:pass^2"):
         one, other = ([each for each in grade.table if each.name == name] for grade in (found, repeats))
         assert (one[0].value, one[0].low, one[0].high, one[0].stderr) == pytest.approx(

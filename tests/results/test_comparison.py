@@ -421,7 +421,12 @@ def test_tangos_interval_stays_within_bounds_and_turns_with_the_runs(won, lost, 
 
 
 def test_the_end_of_what_four_decimals_show():
-    assert [c.p_text(value) for value in (0.0001, 0.00009999, 0.00005, math.nan)] == ["0.0001", "<0.0001", "<0.0001", "-"]
+    assert [c.p_text(value) for value in (0.0001, 0.00009999, 0.00005, math.nan)] == [
+        "0.0001",
+        "<0.0001",
+        "<0.0001",
+        "-",
+    ]
     same = c.Comparison("f1", 0.5, 0.5, 0.0, 0.25, 0.25, 1.0, 1.0, 0.0, 3, 0, "t", math.nan)
     assert "-0." not in c.comparison_table([same])
     assert "[" not in c.comparison_table([same])

@@ -198,7 +198,7 @@ class Gate:
     def claim(self, request, engine):
         self.count += 1
         is_idle = len(self.held) == len(self.settled)
-        if self.for_ever and self.count >= min(self.refused) or (self.count in self.refused and not is_idle):
+        if (self.for_ever and self.count >= min(self.refused)) or (self.count in self.refused and not is_idle):
             return None
         self.held.append(Claim(self.count, None, 0))
         return self.held[-1]
@@ -290,9 +290,7 @@ def test_rows_that_do_not_say_what_they_are_are_warned_of_once_and_hide_no_other
 def test_an_exam_is_written_down_once_for_grading_however_many_rounds_it_takes(tmp_path, monkeypatch):
     recorded = []
     original = QuestionSpool.record
-    monkeypatch.setattr(
-        QuestionSpool, "record", lambda self, exam: recorded.append(exam.name) or original(self, exam)
-    )
+    monkeypatch.setattr(QuestionSpool, "record", lambda self, exam: recorded.append(exam.name) or original(self, exam))
     exam = Counted("a", 6, question, choice, talk)
     run_exams([exam.exam(), ToyExam("b", 2, choice)], ToyEngine(), log=tmp_path / "log.db", output=tmp_path / "out")
     assert sorted(recorded) == ["a", "b"]

@@ -307,7 +307,7 @@ def power_of(difference: float, error: float, *, level: float = 0.95) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values that hold for all comparisons together (Holm 1979); NaN was not tested, stays and does not count."""
+    """Return p-values that hold for all comparisons together (Holm 1979); NaN stays and does not count."""
     found, highest = list(p_values), 0.0
     order = _smallest_first(p_values)
     for rank, place in enumerate(order):

@@ -112,7 +112,7 @@ class Filed:
         return self._log.get_many(self._engine, keys, failures=self._with_failures)
 
     def next_steps(self, requests: Sequence[Wanted]) -> tuple[list[Step], int]:
-        """Return what has to be asked next for those requests that are not fully answered, and how many answers there are.
+        """Return what has to be asked next for requests that are not fully answered, and how many answers there are.
 
         Each turn of a conversation is an answer.
         """
