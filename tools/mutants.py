@@ -59,8 +59,8 @@ AREAS: dict[str, tuple[str, ...]] = {
 }
 """Which tests answer for a module or for the modules of a folder."""
 
-CPU_SECONDS = 30
-"""A mutant may loop for ever; no honest run of one module's tests comes near this."""
+CPU_SECONDS = 60
+"""A mutant may loop for ever; the tests of a whole folder take a third of this."""
 PATIENCE = 20.0
 """Seconds on the clock, beside three times what its tests took, after which a mutant that waits for ever is given up;
 it counts as noticed."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import Diagnostic
@@ -96,6 +96,7 @@ def chance(count: int, hits: int, k: int, wanted: Any) -> float:
     return sum(wanted(sum(choice)) for choice in choices) / len(choices)
 
 
+@settings(max_examples=30)
 @given(tables, st.sampled_from(["share", "percent"]), st.booleans())
 def test_every_reducer_is_its_definition_in_the_unit_of_the_exam(table, unit, in_percent):
     whole, repeats = UNITS[unit], len(table[0])
@@ -139,6 +140,7 @@ def test_standard_errors_are_listed_where_the_dialect_lists_them():
     assert "acc:best_stderr" not in found.scores
 
 
+@settings(max_examples=30)
 @given(tables)
 def test_two_levels_of_noise_add_up_and_say_what_would_halve_the_error(table):
     found = graded(table)
@@ -341,6 +343,7 @@ def copies(rows: Sequence[Sequence[Any]], *names: str, in_blocks: bool, **option
     return grader.grade(iter(answers_of([[each] for each in flat])))
 
 
+@settings(max_examples=30)
 @given(tables, st.booleans())
 def test_copies_of_rows_are_reduced_as_repeats_are_wherever_they_lie(table, in_blocks):
     found, repeats = (
