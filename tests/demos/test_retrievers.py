@@ -270,8 +270,11 @@ def test_a_model_that_is_not_here(monkeypatch):
 
     library = types.SimpleNamespace(SentenceTransformer=missing)
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
-    with pytest.raises(DemosError, match=r"'no-such-model' is not on this machine[\s\S]*local_files_only': True"):
+    with pytest.raises(
+        DemosError, match=r"'no-such-model' is not on this machine[\s\S]*local_files_only': True"
+    ) as raised:
         chosen(TopkRetriever(sentence_transformers_model_name="no-such-model"))
+    assert raised.value.diagnostics[0].path == "$.retriever.sentence_transformers_model_name"
 
 
 def test_a_pool_with_new_members_is_read_again(monkeypatch):
@@ -578,6 +581,7 @@ def test_a_language_model_is_looked_for_where_settings_say(monkeypatch, tmp_path
         with pytest.raises(DemosError, match="the language model 'small' is not on this machine") as raised:
             load_language_model("small")
         assert raised.value.diagnostics[0].why == "small is not a folder"
+        assert raised.value.diagnostics[0].path == "$.retriever.ce_model_name"
         folder = a_model_in(tmp_path / "small")
         tokenizer, model = MDLRetriever(ce_model_name="small")._scorer()
     assert (tokenizer.folder, tokenizer.local, tokenizer.pad_token, tokenizer.padding_side) == (
@@ -747,3 +751,18 @@ def test_likeness_and_variety_are_weighed_as_the_paper_says(seed, scale, count):
         greedy.append(max(rest, key=lambda place: np.linalg.det(kernel[np.ix_([*greedy, place], [*greedy, place])])))
     assert volume == pytest.approx(np.linalg.det(kernel[np.ix_(greedy, greedy)]), rel=1e-3, abs=1e-9)
     assert likeness[found].tolist() == sorted(likeness[found].tolist(), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "path, ask",
+    [
+        ("$.reader_cfg.input_columns", lambda: field_text(["no"])({"text": "a"})),
+        ("$.ice_num", lambda: chosen(RandomRetriever(ice_num=5))),
+        ("$.retriever.fix_id_list", lambda: chosen(FixKRetriever(fix_id_list=[9]))),
+        ("$.retriever", lambda: chosen(SlidingWindowRetriever(k=1), INDEX, corpus(TEXTS * 2))),
+    ],
+)
+def test_mistakes_say_which_field_of_the_config_they_are_in(path, ask):
+    with pytest.raises(DemosError) as caught:
+        ask()
+    assert caught.value.diagnostics[0].path == path

@@ -175,3 +175,14 @@ def test_places_beyond_either_end_are_named(index):
     assert texts_of(FixedIndicesSampler(indices=[-1, -10]).sample(2, POOL, instance("a"))) == ["text 9", "text 0"]
     with pytest.raises(DemosError, match=f"the index {index} lies outside the demo pool"):
         FixedIndicesSampler(indices=[0, index]).sample(2, POOL, instance("a"))
+
+
+def test_more_than_three_of_the_closest_may_be_asked_for():
+    found = CloseTextSampler(field="text").sample(6, POOL, instance("something else"))
+    assert len({each["input_fields"]["text"] for each in found}) == 6
+
+
+def test_a_place_beyond_the_pool_is_said_to_be_one_of_the_indices():
+    with pytest.raises(DemosError) as caught:
+        FixedIndicesSampler(indices=[10]).sample(1, POOL, instance("a"))
+    assert caught.value.diagnostics[0].path == "$.indices"

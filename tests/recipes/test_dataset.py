@@ -173,3 +173,11 @@ def test_a_recipe_that_is_there_is_not_changed_in_silence():
         with pytest.raises(UsageError, match="not changed by num_demos, loader_limit"):
             load(made, num_demos=2, loader_limit=3)
     assert load_recipe(made, disable_cache=True) is made
+
+
+def test_a_dataset_says_what_it_is_of_whatever_that_is():
+    made = load_recipe(card=card())
+    found = load_dataset(made, split="test")
+    assert json.loads(found.info.description) == {"recipe": str(made), "split": "test"}
+    assert len(found._fingerprint) == 16
+    assert found.features["references"].feature.dtype == "string"

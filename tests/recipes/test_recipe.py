@@ -334,3 +334,75 @@ def test_templates_that_have_names_are_all_drawn_from():
     of_card.templates = named
     assert DatasetRecipe(card=of_card, template_card_index="two").chosen_templates() == (KeyValTemplate(),)
     assert DatasetRecipe(card=of_card).chosen_templates() == (TEMPLATE,)
+
+
+@pytest.mark.parametrize(
+    "arguments, path",
+    [
+        ({"num_demos": 1, "demos_pool": rows("given", 2), "demos_pool_size": 3}, "$.demos_pool"),
+        ({"num_demos": 3}, "$.demos_pool_size"),
+        ({"num_demos": 3, "demos_pool_size": 3}, "$.demos_pool_size"),
+        ({"num_demos": 1, "demos_pool_size": 9, "loader_limit": 5}, "$.loader_limit"),
+        ({"max_test_instances": 9, "loader_limit": 5}, "$.max_test_instances"),
+        ({"max_train_instances": 9, "loader_limit": 5}, "$.max_train_instances"),
+        ({"template_card_index": 7}, "$.template"),
+        ({"augmentor": "augmentors.augment_whitespace_prefix_and_suffix_task_input"}, "$.augmentor"),
+    ],
+)
+def test_mistakes_say_in_which_field_they_are(arguments, path):
+    with pytest.raises(ProctorError) as caught:
+        DatasetRecipe(card=card(), **arguments).plan()
+    assert caught.value.diagnostics[0].path == path
+
+
+def test_mistakes_of_the_card_and_of_a_benchmark_say_where_they_are():
+    from proctor.demos import RandomSampler
+
+    def path_of(make):
+        with pytest.raises(ProctorError) as caught:
+            make()
+        return caught.value.diagnostics[0].path
+
+    of_card = card()
+    of_card.sampler = TASK
+    assert path_of(DatasetRecipe(card=of_card).plan) == "$.card.sampler"
+    of_card.sampler = RandomSampler()
+    leaf = DatasetRecipe(card=card())
+    assert path_of(lambda: Benchmark(subsets={"a": TASK})) == "$.subsets.a"
+    assert path_of(lambda: Benchmark(subsets={"a": leaf}, subset="b")) == "$.subset"
+
+
+def test_every_field_of_a_recipe_reaches_its_plan():
+    from proctor.artifacts import fetch_artifact
+    from proctor.formats import ChatAPIFormat, TextualSystemPrompt
+
+    refiner = fetch_artifact(
+        {"__type__": "filter_by_condition", "values": {"input_fields/text": "x"}, "condition": "eq"}
+    )
+    made = DatasetRecipe(
+        card=card(), task=TASK, template=KeyValTemplate(), format=ChatAPIFormat(), num_demos=[1, 2], demos_pool_size=4,
+        system_prompt=TextualSystemPrompt(text="Be good."), demos_taken_from="test", demos_removed_from_data=False,
+        demos_sampling_seed=5, skip_demoed_instances=True, loader_limit=9, max_validation_instances=3,
+        train_refiner=refiner, metrics=["metrics.f1_macro"], postprocessors=["processors.lower_case"],
+        group_by=["text"],
+    )  # fmt: skip
+    plan = made.plan()
+    assert plan.card is made.card
+    assert plan.task is made.task
+    assert [each.type_name() for each in plan.templates] == ["key_val_template"]
+    assert isinstance(plan.format, ChatAPIFormat)
+    assert plan.system_prompt is made.system_prompt
+    assert (plan.num_demos, plan.pool_size, plan.pool) == ((1, 2), 4, None)
+    assert (plan.demos_taken_from, plan.demos_removed_from_data) == ("test", False)
+    assert (plan.sampling_seed, plan.skip_demoed_instances) == (5, True)
+    assert (plan.loader_limit, plan.limits, plan.refiners) == (9, {"validation": 3}, {"train": refiner})
+    given = rows("given", 3)
+    assert DatasetRecipe(card=card(), num_demos=1, demos_pool=given).plan().pool == given
+    maker = made.row_maker()
+    assert (maker.metrics, maker.postprocessors, maker.group_by) == (
+        ["metrics.f1_macro"], ["processors.lower_case"], [["text"]],
+    )  # fmt: skip
+    spaces = "augmentors.text.whitespace_prefix_suffix"
+    augmentable = TASK.model_copy(update={"augmentable_inputs": ["text"]})
+    (augmentor,) = DatasetRecipe(card=card(), task=augmentable, augmentor=spaces).plan().augmentors
+    assert augmentor.field_to_field == {"input_fields/text": "input_fields/text"}

@@ -425,3 +425,22 @@ def test_an_engine_that_stops_reading_after_a_pause_is_told_too(tmp_path):
     with pytest.raises(EngineError, match="stopped before it had read all requests"):
         run_exams([ToyExam("a", 9)], engine, log=tmp_path / "log.db", budget=Gate(3))
     assert engine.calls == [("generate", 2), ("generate", 1)]
+
+
+def test_answers_are_closed_at_once_also_where_somebody_holds_on_to_them(tmp_path):
+    class Holding(Calls):
+        def generate(self, requests):
+            self.calls.append(self._endless(requests))
+            return self.calls[-1]
+
+        def _endless(self, requests):
+            try:
+                for request in requests:
+                    yield 77, answer(request)
+            finally:
+                closed.append(True)
+
+    closed, engine = [], Holding()
+    with pytest.raises(EngineError, match="answered request 77"):
+        run_exams([ToyExam("a", 3)], engine, log=tmp_path / "log.db")
+    assert closed == [True]
