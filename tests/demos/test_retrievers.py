@@ -766,3 +766,21 @@ def test_mistakes_say_which_field_of_the_config_they_are_in(path, ask):
     with pytest.raises(DemosError) as caught:
         ask()
     assert caught.value.diagnostics[0].path == path
+
+
+def test_labels_are_found_in_rows_and_in_instances_and_a_text_is_one_label():
+    index = Corpus([{"labels": "ab"}, {"labels": ["a", "b"]}, {"labels": "a"}], field_text(["labels"]))
+    asked = Corpus([{"labels": "ab"}, {"labels": ["a"]}], field_text(["labels"]))
+    assert LabelsRetriever(ice_num=5).retrieve(index, asked) == [(0,), (1, 2)]
+    pool = [
+        {"input_fields": {"text": str(number)}, "reference_fields": {"topic": topics}}
+        for number, topics in enumerate((["x"], ["y"], ["x", "y"]))
+    ]
+    sampler = LabelsRetriever(labels_column="topic", fields=["text"])
+    assert sampler.sample(2, pool, pool[0]) == [pool[0], pool[2]]
+    bare = {"input_fields": {"text": "q", "topic": ["y"]}, "reference_fields": None}
+    assert sampler.sample(2, pool, bare) == [pool[1], pool[2]]
+    with pytest.raises(DemosError, match="a row has no column 'labels'") as caught:
+        LabelsRetriever().sample(1, pool, pool[0])
+    assert caught.value.diagnostics[0].why == "its columns are text, topic"
+    assert caught.value.diagnostics[0].path == "$.retriever.labels_column"
