@@ -106,3 +106,8 @@ def test_marks_deep_inside_how_predictions_are_made_are_found():
     assert looks_for_thoughts([{"postprocessors": ["x", "keep_reasoning"]}])
     assert not looks_for_thoughts("</think>")
     assert looks_for_thoughts("</think>", inside=True)
+
+
+def test_no_answer_is_lost_where_thoughts_are_not_those_of_each():
+    with pytest.raises(ValueError, match="zip"):
+        graded(Wanted(ExamOptions(), is_marked=True), Response(("a", "b"), thoughts=("x",)))

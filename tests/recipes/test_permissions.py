@@ -262,12 +262,17 @@ def test_an_exam_is_what_it_is_made_of_its_file_and_what_it_wants(home):
     assert permissions.fingerprint(stranger("a", folder=home), [Effect("net", "x"), Effect("net", "y")])
 
 
-def test_the_folder_of_an_exam_may_be_read(home):
+def test_the_folder_of_an_exam_may_be_read(home, monkeypatch):
     (home / "deep").mkdir()
     (home / "deep" / "a.yaml").write_text("task: a")
+    (home / "elsewhere").mkdir()
+    monkeypatch.chdir(home / "elsewhere")  # what lies below the working folder may be read anyway
+    beside = home / "deep" / "rows.jsonl"
     with effects.session():
+        permissions.admit([stranger("none")])
+        assert effects.reading(beside, Author("a")) == [Effect("read", str(beside.resolve()))]
         permissions.admit([stranger("e", folder=home / "deep")])
-        assert effects.reading(home / "deep" / "rows.jsonl", Author("a")) == []
+        assert effects.reading(beside, Author("a")) == []
 
 
 class Served(Engine):

@@ -607,6 +607,7 @@ FITTING = [{"options": ["a"]}] * 2
         ("processors.lower_case", Columns(["a", "b"], [["a"]], FITTING)),
         ("processors.match_closest_option", Columns(["a", "b"], [["a"]], FITTING)),
         ("processors.match_closest_option", Columns(["a", "b", "c"], [["a"]] * 3, FITTING)),
+        (PostProcess(operator=Lower(), process_prediction=False), Columns(["a", "b"], [["a"]])),
         (Lower(field="prediction"), Columns(["a"], [["a"], ["b"]])),
         (Lower(field="prediction"), Columns(["a", "b", "c"], [["a"]] * 3, FITTING)),
     ],
