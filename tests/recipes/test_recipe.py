@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -178,6 +179,7 @@ def test_errors_of_a_benchmark_name_the_subset():
         ({}, ValidationError, "needs a card or a task"),
         ({"num_demos": 3}, DemosError, "demos_pool_size"),
         ({"num_demos": 3, "demos_pool_size": 3}, DemosError, "too small for 3 demos"),
+        ({"num_demos": 1, "demos_pool_size": 1}, DemosError, "a pool of 1 is too small for 1 demos"),
         ({"num_demos": 1, "demos_pool_size": 9, "loader_limit": 5}, DemosError, "5 loaded rows"),
         ({"max_test_instances": 9, "loader_limit": 5}, ValidationError, "max_test_instances is 9"),
         ({"template": TEMPLATE, "template_card_index": 0}, ValidationError, "not both"),
@@ -406,3 +408,19 @@ def test_every_field_of_a_recipe_reaches_its_plan():
     augmentable = TASK.model_copy(update={"augmentable_inputs": ["text"]})
     (augmentor,) = DatasetRecipe(card=card(), task=augmentable, augmentor=spaces).plan().augmentors
     assert augmentor.field_to_field == {"input_fields/text": "input_fields/text"}
+
+
+def test_a_card_may_have_one_template_that_is_no_list():
+    from proctor.recipes.recipe import card_templates
+
+    bare = card()
+    for templates, wanted in (
+        (TEMPLATE, {0: TEMPLATE}),
+        ([TEMPLATE, KeyValTemplate()], {0: TEMPLATE, 1: KeyValTemplate()}),
+        ({"own": TEMPLATE}, {"own": TEMPLATE}),
+        ("templates.qa.open.all", None),
+        (None, {}),
+    ):
+        found = card_templates(SimpleNamespace(templates=templates))
+        assert found == wanted if wanted is not None else len(found) > 1
+    assert card_templates(bare) == {0: TEMPLATE}

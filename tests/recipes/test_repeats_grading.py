@@ -385,3 +385,12 @@ def test_the_main_score_of_copies_is_that_which_is_a_mean_of_all():
         changed=lambda grade, number: replace(grade, main=Score("corpus", 0.1), table=[Score("corpus", 0.1)]),
     )  # fmt: skip
     assert nowhere.metric_failures.keys() == {"best"}
+
+
+def test_a_column_that_ends_early_ends_early():
+    def changed(grade, number):
+        return replace(grade, instance_scores={**grade.instance_scores, "short": [0.5] * (3 - number)})
+
+    found = graded([[1, 1], [0, 1], [0, 0]], changed=changed)
+    assert found.instance_scores["short"] == [0.5, 0.5]
+    assert found.instance_scores["acc"] == [1.0, 0.5, 0.0]
