@@ -266,7 +266,7 @@ def test_embeddings_of_a_real_model():
 
 def test_a_model_that_is_not_here(monkeypatch):
     def missing(folder, **options):
-        raise OSError(f"{folder} is neither a folder nor known ({options})")
+        raise OSError(f"{folder} is neither a folder nor known ({options})\nand so on")
 
     library = types.SimpleNamespace(SentenceTransformer=missing)
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
@@ -275,6 +275,10 @@ def test_a_model_that_is_not_here(monkeypatch):
     ) as raised:
         chosen(TopkRetriever(sentence_transformers_model_name="no-such-model"))
     assert raised.value.diagnostics[0].path == "$.retriever.sentence_transformers_model_name"
+    assert raised.value.diagnostics[0].why.endswith("'local_files_only': True})")
+    library.SentenceTransformer = lambda folder, **options: (_ for _ in ()).throw(OSError())
+    with pytest.raises(DemosError, match="is not on this machine"):
+        chosen(TopkRetriever(sentence_transformers_model_name="no-such-model"))
 
 
 def test_a_pool_with_new_members_is_read_again(monkeypatch):
