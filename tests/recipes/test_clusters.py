@@ -182,6 +182,19 @@ def test_the_main_score_and_nothing_else_has_the_error_of_clusters(unit, scale):
     }  # fmt: skip
 
 
+def test_instances_in_percent_have_the_interval_of_shares_in_percent():
+    keys = list("aabbcc")
+    shares = regraded([1.0, 0.0, 1.0, 1.0, 0.0, 1.0], keys).main
+    percent = regraded([100.0, 0.0, 100.0, 100.0, 0.0, 100.0], keys, unit="percent").main
+    assert (percent.low, percent.high, percent.stderr) == pytest.approx(
+        (100 * shares.low, 100 * shares.high, 100 * shares.stderr)
+    )
+    raw = regraded([7.0, 3.0, 7.0, 7.0, 3.0, 7.0], keys, unit="raw").main
+    assert (raw.low + raw.high) / 2 == pytest.approx(raw.value)
+    small = regraded([0.7, 0.3, 0.7, 0.7, 0.3, -0.7], keys, unit="raw").main
+    assert (small.low + small.high) / 2 == pytest.approx(small.value)
+
+
 def test_instances_without_a_score_are_in_no_cluster():
     with_gaps = regraded([1.0, None, 0.0, None, 1.0, 0.0], ["a", "z", "a", "b", "b", "c"])
     without = regraded([1.0, 0.0, 1.0, 0.0], list("aabc"))
