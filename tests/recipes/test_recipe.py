@@ -424,3 +424,11 @@ def test_a_card_may_have_one_template_that_is_no_list():
         found = card_templates(SimpleNamespace(templates=templates))
         assert found == wanted if wanted is not None else len(found) > 1
     assert card_templates(bare) == {0: TEMPLATE}
+
+
+def test_a_card_without_a_task_is_named():
+    bare = card().model_copy(update={"task": None})  # as programs that build cards step by step may leave it
+    with pytest.raises(ValidationError, match="the card has no task") as caught:
+        DatasetRecipe(card=bare).plan()
+    assert caught.value.diagnostics[0].path == "$.card.task"
+    assert DatasetRecipe(card=bare, task=TASK).plan().task is TASK
