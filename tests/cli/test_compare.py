@@ -124,6 +124,16 @@ def test_two_prompts_on_the_same_questions_are_compared(capsys):
     assert compared(capsys, "a", "c")[0]["n"] == 50
 
 
+def test_no_difference_is_promised_that_scores_cannot_have(capsys):
+    """Of four questions two alike models would have to differ by more than everything for chance to be ruled out."""
+    write("rows.jsonl", ROWS[:4])
+    run("a", f"{task('few')},{recipe('much')}")
+    run("b", f"{task('few')},{recipe('much')}", "odd")
+    capsys.readouterr()
+    assert main(["compare", "a", "b"]) == 0
+    assert capsys.readouterr().out.count("no difference would show: the instances are too few (power 80%)") == 2
+
+
 def test_two_exams_of_one_run_are_compared_by_name(capsys):
     run("a", ",".join([task("short", prompt="{{question}}"), task("long", prompt="Say: {{question}}")]))
     (row,) = compared(capsys, "a::short", "a::long")

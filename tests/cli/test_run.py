@@ -303,3 +303,23 @@ def test_samples_that_nothing_would_come_of_are_refused(invoke):
     assert "did you mean 'samples.science'?" in err
     assert "--samples names 'x'" in err
     assert "has no instance 9999" in invoke(*given, '{"samples.science": [9999]}')[2]
+
+
+def test_scores_of_groups_stand_below_their_exam(invoke, tmp_path):
+    rows = [{"q": str(n), "a": "yes", "topic": f"topic {n % 2 if n < 4 else n}"} for n in range(40)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "t.yaml").write_text(
+        "task: t\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"
+        "output_type: generate_until\ndoc_to_text: '{{q}}'\ndoc_to_target: '{{a}}'\nmetric_list: [{metric: exact_match}]\n"
+    )
+    asked = ("run", "--model", "scripted", "--model-args", "answer=yes", "--tasks", "t.yaml")
+    _, out, _ = invoke(*asked, "--limit", "5", "--group-by", "topic")
+    assert [line.split()[:4] for line in out.splitlines() if "topic=" in line] == [
+        ["topic=topic", "0", "exact_match", "1.0000"],
+        ["topic=topic", "1", "exact_match", "1.0000"],
+        ["topic=topic", "4", "exact_match", "1.0000"],
+    ]
+    assert [row[-3:] for row in table_rows(out)] == [["5", "5", "0"], *[["2", "2", "0"]] * 2, ["1", "1", "0"]]
+    _, out, _ = invoke(*asked, "--group-by", "topic")
+    assert sum("topic=" in line for line in out.splitlines()) == 30
+    assert "and 8 more groups" in out

@@ -49,3 +49,13 @@ def test_a_folder_with_tasks_is_listed(invoke, folder):
     entry = json.loads(out)
     assert (entry["name"], entry["kind"], entry["description"]) == ("good", "exam", "lm-eval: generate until")
     assert invoke("ls", "goo*", "--include-path", str(folder), "--from", "nowhere")[0] == 2
+
+
+def test_a_table_is_an_exam_whose_columns_are_looked_at(invoke, folder):
+    (folder / "good.csv").write_text("question,answer\nWhy?,so\n")
+    (folder / "bad.csv").write_text("x,y\n1,2\n")
+    code, _, err = invoke("validate", str(folder / "good.csv"), str(folder / "bad.csv"))
+    assert code == 2
+    assert "nothing says which column of the table is asked" in err
+    assert "its columns are 'x', 'y'" in err
+    assert "2 files, 1 problem" in err

@@ -75,6 +75,10 @@ def test_members_without_a_score_do_not_count():
     scores = BenchmarkScores("b", ("x", "y"))
     having, lacking = Grade({}, main=Score("f1", 0.5)), Grade({}, main=Score("f1", math.nan))
     assert scores.score({"x": having, "y": lacking})["score"] == 0.5
+    assert scores.score({"x": having, "y": lacking})["without"] == ["y"]
+    assert scores.score({"x": having})["without"] == ["y"]
+    nested = BenchmarkScores("b", (BenchmarkScores("in", ("x", "y")), BenchmarkScores("none", ("y",)), "x"))
+    assert nested.score({"x": having, "y": lacking})["without"] == ["y", "y"]
     assert "score_ci_low" not in scores.score({"x": having})
     assert scores.score({}) == scores.score({"y": lacking}) == {}
 

@@ -15,6 +15,7 @@ from proctor.errors import UsageError
 from proctor.ir import Response
 from proctor.randomness import random_stream
 from proctor.recipes.options import ExamOptions
+from proctor.results.summary import sample_notes
 from proctor.running.budget import Allowance
 from proctor.running.precision import draw
 from proctor.running.run import run_exams
@@ -64,6 +65,19 @@ def test_everything_is_asked_where_that_is_what_it_takes(task):
     assert sample.asked == COUNT
     assert (sample.low, sample.high) == pytest.approx((0.8, 0.8), abs=1e-9)
     assert sample.to_dict()["reached"]
+
+
+def test_an_exam_that_is_asked_whole_has_the_interval_of_a_whole_run(task):
+    """The score on these questions is known, but no interval of no width is claimed: it would speak of certainty."""
+    run = run_exams(resolve_tasks([task], ExamOptions()), ScriptedEngine(answer="yes"), log=Path("log.db"))
+    whole = run.results["t"]
+    sample = drawn(task, 0.0001).samples["t"]
+    entry = sample.entry(whole)
+    assert {**entry, "sample": None} == {**whole, "sample": None}
+    assert entry["score_ci_high"] - entry["score_ci_low"] > 0.05
+    assert entry["sample"]["interval"] == "of a whole run"
+    (said,) = sample_notes({"t": entry})
+    assert said.startswith(f"t: all {COUNT} questions were asked")
 
 
 def test_a_budget_that_ends_it_is_said(task):

@@ -18,7 +18,8 @@ from proctor.errors import ProctorError, UsageError
 from proctor.ir import Generate, Prompt
 from proctor.running.spec import RunSpec
 from proctor.runs.compare_runs import compare_runs
-from proctor.runs.sample_index import LONGEST_LINE, SampleIndex
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import LONGEST_LINE
 from proctor.runs.sample_query import SampleQuery
 from proctor.runs.stored_run import load_run
 

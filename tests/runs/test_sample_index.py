@@ -5,7 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import DataError, UsageError
-from proctor.runs.sample_index import SampleIndex, failure_of, main_score, read_line
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import failure_of, main_score, read_line
 from proctor.runs.sample_query import SampleQuery
 
 WORDS = ["red", "green", "blue", "Grün", "zwei Wörter"]

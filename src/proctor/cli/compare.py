@@ -197,7 +197,9 @@ def _numbers(row: ExamComparison, letter: str) -> Iterator[str]:
     yield f"  p {p_text(row.p_corrected if row.p_corrected is not None else row.p):>12}   {test}"
     if row.test != "bootstrap":
         yield f"  {row.better} better, {row.worse} worse, {row.n - row.better - row.worse} equal"
-    if row.detectable is not None:
+    if row.shows_nothing:
+        yield "  no difference would show: the instances are too few (power 80%)"
+    elif row.detectable is not None:
         yield f"  differences from {shown(row.detectable)} on would show (power 80%)"
 
 

@@ -256,13 +256,15 @@ def conclude(
     from proctor.results.summary import (
         ending_notes,
         failure_notes,
+        group_notes,
         noise_notes,
+        rows_of_groups,
         sample_notes,
         score_rows,
     )
 
     rows = list(score_rows(result.results, every_score=every_score))
-    endings = ending_notes(rows)
+    endings = [*ending_notes(rows), *group_notes(result.results)]
     if result.stopped is not None:
         warn(f"stopped: {result.stopped}; not everything was asked, and the scores are of what was")
         warn("  hint: the same command with a larger budget goes on; a smaller max_tokens makes one request cost less")
@@ -271,7 +273,7 @@ def conclude(
         for note in endings:
             warn(f"note: {note}")
     else:
-        console().print(score_table(rows))
+        console().print(score_table(rows, rows_of_groups(result.results)))
         for note in endings:
             show(note)
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:

@@ -205,7 +205,7 @@ def _gate(mine: dict[str, Any], options: dict[str, Any], rules: GateRules) -> Ga
 
 def _baseline(mine: dict[str, Any], exams: Sequence[Exam]) -> Baseline:
     from proctor.running.baselines import is_log, load_baseline
-    from proctor.running.gate import baseline_of_log
+    from proctor.running.gate_baselines import baseline_of_log
 
     path: Path = mine["baseline"]
     if is_log(path):

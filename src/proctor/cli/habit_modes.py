@@ -113,7 +113,7 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
     """Print the scores of a run folder."""
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
-    from proctor.results.summary import failure_notes, score_rows
+    from proctor.results.summary import failure_notes, rows_of_groups, score_rows
     from proctor.runs.stored_run import load_run
 
     if mode != "viz":
@@ -126,7 +126,7 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
     if as_json:
         print_json(run.results, indent=2)
     else:
-        console().print(score_table(rows))
+        console().print(score_table(rows, rows_of_groups(run.results)))
     notes = failure_notes(rows)
     for note in notes:
         warn(f"warning: {note}")

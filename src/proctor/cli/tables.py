@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from rich import box
@@ -12,9 +12,17 @@ from rich.text import Text
 from proctor.results.summary import ScoreRow, interval, shown, unit_of
 from proctor.terminal_text import printable
 
+MOST_GROUPS = 30
+"""Groups of an exam that a terminal shows, about a screen; ``results.json`` and the viewer have all."""
 
-def score_table(rows: Sequence[ScoreRow]) -> Table:
-    """Return a table with task, metric, value, unit, 95% interval, and instances asked, scored and failed."""
+
+def score_table(rows: Sequence[ScoreRow], groups: Mapping[str, Sequence[tuple[str, ScoreRow]]] | None = None) -> Table:
+    """Return a table with task, metric, value, unit, 95% interval, and instances asked, scored and failed.
+
+    Args:
+        rows: The scores of the exams.
+        groups: The main scores of groups of their instances, by exam and label; they stand below their exam.
+    """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("task", overflow="fold")
     table.add_column("metric", overflow="fold")
@@ -22,14 +30,24 @@ def score_table(rows: Sequence[ScoreRow]) -> Table:
         justify: Literal["left", "right"] = "left" if name == "unit" else "right"
         table.add_column(name, justify=justify, no_wrap=name != "95% interval")
     for row in rows:
-        table.add_row(
-            Text(printable(row.task) if row.is_main else ""),
-            Text(printable(row.metric)),
-            Text(shown(row.value), style="bold" if row.is_main else ""),
-            Text(unit_of(row)),
-            Text(interval(row)),
-            Text(str(row.asked)),
-            Text(str(row.scored)),
-            Text(str(row.failed), style="bold red" if row.failed else ""),
-        )
+        _add(table, row.task if row.is_main else "", row, style="bold" if row.is_main else "")
+        if row.is_main and groups:
+            found = groups.get(row.task, ())
+            for label, group in found[:MOST_GROUPS]:
+                _add(table, f"  {label}", group)
+            if len(found) > MOST_GROUPS:
+                table.add_row(Text(f"  and {len(found) - MOST_GROUPS} more groups", style="dim"))
     return table
+
+
+def _add(table: Table, task: str, row: ScoreRow, style: str = "") -> None:
+    table.add_row(
+        Text(printable(task)),
+        Text(printable(row.metric)),
+        Text(shown(row.value), style=style),
+        Text(unit_of(row)),
+        Text(interval(row)),
+        Text(str(row.asked)),
+        Text(str(row.scored)),
+        Text(str(row.failed), style="bold red" if row.failed else ""),
+    )

@@ -152,7 +152,10 @@ class ScoredGroup(Protocol):
         """The name under which results are filed."""
 
     def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
-        """Return the group's scores, from the grades of its exams by name; empty where it has none."""
+        """Return the group's scores, from the grades of its exams by name; empty where it has none.
+
+        Exams that its main score is not made of, as they have none of its kind, are named under ``without``.
+        """
 
 
 class NoDemos:

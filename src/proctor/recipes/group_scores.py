@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.recipes.recipe import DatasetRecipe
 from proctor.scoring.combined import mean_score
-from proctor.scoring.flat import COUNT, bounds_of, units_of
+from proctor.scoring.flat import COUNT, WITHOUT, bounds_of, units_of
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
 
@@ -42,12 +42,21 @@ class BenchmarkScores:
             return {}
         flat = {"score": main.value, MEAN: main.value, "score_name": MEAN}
         flat |= bounds_of(main, "score") | bounds_of(main, MEAN)
-        return flat | {COUNT: self.scored(grades)} | units_of([main], main)
+        flat |= {COUNT: self.scored(grades)} | units_of([main], main)
+        return flat | ({WITHOUT: lacking} if (lacking := list(self.lacking(grades))) else {})
+
+    def lacking(self, grades: Mapping[str, Grade]) -> Iterator[str]:
+        """Yield the exams below that have no score, and so no part in its."""
+        for member in self.members:
+            if isinstance(member, BenchmarkScores):
+                yield from member.lacking(grades)
+            elif not _has_score(_main(member, grades)):
+                yield member
 
     def main(self, grades: Mapping[str, Grade]) -> Score | None:
         """Return the mean of the members that have a score, ``None`` where none has."""
         each = [_main(member, grades) for member in self.members]
-        having = [score for score in each if score is not None and score.number is not None]
+        having = [score for score in each if score is not None and _has_score(score)]
         return mean_score(having, MEAN) if having else None
 
     def scored(self, grades: Mapping[str, Grade]) -> int:
@@ -61,9 +70,12 @@ def _main(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> Score |
     return grades[member].main if member in grades else None
 
 
+def _has_score(main: Score | None) -> bool:
+    return main is not None and main.number is not None
+
+
 def _scored(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> int:
     """Return how many instances are behind a member's score; none where it has no score."""
     if isinstance(member, BenchmarkScores):
         return member.scored(grades)
-    main = _main(member, grades)
-    return 0 if main is None or main.number is None else int(grades[member].scores.get(COUNT, 0))
+    return int(grades[member].scores.get(COUNT, 0)) if _has_score(_main(member, grades)) else 0

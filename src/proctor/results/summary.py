@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from proctor.results.score_grid import group_label, groups_of
 from proctor.scoring.endings import ALIKE, COUNTED
-from proctor.scoring.flat import COUNT, FAILED, UNIT, is_beside_scores, main_of, read_flat
+from proctor.scoring.flat import COUNT, FAILED, UNIT, WITHOUT, is_beside_scores, main_of, read_flat
 from proctor.scoring.score import Score, Unit
 
 if TYPE_CHECKING:
@@ -78,6 +79,16 @@ def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = 
             for score in read_flat(entry):
                 if score.name != main.name and not is_beside_scores(score.name, score.value):
                     yield _row(task, score, entry, is_main=False)
+
+
+def rows_of_groups(results: Mapping[str, Mapping[str, Any]]) -> dict[str, list[tuple[str, ScoreRow]]]:
+    """Return the main scores of the groups of each exam that has some, with the groups' labels: ``topic=sums``."""
+    found: dict[str, list[tuple[str, ScoreRow]]] = {}
+    for task, entry in results.items():
+        if groups := groups_of(entry):
+            labels = [group_label(each["by"]) for each in groups]
+            found[task] = list(zip(labels, group_rows(task, groups, entry.get(UNIT, "raw")), strict=True))
+    return found
 
 
 def group_rows(task: str, groups: Iterable[Mapping[str, Any]], unit: Unit = "raw") -> list[ScoreRow]:
@@ -225,6 +236,17 @@ def _noise(levels: object) -> str:
     return f"{said}; --repeats {halved['repeats']} would halve the interval, or {more}"
 
 
+def group_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each group whose score is not made of all its exams."""
+    notes = []
+    for task, entry in results.items():
+        members, without = entry.get("members") or (), entry.get(WITHOUT) or ()
+        if without:
+            name, made_of = entry.get("score_name") or "the score", f"{len(members) - len(without)} of {len(members)}"
+            notes.append(f"{task}: {name} is made of {made_of} exams; {_listed(without)} gave none")
+    return notes
+
+
 def sample_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return a sentence on each exam of which some questions were asked: how many, how chosen, how near it is."""
     return [f"{task}: {said}" for task, entry in results.items() if (said := _sampled(entry.get("sample")))]
@@ -233,6 +255,9 @@ def sample_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _sampled(sample: object) -> str:
     if not isinstance(sample, Mapping):
         return ""
+    if sample.get("interval") == "of a whole run":
+        all_asked = f"all {sample['of']:,} questions were asked, as a precision of {sample['precision']:g} takes"
+        return f"{all_asked}; the interval is that of a whole run, which speaks about more questions of this kind"
     how = f"{sample['asked']:,} of {sample['of']:,} questions were asked, chosen {sample['chosen']}"
     models = sample.get("models")
     if isinstance(models, list):

@@ -9,28 +9,27 @@ killed goes on when it is started again, reaches the same verdict, and asks noth
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.engines.engine import Engine
-from proctor.errors import Location, UsageError
+from proctor.errors import UsageError
 from proctor.ir import Failure, Usage
 from proctor.ir.question import Answered, Question
 from proctor.recipes.exam import Exam, suited
-from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker
-from proctor.running.baselines import Baseline, ExamBaseline, keys_of
+from proctor.recipes.fingerprint import FingerprintMaker
+from proctor.running.baselines import Baseline, keys_of
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.checks import check_exams
 from proctor.running.drawn_questions import part_of, shares_of
 from proctor.running.execute import Budget, Session, ask
+from proctor.running.gate_baselines import check_common, check_same, known_exam
 from proctor.running.gate_units import Units
 from proctor.running.judging import judges_through
 from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
-from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import Filed, answered
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.rehearsal import check_decidable, less_is_better
@@ -46,10 +45,6 @@ servers have enough to do. Neither depends on the engine: the same gate looks at
 
 _SCORES, _DIFFERENCES = 0.2, 0.015
 """Guesses of variances before any answer: of right and wrong answers, and of half the differences of similar models."""
-
-_FEWEST = 2  # questions in common: one says nothing about others
-_COMPARED = ("rows", "prompts", "decoding", "extraction", "metrics")
-"""Layers that two runs of one exam have to share; who answers is what a gate compares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +251,10 @@ class _State:
         digests = keys_of(question.digest for question in questions)
         before: Sequence[float | None] = [None] * len(questions)
         if baseline is not None:
-            known = _known(exam.name, baseline)
-            _check_same(exam, known, maker.made(exam.definition), baseline, rules)
+            known = known_exam(exam.name, baseline)
+            check_same(exam, known, maker.made(exam.definition), baseline, rules.changed)
             before = [known.scores.get(key) for key in digests]
-            _check_common(exam.name, known, before, digests, baseline)
+            check_common(exam.name, known, before, digests, baseline)
         shared = [place for place in range(len(questions)) if baseline is None or before[place] is not None]
         asked = [questions[place] for place in shared]
         units = Units.of(exam, asked, [digests[place] for place in shared], rules.seed)
@@ -324,105 +319,6 @@ def _is_missing(each: Answered) -> bool:
     return each.question.failure is None and any(
         response.failure is not None and response.failure.kind == "budget" for response in each.responses
     )
-
-
-# -- the baseline ---------------------------------------------------------------------------------------------
-
-
-def _known(name: str, baseline: Baseline) -> ExamBaseline:
-    if name not in baseline.exams:
-        has = ", ".join(baseline.exams) or "no exam"
-        raise UsageError(f"the baseline {baseline.source} does not have '{name}'", hint=f"it has {has}")
-    return baseline.exams[name]
-
-
-def _check_same(exam: Exam, known: ExamBaseline, now: Fingerprint, baseline: Baseline, rules: GateRules) -> None:
-    if known.fingerprint is None:
-        return
-    differing = set(known.fingerprint.differences(now)) - rules.changed
-    layers = [each for each in _COMPARED if each in differing]
-    if layers:
-        first, also = layers[0], ", ".join(_LAYERS[each] for each in layers[1:])
-        raise UsageError(
-            f"the baseline is of another '{exam.name}': {_LAYERS[first]} differ{f', and so do {also}' if also else ''}",
-            location=Location(baseline.source),
-            why=f"layer '{first}' of its fingerprint is {getattr(known.fingerprint, first)}, now {getattr(now, first)}",
-            hint="ask with the options of the baseline, or make a new one with --save-baseline; "
-            f"{' '.join(f'--changed {each}' for each in layers)} says that the change is what you want to gate",
-        )
-
-
-_LAYERS: Mapping[str, str] = {
-    "rows": "the instances",
-    "prompts": "the prompts",
-    "decoding": "the decoding parameters",
-    "extraction": "the ways answers are read",
-    "metrics": "the metrics",
-}
-
-
-def _check_common(
-    name: str, known: ExamBaseline, before: Sequence[float | None], keys: Sequence[str], baseline: Baseline
-) -> None:
-    if known.failed:
-        raise UsageError(
-            f"{known.failed} instances of the baseline of '{name}' have no score",
-            location=Location(baseline.source),
-            why="they failed, and nobody knows what the model would have scored",
-            hint="run it again until nothing fails: proctor run RUN_FOLDER",
-        )
-    common = sum(score is not None for score in before)
-    if common < _FEWEST:
-        raise UsageError(
-            f"the baseline and '{name}' have {common} questions in common",
-            location=Location(baseline.source),
-            why=f"it has {len(known.scores)}, the exam {len(keys)}",
-            hint="gate the exam that the baseline is of",
-        )
-
-
-def baseline_of_log(path: Path, exams: Sequence[Exam], engine: str | None = None) -> Baseline:
-    """Return the scores of a model whose answers are in a response log; nobody is asked.
-
-    Args:
-        path: The log.
-        exams: The exams, as the model was asked.
-        engine: Label or identity of the model; needed where the log has several.
-
-    Raises:
-        UsageError: The log has several models, or not this one.
-    """
-    with ResponseLog(path, read_only=True) as log:
-        known = engines_of_log(log)
-        found = [each for each in known if engine is None or engine == each.label or each.identity.startswith(engine)]
-        if len(found) != 1:
-            times = Counter(each.label for each in known)
-            own = [each.label if times[each.label] == 1 else f"{each.identity[:12]} ({each.label})" for each in known]
-            labels = ", ".join(own) or "no model"
-            what = f"{path} has answers of {len(found)} models" + (f" named '{engine}'" if engine else "")
-            raise UsageError(what, hint=f"--baseline-model chooses one: {labels}")
-        filed = Filed(log, found[0].number, with_failures=True)
-        return baseline_of_answers(exams, filed, str(path), found[0].label)
-
-
-def baseline_of_answers(exams: Sequence[Exam], filed: Filed, source: str, label: str) -> Baseline:
-    """Return the scores of the answers that a log holds for one engine.
-
-    Raises:
-        UsageError: A score cannot be gated on.
-    """
-    missing = Failure("missing", "the response log holds no answer")
-    scored = {}
-    for exam in exams:
-        maker = FingerprintMaker()
-        questions = list(maker.passing(exam.questions()))
-        grade = exam.grade(answered(questions, filed, missing))
-        shares = shares_of(exam.name, grade, len(questions), instance_scores=True)
-        keys = keys_of(each.digest for each in questions)
-        known = {key: value for key, value in zip(keys, shares.values, strict=True) if value is not None}
-        failed = len(keys) - len(known)
-        scored[exam.name] = ExamBaseline(known, maker.made(exam.definition), failed, shares.metric)
-    return Baseline(scored, source, label)
 
 
 # -- results --------------------------------------------------------------------------------------------------

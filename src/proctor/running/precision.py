@@ -58,6 +58,7 @@ class Sample:
         estimate: The score, as a share of 1, where it is not the mean of what was asked.
         models: Whose answers said which questions tell most.
         interval: What kind of interval the bounds are: ``fixed width``, ``confidence sequence``, or ``adaptive``.
+            Results have ``of a whole run`` where :attr:`is_whole`.
     """
 
     part: Exam
@@ -72,6 +73,11 @@ class Sample:
     models: tuple[str, ...] = ()
     interval: str = FIXED_WIDTH
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every question was asked and scored: the results are those of a whole run."""
+        return self.asked == self.questions and self.high - self.low <= _ROUNDING
+
     def to_dict(self) -> dict[str, Any]:
         """Return what results say of it."""
         found: dict[str, Any] = {
@@ -80,7 +86,7 @@ class Sample:
             "chosen": self.chosen,
             "seed": self.seed,
             "precision": self.precision,
-            "interval": self.interval,
+            "interval": WHOLE if self.is_whole else self.interval,
             "reached": (self.high - self.low) / 2 <= self.precision + _ROUNDING,
         }
         if self.estimate is not None:
@@ -94,7 +100,7 @@ class Sample:
         and the others are left out: the questions that were asked are harder to foretell than the rest.
         """
         grade.stands_for = self.questions
-        if self.estimate is None or grade.main is None:
+        if self.estimate is None or grade.main is None or self.is_whole:
             return grade
         factor = 100.0 if grade.main.unit == "percent" else 1.0
         numbers = {"value": self.estimate * factor, "low": self.low * factor, "high": self.high * factor}
@@ -107,7 +113,13 @@ class Sample:
         return grade
 
     def entry(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an exam's results with the sample, and the interval that holds although it was looked at."""
+        """Return an exam's results with the sample, and the interval that holds although it was looked at.
+
+        The mean of all questions is no longer in doubt once all are asked. What stays in doubt is what a whole run's
+        interval speaks about: how the model does on questions of this kind.
+        """
+        if self.is_whole:
+            return {**entry, "sample": self.to_dict()}
         factor = 100.0 if entry.get("unit") == "percent" else 1.0
         bounds = {LOW: self.low * factor, HIGH: self.high * factor}
         names = ("score", str(entry.get("score_name")))
@@ -116,6 +128,8 @@ class Sample:
 
 
 _ROUNDING = 1e-12
+WHOLE = "of a whole run"
+"""The interval of an exam of which every question was asked, in the end."""
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.sampled import Sampled
 from proctor.running.spec import RunSpec
-from proctor.scoring.flat import DIRECTION, units_of
+from proctor.scoring.flat import DIRECTION, WITHOUT, units_of
 from proctor.scoring.grade import Grade
 from proctor.secrets import without_secrets
 
@@ -278,7 +278,11 @@ def _failed_entry(exam: Exam, error: Exception) -> dict[str, Any]:
 def group_entries(
     exams: Sequence[Exam], grades: Mapping[str, Grade], results: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Return the scores of the groups that exams were chosen with, filed like an exam's; ``n`` is what was asked."""
+    """Return the scores of the groups that exams were chosen with, filed like an exam's.
+
+    ``n`` is what was asked in the exams that the main score is made of; those that it is not made of, because they
+    have no such score or could not be graded, are ``without``.
+    """
     groups: dict[str, ScoredGroup] = {}
     for exam in exams:
         groups.update((group.name, group) for group in exam.groups if group.name not in grades)
@@ -287,9 +291,13 @@ def group_entries(
         scores = group.score(grades)
         if scores:
             members = [exam.name for exam in exams if any(each.name == name for each in exam.groups)]
-            failed = sum(len(grades[member].failures) for member in members if member in grades)
-            asked = sum(results[member].get("n", 0) for member in members)
+            lacking = scores.pop(WITHOUT, ())
+            having = [member for member in members if member in grades and member not in lacking]
+            failed = sum(len(grades[member].failures) for member in having)
+            asked = sum(results[member].get("n", 0) for member in having)
             entry = {**scores, "n": asked, "failures": failed, "members": members}
+            if without := [member for member in members if member not in having]:
+                entry[WITHOUT] = without
             entries[name] = _sorted(entry)
     return entries
 

@@ -47,6 +47,10 @@ _ROUNDED: Final = 5e-5
 """How far the mean of instance scores may be from the main score to be it, as a share of 1: some systems round."""
 
 
+_LARGEST: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
+"""Differences that scores of a unit can have at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExamComparison:
     """Second run minus first run, on the instances of one exam that both scored.
@@ -93,6 +97,11 @@ class ExamComparison:
     alone_second: int = 0
     higher_is_better: bool | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether even the largest difference that two scores can have would not be found four times out of five."""
+        return self.detectable is not None and self.detectable > _LARGEST.get(self.unit, math.inf)
 
     @property
     def is_worse(self) -> bool | None:

@@ -8,26 +8,32 @@ may be stopped at any time and goes on where it stopped. A run that is written a
 from __future__ import annotations
 
 import math
-import re
 import sqlite3
 import time
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from proctor.errors import DataError, UsageError
-from proctor.foreign_text import is_deep, parse_json
-from proctor.recipes.fingerprint import instance_digest
 from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.running.spec import RunSpec
+from proctor.runs.sample_lines import (
+    LONGEST_LINE,
+    digest_of_line,
+    failure_of,
+    main_score,
+    next_lines,
+    read_line,
+    searchable,
+    storable,
+)
 from proctor.runs.sample_query import (
     EVERYTHING,
     MOST_FOUND,
@@ -47,10 +53,7 @@ _VERSION = 4  # raised whenever the tables or what is put into them change: olde
 _BATCH_BYTES = 4_000_000  # of lines for one transaction, about a second: what is lost where building is stopped
 _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
-LONGEST_LINE = 64 << 20
-"""Bytes of a line: an instance with a long book for its prompt has a few millions."""
 _LARGEST_NUMBER = (1 << 63) - 1  # what SQLite keeps
-_LONGEST_TEXT = 100_000  # characters: with all of prompts as long as books the index would be as large as the samples
 _WORDS_IN_MEMORY_BYTES = 32_000_000  # FTS5's own 1 MB makes many small segments, which it has to merge again
 
 _SCHEMA = f"""
@@ -209,7 +212,7 @@ class SampleIndex:
             consumed, _, rows = database.execute("SELECT * FROM progress").fetchone()
             file.seek(consumed)
             names = dict(database.execute("SELECT name, id FROM names").fetchall())
-            while lines := _next_lines(file, batch):
+            while lines := next_lines(file, batch):
                 with database:
                     rows, consumed = self._insert(database, lines, rows, consumed, names)
                 if seconds is not None and time.monotonic() - started > seconds:
@@ -229,7 +232,7 @@ class SampleIndex:
         groups = dict(database.execute("SELECT label, id FROM groups").fetchall())
         for line, length in lines:
             record = read_line(line)
-            exam, failure = _storable(str(record.get("exam", ""))), failure_of(record)
+            exam, failure = storable(str(record.get("exam", ""))), failure_of(record)
             for name in (exam, failure):
                 if name is not None:
                     _number(database, "names", names, name)
@@ -261,7 +264,7 @@ class SampleIndex:
         fields = record.get("input")
         if isinstance(fields, Mapping):
             for names in self._groupings.get(exam, ()):
-                yield _storable(label_of_instance(fields, names))
+                yield storable(label_of_instance(fields, names))
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -444,100 +447,3 @@ def _beside(
         if row is not None:
             return int(row[0])
     return None
-
-
-def _next_lines(file: IO[bytes], size: int) -> list[tuple[bytes, int]]:
-    """Return the next lines, of ``size`` bytes or a little more, with their lengths; one that is too long is empty."""
-    found: list[tuple[bytes, int]] = []
-    while size > 0 and (line := file.readline(LONGEST_LINE + 1)):
-        length = len(line)
-        if length > LONGEST_LINE:
-            while line and not line.endswith(b"\n"):
-                line = file.readline(LONGEST_LINE)
-                length += len(line)
-            line = b""
-        found.append((line, length))
-        size -= length
-    return found
-
-
-def read_line(line: bytes) -> dict[str, Any]:
-    """Return a line as a record; a line that is not one becomes a record with a failure that says so."""
-    if not line:
-        return _broken(f"it has more than {LONGEST_LINE >> 20} MiB")
-    try:
-        record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        try:
-            record = parse_json(line.decode("utf-8", "replace"))
-        except ValueError as error:
-            return _broken(str(error))
-    if not isinstance(record, dict):
-        return _broken("not a JSON object")
-    return _broken("it is nested too deeply") if is_deep(record) else record
-
-
-def _broken(why: str) -> dict[str, Any]:
-    return {"failure": {"kind": "broken line", "message": why}}
-
-
-def digest_of_line(record: Mapping[str, Any]) -> int | None:
-    """Return the digest of an instance's content as SQLite keeps it, a signed integer; ``None`` where it is not known.
-
-    Lines of older runs have no digest, but the content itself.
-    """
-    digest, content = record.get("instance"), record.get("input")
-    if not isinstance(digest, str) and isinstance(content, Mapping) and content:
-        digest = instance_digest(content)
-    if not isinstance(digest, str) or _DIGEST.fullmatch(digest) is None:
-        return None
-    return int.from_bytes(bytes.fromhex(digest), signed=True)
-
-
-_DIGEST = re.compile("[0-9a-f]{16}")
-
-
-def _storable(text: str) -> str:
-    """Return a text that SQLite takes: one without lone surrogates."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def failure_of(record: Mapping[str, Any]) -> str | None:
-    """Return the kind of an instance's failure, or ``None``."""
-    for name in ("failure", "scoring_failure"):
-        failure = record.get(name)
-        if isinstance(failure, Mapping):
-            return _storable(str(failure.get("kind") or "failure"))
-        if failure:
-            return _storable(str(failure))
-    return None
-
-
-def main_score(record: Mapping[str, Any], name: str | None) -> float | None:
-    """Return the main score of an instance: ``score``, the one named, or the first number there is."""
-    scores = record.get("scores")
-    if not isinstance(scores, Mapping):
-        return None
-    for key in ("score", name, *scores):
-        value = scores.get(key) if key is not None else None
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            with suppress(OverflowError):
-                return float(value)
-    return None
-
-
-def searchable(record: Mapping[str, Any]) -> str:
-    """Return the words of an instance that a search looks at."""
-    parts = [_words(record.get(name)) for name in ("prompt", "continuations", "output", "prediction", "references")]
-    parts.append(_words(record.get("input")))
-    return _storable("\n".join(parts)[:_LONGEST_TEXT])
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return "\n".join(_words(each) for key, each in value.items() if key not in {"role", "type"})
-    if isinstance(value, list | tuple):
-        return "\n".join(map(_words, value))
-    return "" if value is None or isinstance(value, float) else str(value)

@@ -59,6 +59,7 @@ _ENTRY: dict[str, Check] = {
     "thinking": is_count,
     "all_answers": _is_mapping,
     "members": _is_list_of(_is_text),
+    "without": _is_list_of(_is_text),
     "groups": _is_list_of(_is_group),
 }
 _RUN: dict[str, Check] = {

@@ -17,6 +17,8 @@ from proctor.scoring.grade import Measured
 from proctor.scoring.score import Score, Unit
 
 COUNT, FAILED = "num_of_instances", "num_of_failures"
+WITHOUT = "without"
+"""Members of a group that its main score is not made of, as they have none of that kind: a list of names."""
 LOW, HIGH = "_ci_low", "_ci_high"
 MAIN_BOUNDS = (f"score{LOW}", f"score{HIGH}")
 

@@ -86,7 +86,13 @@ def difference_rows(
     comparison has no number, ``refused`` says why.
     """
     rows = [
-        {"run": names[place], "place": place, **asdict(row), "refused": row.refused or _too_few(row)}
+        {
+            **asdict(row),
+            "run": names[place],
+            "place": place,
+            "shows_nothing": row.shows_nothing,
+            "refused": row.refused or _too_few(row),
+        }
         for place, compared in enumerate(compare_with(baseline, others, find_exam))
         for row in compared
     ]

@@ -13,8 +13,10 @@ from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.resolve import resolve_tasks
+from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import DataError, DatasetNotFoundError, UsageError
 from proctor.recipes.options import ExamOptions
+from proctor.running.checks import check_exams
 
 CHOICE = {"question": "Which?", "A": "red", "B": "blue", "answer": "B"}
 OPEN = {"question": "Why?", "answer": "so"}
@@ -269,3 +271,13 @@ def test_what_upstream_makes_of_a_file_of_rows_is_not_called_useless(tmp_path):
     (tmp_path / "tr.csv").write_text("question,answer\nIs 2 even?,x\n")
     (exam,) = resolve_tasks([str(tmp_path / "tr.csv")])
     assert not exam.specification().get("without_effect")
+
+
+def test_demos_of_a_table_are_refused_with_the_way_to_have_them(tmp_path):
+    (tmp_path / "two.csv").write_text("question,answer\nWhy?,so\nHow?,thus\n")
+    with pytest.raises(UsageError, match="--input-column and --answer-column name the columns of a table"):
+        check_exams(resolve_tasks(["two.csv"], ExamOptions(num_demos=1)), ScriptedEngine(answer="so"))
+    options = ExamOptions(num_demos=1, input_column="question", answer_column="answer")
+    (exam,) = resolve_tasks(["two.csv"], options)
+    check_exams([exam], ScriptedEngine(answer="so"))
+    assert next(iter(exam.questions())).requests[0].prompt.text == "How? thus\n\nWhy?"

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 from proctor.dialects.lm_eval.groups import group_scores, pooled_error, unweighted_error, weighted
 from proctor.dialects.lm_eval.tree import Group, GroupMetric, Leaf
+from proctor.dialects.resolve import resolve_tasks
+from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Failure
+from proctor.recipes.options import ExamOptions
+from proctor.results.summary import group_notes
+from proctor.running.run import run_exams
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
 
@@ -42,7 +47,7 @@ def test_weighted_by_size():
     assert found["acc"] == pytest.approx((0.5 * 10 + 1.0 * 30) / 40)
     variance = (9 * 0.01 * 10 + 29 * 0.04 * 30) / 38
     assert found["acc_stderr"] == pytest.approx(math.sqrt(variance / 40))
-    assert found["num_of_instances"] == 45
+    assert found["num_of_instances"] == 40  # c has no acc
     assert found["score_name"] == "acc"
     assert found["acc_ci_low"] < found["acc"] < found["acc_ci_high"]
 
@@ -90,7 +95,27 @@ def test_recipes_count_under_the_name_that_they_give_the_same_score():
 
 
 def test_tasks_without_the_score_are_named():
-    assert flat(group(GroupMetric("acc")))["acc_without"] == ["c"]
+    found = flat(group(GroupMetric("acc")))
+    assert found["acc_without"] == found["without"] == ["c"]
+    assert found["num_of_instances"] == 10 + 30
+
+
+def test_instances_of_tasks_without_the_main_score_are_not_counted_as_its(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.jsonl").write_text('{"q": "1"}\n{"q": "2"}\n')
+    shared = (
+        "dataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"
+        "output_type: generate_until\ndoc_to_text: '{{q}}'\ndoc_to_target: '{{q}}'\n"
+    )
+    (tmp_path / "one.yaml").write_text(f"task: one\n{shared}metric_list: [{{metric: exact_match}}]\n")
+    (tmp_path / "two.yaml").write_text(f"task: two\n{shared}metric_list: [{{metric: bleu}}]\n")
+    (tmp_path / "g.yaml").write_text("group: g\ntask: [one, two]\naggregate_metric_list: [{metric: exact_match}]\n")
+    exams = resolve_tasks(["g"], ExamOptions(include_paths=(str(tmp_path),)))
+    results = run_exams(exams, ScriptedEngine(answer="1"), log=tmp_path / "log.db").results
+    found = results["g"]
+    assert (found["score"], found["n"], found["num_of_instances"], found["failures"]) == (0.5, 2, 2, 0)
+    assert (found["members"], found["without"]) == (["one", "two"], ["two"])
+    assert group_notes(results) == ["g: exact_match is made of 1 of 2 exams; two gave none"]
 
 
 @pytest.mark.parametrize("by_size", [True, False])

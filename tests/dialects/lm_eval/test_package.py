@@ -3,15 +3,17 @@
 import importlib.util
 import json
 import sys
+from random import Random
 
 import pytest
 
 from proctor.dialects.lm_eval.functions import resolve_function
 from proctor.dialects.lm_eval.package import imports
+from proctor.dialects.lm_eval.package.task import Task
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import Location, ProctorError
+from proctor.errors import Location, ProctorError, UsageError
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 from proctor.settings import settings
@@ -215,3 +217,51 @@ def test_squad_two_counts_questions_without_answer():
     assert (found["exact"], found["total"], found["HasAns_exact"], found["NoAns_exact"]) == (50.0, 4, 50.0, 50.0)
     assert found["HasAns_f1"] == pytest.approx(100 * (1 + 2 / 3) / 2)
     assert (found["best_exact"], found["best_exact_thresh"]) == (75.0, 0.1)
+
+
+class TwoDocuments(Task):
+    """Lays out its two documents by the ways of its base class."""
+
+    def download(self, data_dir=None, cache_dir=None, download_mode=None):
+        del data_dir, cache_dir, download_mode
+
+    def has_training_docs(self):
+        return True
+
+    def has_validation_docs(self):
+        return False
+
+    def has_test_docs(self):
+        return False
+
+    def training_docs(self):
+        return ["a", "b"]
+
+    def doc_to_text(self, doc):
+        return f"{doc}?"
+
+    def doc_to_target(self, doc):
+        return f" {doc}!"
+
+    def construct_requests(self, doc, ctx, **kwargs):
+        raise NotImplementedError
+
+    def process_results(self, doc, results):
+        raise NotImplementedError
+
+    def aggregation(self):
+        return {}
+
+    def higher_is_better(self):
+        return {}
+
+
+def test_demos_without_a_seed_are_refused_as_no_two_runs_would_draw_the_same():
+    task = TwoDocuments()
+    with pytest.raises(UsageError, match="nothing says how TwoDocuments draws its demos"):
+        task.fewshot_context("c", 2)
+    with pytest.raises(ValueError, match="set_fewshot_seed"):
+        task.fewshot_context("c", 0)
+    task.set_fewshot_seed(5)
+    shown = Random(5).sample(["a", "b"], 2)
+    assert task.fewshot_context("c", 2) == "".join(f"{each}? {each}!\n\n" for each in shown) + "c?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from proctor.dialects.aisbench.components import build_retriever
 from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
@@ -97,9 +98,14 @@ def _num_demos(config: DatasetConfig, options: ExamOptions) -> Entry:
         return Refused("a conversation has no demos")
     if not options.num_demos or _part(config, "ice_template"):
         return Honoured("so many of the examples that the retriever chooses")
-    return Refused(
-        "the dataset has no ice_template, which says how demos are written", "choose a few-shot config of it"
-    )
+    hint = "choose a few-shot config of it"
+    if short_name(config.values.get("type", "")) in _TABLES:
+        hint = "--input-column and --answer-column name the columns of a table, whose demos are its other rows"
+    return Refused("the dataset has no ice_template, which says how demos are written", hint)
+
+
+_TABLES: Final = frozenset({"CustomDataset", "CircularCustomDataset"})
+"""Classes of datasets that are a file of the user's own, which may be asked without a config as well."""
 
 
 def _seed(config: DatasetConfig, changed: DatasetOptions) -> Entry:

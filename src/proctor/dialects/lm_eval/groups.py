@@ -12,7 +12,7 @@ from proctor.dialects.lm_eval.names import ONLY, listed, score_key
 from proctor.dialects.lm_eval.tree import Group, GroupMetric
 from proctor.scoring.aggregated import CONFIDENCE_95, number
 from proctor.scoring.combined import interval_of_mean
-from proctor.scoring.flat import COUNT, units_of
+from proctor.scoring.flat import COUNT, WITHOUT, units_of
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score, Unit
 
@@ -25,17 +25,22 @@ class GroupScores:
     """The scores of a group.
 
     Attributes:
-        count: Instances that were scored in its tasks.
+        counts: Instances that were scored, by task.
         table: Its scores.
         without: Tasks that lack a score which others have, by the score's name: the number is not about them.
     """
 
-    count: int
+    counts: Mapping[str, int]
     table: list[Score] = field(default_factory=list)
     without: dict[str, list[str]] = field(default_factory=dict)
 
+    @property
+    def count(self) -> int:
+        """Instances that were scored in all its tasks."""
+        return sum(self.counts.values())
+
     def flat(self) -> dict[str, Any]:
-        """Return the flat view; the first number is the main score."""
+        """Return the flat view; the first number is the main score, and the count is of what it is made of."""
         found: dict[str, Any] = {COUNT: self.count}
         for score in self.table:
             found.update(listed(score))
@@ -45,6 +50,9 @@ class GroupScores:
         if main is not None:
             found.update(score=main.value, score_name=main.name, score_ci_low=main.low, score_ci_high=main.high)
             found.update(units_of(self.table, main))
+            if lacking := self.without.get(main.name):
+                found[WITHOUT] = lacking
+                found[COUNT] = sum(count for name, count in self.counts.items() if name not in lacking)
         return found
 
 
@@ -56,7 +64,7 @@ def group_scores(group: Group, grades: Mapping[str, Grade]) -> GroupScores:
         grades: Grades by the name of the task.
     """
     members = {leaf.name: grades[leaf.name] for leaf in group.leaves() if leaf.name in grades}
-    found = GroupScores(sum(map(scored_count, members.values())))
+    found = GroupScores({name: scored_count(grade) for name, grade in members.items()})
     for metric in group.metrics:
         for pipeline in metric.filters if metric.filters is not None else _pipelines(metric.metric, members):
             having = dict(_scores_of(metric.metric, pipeline, members))

@@ -1,0 +1,251 @@
+"""``ConfigurableTask``: a Python class whose keys are those of task files, and which overrides what they cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import cached_property
+from typing import Any, ClassVar
+
+from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
+from proctor.dialects.lm_eval.document_scores import DocumentScorer
+from proctor.dialects.lm_eval.documents import TaskDocuments
+from proctor.dialects.lm_eval.filters import make_pipelines
+from proctor.dialects.lm_eval.metric_list import metrics_of
+from proctor.dialects.lm_eval.package.filters import FilterEnsemble, build_filter_ensemble
+from proctor.dialects.lm_eval.package.instance import Instance
+from proctor.dialects.lm_eval.package.samplers import get_sampler
+from proctor.dialects.lm_eval.package.task import Splits, Task
+from proctor.dialects.lm_eval.prepared import DocumentView
+from proctor.dialects.lm_eval.prompts import joined, make_demo, multiturn_messages, single_message, turn_pieces
+from proctor.dialects.lm_eval.task_fields import TaskFields, compile_fields
+from proctor.errors import UsageError
+
+
+class ConfigurableTask(Task):
+    """A task whose keys are those of task files; a class overrides what they cannot say."""
+
+    VERSION: ClassVar[Any] = "Yaml"
+    CONFIG: ClassVar[Mapping[str, Any] | None] = None
+
+    def __init__(
+        self,
+        data_dir: str | None = None,
+        cache_dir: str | None = None,
+        download_mode: Any = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
+        if data_dir is not None or cache_dir is not None or download_mode is not None:
+            raise UsageError(f"{type(self).__name__} is told how to load", hint="dataset_kwargs says it")
+        self._prepare({**(_mapping(self.CONFIG) or {}), **(config or {})})
+        self.download(self._config.dataset_kwargs)
+        if self._config.filter_list is not None:
+            self._filters = [_ensemble(each) for each in self._config.filter_list]
+        kind = self._config.fewshot.sampler
+        self.sampler = (get_sampler(kind) if isinstance(kind, str) else kind)(list(self.fewshot_docs() or ()), rnd=None)
+
+    def download(self, dataset_kwargs: dict[str, Any] | None = None, **more: Any) -> None:  # type: ignore[override]
+        """Make ``self.dataset``: the splits that the keys name."""
+        config = deepcopy(self._config)
+        config.dataset_kwargs = {**(dataset_kwargs or {}), **more}
+        self.dataset = Splits(TaskDocuments(config))
+
+    def has_training_docs(self) -> bool:
+        """Whether there is a ``training_split``."""
+        return self._config.training_split is not None
+
+    def has_validation_docs(self) -> bool:
+        """Whether there is a ``validation_split``."""
+        return self._config.validation_split is not None
+
+    def has_test_docs(self) -> bool:
+        """Whether there is a ``test_split``."""
+        return self._config.test_split is not None
+
+    def training_docs(self) -> Any:
+        """Return the documents of ``training_split``."""
+        return self._split(self._config.training_split)
+
+    def validation_docs(self) -> Any:
+        """Return the documents of ``validation_split``."""
+        return self._split(self._config.validation_split)
+
+    def test_docs(self) -> Any:
+        """Return the documents of ``test_split``."""
+        return self._split(self._config.test_split)
+
+    def _split(self, name: str | None, process: Any = None) -> Any:
+        if name is None:
+            return None
+        process = process or self._config.process_docs
+        return self.dataset[name] if process is None else process(self.dataset[name])
+
+    def fewshot_docs(self) -> Any:
+        """Return the documents that demos come from: what the keys say, else the first split there is."""
+        fewshot: FewshotConfig = self._config.fewshot
+        if fewshot.split is not None:
+            return self._split(fewshot.split, fewshot.process_docs)
+        if fewshot.samples is not None:
+            return fewshot.samples() if callable(fewshot.samples) else fewshot.samples
+        return super().fewshot_docs()
+
+    @cached_property
+    def fields(self) -> TaskFields:
+        """What the keys take from a document, compiled."""
+        docs = list(self.eval_docs)
+        return compile_fields(self._config, list(docs[0]) if docs else [])
+
+    def doc_to_text(self, doc: Any, doc_to_text: Any = None) -> Any:
+        """Return the question; ``doc_to_text`` is another specification of it."""
+        return self._other("doc_to_text", doc_to_text, doc) if doc_to_text is not None else self.fields.asked.text(doc)
+
+    def doc_to_target(self, doc: Any, doc_to_target: Any = None) -> Any:
+        """Return the answer; ``doc_to_target`` is another specification of it."""
+        if doc_to_target is not None:
+            return self._other("doc_to_target", doc_to_target, doc)
+        return self.fields.asked.target(doc)
+
+    def doc_to_choice(self, doc: Any, doc_to_choice: Any = None) -> list[str] | None:
+        """Return the choices; ``None`` where there are none."""
+        if doc_to_choice is not None:
+            return list(self._other("doc_to_choice", doc_to_choice, doc))
+        return None if self.fields.asked.choices is None else self.fields.asked.choices(doc)
+
+    def _other(self, key: str, spec: Any, doc: Mapping[str, Any]) -> Any:
+        if callable(spec):
+            return spec(doc)
+        config = deepcopy(self._config)
+        setattr(config, key, spec)
+        asked = compile_fields(config, list(doc)).asked
+        find = {"doc_to_text": asked.text, "doc_to_target": asked.target, "doc_to_choice": asked.choices}[key]
+        return None if find is None else find(doc)
+
+    def doc_to_prefix(self, doc: Any) -> str | None:
+        """Return how the answer starts."""
+        if self._config.gen_prefix is None:
+            return None
+        return None if self.fields.asked.prefix is None else self.fields.asked.prefix(doc)
+
+    def _has_choices(self) -> bool:
+        return self._config.doc_to_choice is not None
+
+    def fewshot_context(  # type: ignore[override]
+        self,
+        doc: Any,
+        num_fewshot: int,
+        system_instruction: str | None = None,
+        apply_chat_template: bool = False,
+        fewshot_as_multiturn: bool = False,
+        chat_template: Callable[..., Any] | None = None,
+        gen_prefix: str | None = None,
+    ) -> Any:
+        """Return system text, demos and question: one text, or what the chat template makes of messages."""
+        config = self._config
+        system = joined(system_instruction, self._description(doc), config.fewshot_delimiter)
+        is_own = config.fewshot.split == config.test_split
+        shown = self.sampler.sample(num_fewshot, eval_doc=doc if is_own else None) if num_fewshot else []
+        demos = [make_demo(self._pieces(each, number)) for number, each in enumerate(shown)]
+        choices = self.doc_to_choice(doc) if self._has_choices() else None
+        question: Any = self.doc_to_text(doc)
+        if isinstance(question, int) and choices:
+            last = [turn_pieces(each, None, None, gen_prefix, ("", "")) for each in choices]
+        else:
+            last = [turn_pieces(question, None, choices, gen_prefix, (config.target_delimiter, ""))]
+        laid_out = []
+        for pieces in last:
+            if apply_chat_template and chat_template is not None:
+                lay_out = multiturn_messages if fewshot_as_multiturn else single_message
+                laid_out.append(chat_template(lay_out(system, demos, pieces), add_generation_prompt=not gen_prefix))
+            else:
+                plain = "".join(each.text + each.delimiter for each in pieces)
+                laid_out.append(f"{system}{''.join(each.text for each in demos)}{plain}")
+        return laid_out if isinstance(question, int) and choices else laid_out[0]
+
+    def _description(self, doc: Any) -> str:
+        if not self._config.description:
+            return ""
+        find = self.fields.description
+        return str(find(doc)) if find is not None else ""
+
+    def _pieces(self, doc: Any, number: int) -> Any:
+        """Return a demo's question and answer, as ``fewshot_config`` says where that differs."""
+        fewshot, config = self._config.fewshot, self._config
+        keys = ("doc_to_text", "doc_to_target")
+        text, target = ({} if (own := fewshot_spec(fewshot, config, key)) is None else {key: own} for key in keys)
+        question: Any = self.doc_to_text(doc, **text)
+        choices = self.doc_to_choice(doc) if self._has_choices() else None
+        if isinstance(question, int) and choices:
+            question, choices = choices[question], None
+        between, after = fewshot.target_delimiter, fewshot.fewshot_delimiter
+        delimiters = (
+            config.target_delimiter if between is None else between,
+            config.fewshot_delimiter if after is None else after,
+        )
+        return turn_pieces(
+            question, self.doc_to_target(doc, **target), choices, self.doc_to_prefix(doc), delimiters, number
+        )
+
+    def construct_requests(self, doc: Any, ctx: Any, **kwargs: Any) -> Any:
+        """Return the requests that ``output_type`` asks for."""
+        kind, metadata = self._config.output_type, kwargs.get("metadata", (None, None, None))
+        if kind == "multiple_choice":
+            return self._choices(doc, ctx, metadata)
+        arguments: tuple[Any, ...] = (self.doc_to_target(doc),)
+        if kind == "generate_until":
+            arguments = (ctx, deepcopy(self._config.generation_kwargs))
+        elif kind == "loglikelihood":
+            arguments = (ctx, *arguments)
+        return Instance(kind, doc, arguments, 0, metadata)  # type: ignore[arg-type]
+
+    def _choices(self, doc: Any, ctx: Any, metadata: Any) -> list[Instance]:
+        choices, between = self.doc_to_choice(doc) or [], self._config.target_delimiter
+        if isinstance(ctx, list):
+            pairs = [(each, f"{between}{self.doc_to_target(doc)}") for each in ctx]
+        else:
+            pairs = [(ctx, f"{between}{each}") for each in choices]
+        if any(each.get("metric") == "acc_mutual_info" for each in self._config.metric_list or ()):
+            pairs += [("", f"{between}{each}") for each in choices]
+        return [Instance("loglikelihood", doc, pair, place, metadata) for place, pair in enumerate(pairs)]
+
+    @cached_property
+    def _scorer(self) -> DocumentScorer:
+        single, _ = metrics_of(self._config)
+        return DocumentScorer(self._config, self._view, single, make_pipelines(self._config.filter_list)[0])
+
+    def _view(self, doc: Any) -> DocumentView:
+        choices = self.doc_to_choice(doc) if self._has_choices() else None
+        return DocumentView(doc, self.doc_to_text(doc), self.doc_to_target(doc), choices)
+
+    def process_results(self, doc: Any, results: Sequence[Any]) -> Mapping[str, Any]:
+        """Return what the metrics of ``metric_list`` make of a document's answers."""
+        return self._scorer.values(doc, list(results))
+
+    def aggregation(self) -> Mapping[str, Callable[[Any], Any]]:
+        """Return the aggregations of ``metric_list``."""
+        return self._scorer.aggregates
+
+    def higher_is_better(self) -> Mapping[str, bool]:
+        """Return the directions of ``metric_list``."""
+        return self._scorer.directions
+
+    def should_decontaminate(self) -> bool:
+        """Whether the keys say what to look for in training data."""
+        return self._config.should_decontaminate
+
+
+def fewshot_spec(fewshot: FewshotConfig, config: TaskConfig, key: str) -> Any:
+    """Return what ``fewshot_config`` says of a field; ``None`` where it is what the task says."""
+    own = getattr(fewshot, key)
+    return None if own == getattr(config, key) else own
+
+
+def _mapping(given: Any) -> Mapping[str, Any] | None:
+    return given if given is None or isinstance(given, Mapping) else given.to_dict()
+
+
+def _ensemble(pipeline: Mapping[str, Any]) -> FilterEnsemble:
+    steps = [
+        (step["function"], {key: value for key, value in step.items() if key != "function"})
+        for step in pipeline["filter"]
+    ]
+    return build_filter_ensemble(str(pipeline["name"]), steps)
