@@ -4,9 +4,9 @@ python tools/mutants.py                          a sample of every module of ARE
 python tools/mutants.py demos --each 12 --seed 7
 python tools/mutants.py recipes/pipeline --each 1000
 
-A mutant is a comparison, an operator, a constant, a condition, a returned value or a statement that was changed or
-dropped. It meets only the tests that ran its line, the fastest first, until one fails. What survives is printed with
-its line; read it: either a test is missing, or the change means the same (an *equivalent* mutant).
+A mutant is a comparison, an operator, a constant, a condition, a named argument, a returned value or a statement that
+was changed or dropped. It meets only the tests that ran its line, the fastest first, until one fails. What survives is
+printed with its line; read it: either a test is missing, or the change means the same (an *equivalent* mutant).
 
 The tests are collected once. Every mutant gets a forked process, in which the changed function takes the place of the
 one that was loaded; a mutant outside of functions, or one that an object cannot take, loads the package anew.
@@ -50,12 +50,17 @@ AREAS: dict[str, tuple[str, ...]] = {
     "scoring/flat.py": ("tests/scoring/test_flat.py",),
     "scoring/stored.py": ("tests/scoring/test_stored.py",),
     "results/comparison.py": ("tests/results/test_comparison.py",),
-    "running/execute.py": ("tests/running/test_run.py", "tests/running/test_infer.py"),
+    "running/execute.py": (
+        "tests/running/test_execute.py",
+        "tests/running/test_run.py",
+        "tests/running/test_infer.py",
+        "tests/running/test_budget.py",
+    ),
 }
 """Which tests answer for a module or for the modules of a folder."""
 
-CPU_SECONDS = 30
-"""A mutant may loop for ever; no honest run of one module's tests comes near this."""
+CPU_SECONDS = 60
+"""A mutant may loop for ever; the tests of a whole folder take a third of this."""
 PATIENCE = 20.0
 """Seconds on the clock, beside three times what its tests took, after which a mutant that waits for ever is given up;
 it counts as noticed."""
@@ -105,7 +110,7 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 }
 
 
-def changed(node: ast.AST) -> Iterator[ast.expr]:
+def changed(node: ast.AST) -> Iterator[ast.expr]:  # noqa: C901 - a table
     """Yield what may stand in an expression's place."""
     match node:
         case ast.Compare(left, [operator, *rest], others) if type(operator) in COMPARISONS:
@@ -125,6 +130,14 @@ def changed(node: ast.AST) -> Iterator[ast.expr]:
             yield ast.Constant(value - 1)
         case ast.IfExp(test, body, other):
             yield ast.IfExp(ast.UnaryOp(ast.Not(), test), body, other)
+        case ast.Call(function, given, named):
+            for each in filter(_decides, named):
+                yield ast.Call(function, given, [other for other in named if other is not each])
+
+
+def _decides(named: ast.keyword) -> bool:
+    """Return whether a named argument is more than words for people, or a check of what is right anyway."""
+    return named.arg is not None and named.arg not in {"hint", "why", "strict"}
 
 
 def instead(node: ast.stmt) -> Iterator[str]:

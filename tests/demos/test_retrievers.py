@@ -26,7 +26,7 @@ from proctor.demos.retrievers import Corpus, LabelPrompts, LabelsRetriever, Retr
 from proctor.demos.retrievers_bm25 import Okapi, word_tokenizer
 from proctor.demos.retrievers_dense import elected, most_diverse
 from proctor.demos.retrievers_mdl import load_language_model
-from proctor.errors import DemosError, MissingExtraError
+from proctor.errors import DemosError, MissingExtraError, ValidationError
 from proctor.settings import settings
 
 TEXTS = ["the cat sat on the mat", "a dog barked at the cat", "stocks fell sharply on monday", "rain fell on the city"]
@@ -266,11 +266,18 @@ def test_embeddings_of_a_real_model():
 
 def test_a_model_that_is_not_here(monkeypatch):
     def missing(folder, **options):
-        raise OSError(f"{folder} is neither a folder nor known ({options})")
+        raise OSError(f"{folder} is neither a folder nor known ({options})\nand so on")
 
     library = types.SimpleNamespace(SentenceTransformer=missing)
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
-    with pytest.raises(DemosError, match=r"'no-such-model' is not on this machine[\s\S]*local_files_only': True"):
+    with pytest.raises(
+        DemosError, match=r"'no-such-model' is not on this machine[\s\S]*local_files_only': True"
+    ) as raised:
+        chosen(TopkRetriever(sentence_transformers_model_name="no-such-model"))
+    assert raised.value.diagnostics[0].path == "$.retriever.sentence_transformers_model_name"
+    assert raised.value.diagnostics[0].why.endswith("'local_files_only': True})")
+    library.SentenceTransformer = lambda folder, **options: (_ for _ in ()).throw(OSError())
+    with pytest.raises(DemosError, match="is not on this machine"):
         chosen(TopkRetriever(sentence_transformers_model_name="no-such-model"))
 
 
@@ -578,6 +585,7 @@ def test_a_language_model_is_looked_for_where_settings_say(monkeypatch, tmp_path
         with pytest.raises(DemosError, match="the language model 'small' is not on this machine") as raised:
             load_language_model("small")
         assert raised.value.diagnostics[0].why == "small is not a folder"
+        assert raised.value.diagnostics[0].path == "$.retriever.ce_model_name"
         folder = a_model_in(tmp_path / "small")
         tokenizer, model = MDLRetriever(ce_model_name="small")._scorer()
     assert (tokenizer.folder, tokenizer.local, tokenizer.pad_token, tokenizer.padding_side) == (
@@ -695,3 +703,88 @@ def test_rows_that_share_a_label_are_its_examples_those_of_the_first_label_first
     test = Corpus([{"labels": ["b", "a"]}, {"labels": ["a"]}, {"labels": ["z"]}], field_text(["labels"]))
     assert LabelsRetriever(ice_num=2).retrieve(index, test) == [(1, 2), (0, 1), ()]
     assert LabelsRetriever(ice_num=3).retrieve(index, test)[0] == (1, 2, 0)
+
+
+class Sure(MDLRetriever):
+    """Of three labels, one is likely after one row, and two are after another."""
+
+    def embed(self, texts):
+        return np.array([VECTORS[text] for text in texts], dtype=np.float32)
+
+    def losses(self, texts, context):
+        return {"2": [0.1, 0.1, 9.0], "0": [0.1, 9.0, 9.0], "3": [1.0, 1.0, 1.0]}[context.removesuffix("\n")]
+
+
+def test_one_likely_label_of_three_is_surer_than_two():
+    prompts = LabelPrompts(
+        ["A", "B", "C"], lambda places: " ".join(map(str, places)), lambda row, examples: [f"{examples} x"] * 3
+    )
+    assert Sure(ice_num=1, candidate_num=3, select_time=30).retrieve(COMPASS, ASKED, prompts) == [(0,)]
+
+
+@pytest.mark.parametrize("kind", [RandomRetriever, BM25Retriever, TopkRetriever, ZeroRetriever])
+def test_there_are_no_fewer_than_no_examples(kind):
+    assert kind(ice_num=0).ice_num == 0
+    with pytest.raises(ValidationError, match="ice_num"):
+        kind(ice_num=-1)
+
+
+def test_the_weight_of_words_that_most_texts_have_is_a_quarter_of_the_mean():
+    texts = [["the", "cat"], ["the", "dog"], ["the", "sun"]]
+    rare, common = math.log(2.5) - math.log(1.5), math.log(0.5) - math.log(3.5)
+    floor = 0.25 * (3 * rare + common) / 4
+    scores = Okapi(texts, str.split).scores("the")
+    assert scores == pytest.approx([floor] * 3)  # every text has mean length, and the word once: 2.5 / 2.5
+
+
+@given(st.integers(0, 1_000), st.sampled_from([0.05, 0.3, 2.0]), st.integers(1, 4))
+def test_likeness_and_variety_are_weighed_as_the_paper_says(seed, scale, count):
+    stream = np.random.default_rng(seed)
+    vectors, query = stream.normal(size=(5, 3)).astype(np.float32), stream.normal(size=3).astype(np.float32)
+    retriever = DPPRetriever(scale_factor=scale)
+    found = retriever._choose(query, vectors, count)
+    unit = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+    likeness = unit @ (query / np.linalg.norm(query))
+    # The kernel is r_i * (1 + cos_ij)/2 * r_j with r = exp(likeness/2 / (2 * scale)), up to a factor.
+    relevance = np.exp(likeness.astype(float) / (4 * scale))
+    kernel = np.outer(relevance, relevance) * (1 + unit @ unit.T) / 2
+    volume = np.linalg.det(kernel[np.ix_(found, found)])
+    greedy = []
+    for _ in range(count):
+        rest = [place for place in range(5) if place not in greedy]
+        greedy.append(max(rest, key=lambda place: np.linalg.det(kernel[np.ix_([*greedy, place], [*greedy, place])])))
+    assert volume == pytest.approx(np.linalg.det(kernel[np.ix_(greedy, greedy)]), rel=1e-3, abs=1e-9)
+    assert likeness[found].tolist() == sorted(likeness[found].tolist(), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "path, ask",
+    [
+        ("$.reader_cfg.input_columns", lambda: field_text(["no"])({"text": "a"})),
+        ("$.ice_num", lambda: chosen(RandomRetriever(ice_num=5))),
+        ("$.retriever.fix_id_list", lambda: chosen(FixKRetriever(fix_id_list=[9]))),
+        ("$.retriever", lambda: chosen(SlidingWindowRetriever(k=1), INDEX, corpus(TEXTS * 2))),
+    ],
+)
+def test_mistakes_say_which_field_of_the_config_they_are_in(path, ask):
+    with pytest.raises(DemosError) as caught:
+        ask()
+    assert caught.value.diagnostics[0].path == path
+
+
+def test_labels_are_found_in_rows_and_in_instances_and_a_text_is_one_label():
+    index = Corpus([{"labels": "ab"}, {"labels": ["a", "b"]}, {"labels": "a"}], field_text(["labels"]))
+    asked = Corpus([{"labels": "ab"}, {"labels": ["a"]}], field_text(["labels"]))
+    assert LabelsRetriever(ice_num=5).retrieve(index, asked) == [(0,), (1, 2)]
+    pool = [
+        {"input_fields": {"text": str(number)}, "reference_fields": {"topic": topics}}
+        for number, topics in enumerate((["x"], ["y"], ["x", "y"]))
+    ]
+    sampler = LabelsRetriever(labels_column="topic", fields=["text"])
+    assert sampler.sample(2, pool, pool[0]) == [pool[0], pool[2]]
+    bare = {"input_fields": {"text": "q", "topic": ["y"]}, "reference_fields": None}
+    assert sampler.sample(2, pool, bare) == [pool[1], pool[2]]
+    with pytest.raises(DemosError, match="a row has no column 'labels'") as caught:
+        LabelsRetriever().sample(1, pool, pool[0])
+    assert caught.value.diagnostics[0].why == "its columns are text, topic"
+    assert caught.value.diagnostics[0].path == "$.retriever.labels_column"

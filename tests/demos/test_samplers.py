@@ -84,6 +84,9 @@ def test_an_instance_is_known_by_its_fields_whatever_their_order():
     odd, even = {"input_fields": {"a": {1}}}, {"input_fields": {"a": {2}}}  # sets are not JSON
     assert draw_pool(iter([odd, even, odd]), 3) == ([odd, even], [odd])
     assert DemoPool([one]).without(other) == []
+    one, other = {"input_fields": {"a": "x", "b": "y"}}, {"input_fields": {"b": "y", "a": "x"}}
+    assert DemoPool([one]).without(other) == []
+    assert DemoPool([one]).without({"input_fields": {"a": "y", "b": "x"}}) == [one]
 
 
 def test_a_member_of_a_pool_knows_its_place():
@@ -165,3 +168,21 @@ def test_a_small_group_gives_all_it_has():
     found = [DiverseLabelsSampler().sample(5, pool, instance(f"q {number}")) for number in range(12)]
     assert {sum(each["reference_fields"]["labels"] == ["y"] for each in demos) for demos in found} == {1}
     assert len({texts_of(demos).index("y") for demos in found}) > 2  # shuffled, not label by label
+
+
+@pytest.mark.parametrize("index", [-11, 10, 99])
+def test_places_beyond_either_end_are_named(index):
+    assert texts_of(FixedIndicesSampler(indices=[-1, -10]).sample(2, POOL, instance("a"))) == ["text 9", "text 0"]
+    with pytest.raises(DemosError, match=f"the index {index} lies outside the demo pool"):
+        FixedIndicesSampler(indices=[0, index]).sample(2, POOL, instance("a"))
+
+
+def test_more_than_three_of_the_closest_may_be_asked_for():
+    found = CloseTextSampler(field="text").sample(6, POOL, instance("something else"))
+    assert len({each["input_fields"]["text"] for each in found}) == 6
+
+
+def test_a_place_beyond_the_pool_is_said_to_be_one_of_the_indices():
+    with pytest.raises(DemosError) as caught:
+        FixedIndicesSampler(indices=[10]).sample(1, POOL, instance("a"))
+    assert caught.value.diagnostics[0].path == "$.indices"

@@ -11,9 +11,14 @@ import pytest
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
+from proctor.ir import Exchange, Failure
+from proctor.ir.question import Answered, Question
+from proctor.recipes.clusters import graded_in_clusters
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
-from proctor.statistics.two_level import clustered_error
+from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score
+from proctor.statistics.two_level import clustered_error, two_level
 
 TEXTS, EACH = 12, 5
 RIGHT = [float(text % 3 != 0) for text in range(TEXTS) for _ in range(EACH)]  # all questions on a text alike
@@ -143,3 +148,95 @@ def test_a_recipe_says_it_itself(tmp_path):
     given = entry("samples.science", tmp_path, "A", clusters="topic")
     assert own["clusters"] == given["clusters"]
     assert own["clusters"]["by"] == "topic"
+
+
+def regraded(values, keys, *, unit="share", main=True, scale=1.0, whole_corpus=False, flat=None):
+    """Grade instances whose scores are given, in clusters."""
+    known = [value for value in values if value is not None]
+    mean = sum(known) / len(known) * scale if known else math.nan
+    score = Score("acc,none", 0.123 if whole_corpus else mean, low=mean - 1, high=mean + 1, stderr=0.7, unit=unit)
+    other = Score("f1", 0.25, low=0.2, high=0.3)
+    first = {"score": mean, "score_ci_low": 1, "score_ci_high": 2, "acc,none_ci_low": 1, "acc,none_ci_high": 2}
+    grade = Grade(
+        {**first, "acc_stderr,none": 0.7, "f1_ci_low": 0.2, **(flat or {})}, {"acc,none": list(values)},
+        table=[other, score], main=score if main else None,
+    )  # fmt: skip
+    answered = [Answered(Question(n, {"by": key}, Exchange(()), ()), ()) for n, key in enumerate(keys)]
+    return graded_in_clusters(lambda given: list(given) and grade, answered, "by")
+
+
+@pytest.mark.parametrize("unit, scale", [("share", 1.0), ("percent", 100.0)])
+def test_the_main_score_and_nothing_else_has_the_error_of_clusters(unit, scale):
+    values, keys = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0], list("aabbcc")
+    found = regraded(values, keys, unit=unit, scale=scale)
+    level = two_level([[value] for value in values], keys)
+    low, high = (scale * bound for bound in level.interval())
+    assert found.main == found.table[1]
+    assert (found.main.low, found.main.high, found.main.stderr) == pytest.approx((low, high, scale * level.error))
+    assert (found.main.value, found.main.name, found.main.unit) == (pytest.approx(scale * 4 / 6), "acc,none", unit)
+    assert found.table[0] == Score("f1", 0.25, low=0.2, high=0.3)
+    assert found.scores == {
+        "score": pytest.approx(scale * 4 / 6), "f1_ci_low": 0.2, "acc_stderr,none": found.main.stderr,
+        **{f"{name}_ci_{end}": getattr(found.main, end) for name in ("score", "acc,none") for end in ("low", "high")},
+        "clusters": {"by": "by", "count": 3, "stderr": found.main.stderr},
+    }  # fmt: skip
+
+
+def test_instances_in_percent_have_the_interval_of_shares_in_percent():
+    keys = list("aabbcc")
+    shares = regraded([1.0, 0.0, 1.0, 1.0, 0.0, 1.0], keys).main
+    percent = regraded([100.0, 0.0, 100.0, 100.0, 0.0, 100.0], keys, unit="percent").main
+    assert (percent.low, percent.high, percent.stderr) == pytest.approx(
+        (100 * shares.low, 100 * shares.high, 100 * shares.stderr)
+    )
+    raw = regraded([7.0, 3.0, 7.0, 7.0, 3.0, 7.0], keys, unit="raw").main
+    assert (raw.low + raw.high) / 2 == pytest.approx(raw.value)
+    small = regraded([0.7, 0.3, 0.7, 0.7, 0.3, -0.7], keys, unit="raw").main
+    assert (small.low + small.high) / 2 == pytest.approx(small.value)
+
+
+def test_instances_without_a_score_are_in_no_cluster():
+    with_gaps = regraded([1.0, None, 0.0, None, 1.0, 0.0], ["a", "z", "a", "b", "b", "c"])
+    without = regraded([1.0, 0.0, 1.0, 0.0], list("aabc"))
+    assert with_gaps.main == without.main
+    assert with_gaps.scores["clusters"] == without.scores["clusters"]
+    assert without.scores["clusters"]["count"] == 3
+
+
+def test_one_cluster_says_nothing_of_an_error():
+    found = regraded([1.0, 0.0, 1.0], "aaa")
+    assert (found.main.low, found.main.high, found.main.stderr) == (None, None, None)
+    assert not [name for name in found.scores if name.startswith(("score_ci", "acc,none_ci"))]
+    assert found.scores["acc_stderr,none"] == "N/A"
+    assert found.scores["clusters"] == {"by": "by", "count": 1, "stderr": None}
+
+
+def test_clusters_of_equal_means_have_an_interval_where_scores_have_an_end():
+    shares = regraded([1.0, 0.0] * 3, "aabbcc")
+    assert 0 < shares.main.low < 0.5 < shares.main.high < 1
+    assert shares.main.stderr == 0.0
+    endless = regraded([7.0, 3.0] * 3, "aabbcc", unit="raw")
+    assert (endless.main.low, endless.main.high) == (None, None)
+    assert "score_ci_low" not in endless.scores
+
+
+def test_what_is_not_a_mean_of_instances_has_no_clusters():
+    whole = regraded([1.0, 0.0], "ab", whole_corpus=True)
+    assert "'acc,none' is not a mean of instances" in whole.metric_failures["clusters"].message
+    assert not whole.metric_failures["clusters"].retryable
+    assert (whole.main.low, whole.scores["score_ci_low"]) == (-0.5, 1)
+    fewer = regraded([1.0, 0.0], "abc")
+    assert "clusters" in fewer.metric_failures
+    for nothing in (regraded([1.0, 0.0], "ab", main=False), regraded([None, None], "ab")):
+        assert not nothing.metric_failures
+        assert "clusters" not in nothing.scores
+
+
+def test_rows_that_belong_together_are_known_by_any_value():
+    values = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0]
+    wanted = regraded(values, "aabbcc").main
+    for one, two, three in (([1], [2], [3]), (1, 2, 3), ({"x": 1}, {"x": 2}, {"x": [3]}), (None, True, "")):
+        assert regraded(values, [one, one, two, two, three, three]).main == wanted
+    failed = Answered(Question(0, {}, Exchange(()), (), failure=Failure("row", "torn")), ())
+    grade = regraded(values, "aabbcc")
+    assert graded_in_clusters(lambda given: list(given) and grade, [failed] * 6, "by").scores["clusters"]["count"] == 1

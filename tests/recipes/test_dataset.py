@@ -109,3 +109,75 @@ def test_a_page_with_pictures_makes_one_dataset_of_all_rows(monkeypatch):
     assert [row["source"] for row in found] == list("abcde")
     assert found[2]["media"]["images"][0].size == (2, 2)
     assert not found[0]["media"]["images"]
+
+
+def rows_with(texts: str, picture_at: int, media: dict) -> list[dict]:
+    made = rows(*texts)
+    made[picture_at]["media"] = {"images": [], "audios": [], **media}
+    return made
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 100])
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_rows_with_pictures_are_there_once_wherever_they_come_from(monkeypatch, page, place):
+    from proctor.data.streams import GeneratorStream
+
+    monkeypatch.setattr(dataset, "_PAGE", page)
+    picture = Image.new("RGB", (2, 2), (255, 0, 0))
+    made = rows_with("abcde", place, {"images": [picture]})
+    for given in (made, tuple(made), iter(made), GeneratorStream(lambda: iter(made))):
+        found = rows_to_dataset(given)
+        assert [row["source"] for row in found] == list("abcde")
+        assert [len(row["media"]["images"]) for row in found] == [int(number == place) for number in range(5)]
+        assert found[place]["media"]["images"][0].getpixel((0, 0)) == (255, 0, 0)
+
+
+def test_a_recipe_with_pictures_has_each_row_once():
+    picture = Image.new("RGB", (2, 2))
+    task = Task(input_fields={"image": "Any"}, reference_fields={"label": "str"}, prediction_type="str", metrics=[])
+    data = {"test": [{"image": {"image": picture, "format": "PNG"}, "label": f"{number}"} for number in range(3)]}
+    card = TaskCard(
+        loader={"__type__": "load_from_dictionary", "data": data}, task=task,
+        templates=[InputOutputTemplate(input_format="{image}", output_format="{label}")],
+    )  # fmt: skip
+    assert [row["target"] for row in load_dataset(card=card, split="test")] == ["0", "1", "2"]
+
+
+def test_rows_with_pictures_and_sounds_are_decoded_as_all_others_are(monkeypatch):
+    chat = '[{"role": "user", "content": "hi"}]'
+    made = rows(chat, "plain")
+    made[1]["media"] = {"images": [Image.new("RGB", (2, 2))], "audios": []}
+    found = rows_to_dataset(made)
+    assert [row["source"] for row in found] == [[{"role": "user", "content": "hi"}], "plain"]
+    assert found[0]["task_data"] == '{"a": 1}'
+    monkeypatch.setattr(dataset, "settings", SimpleNamespace(task_data_as_text=False))
+    assert [row["task_data"] for row in found] == [{"a": 1}] * 2
+
+
+def test_each_source_of_a_batch_is_what_it_is():
+    chat = '[{"role": "user", "content": "hi"}]'
+    for sources in ([chat, "plain"], ["plain", chat], [None, chat]):
+        found = decode_batch({"source": sources})["source"]
+        assert found == [decode_row({"source": each})["source"] for each in sources]
+
+
+def test_task_data_of_a_text_may_be_wanted_as_data(monkeypatch):
+    found = rows_to_dataset(rows("a"))
+    monkeypatch.setattr(dataset, "settings", SimpleNamespace(task_data_as_text=False))
+    assert found[0]["task_data"] == {"a": 1}
+
+
+def test_a_recipe_that_is_there_is_not_changed_in_silence():
+    made = load_recipe(card=card())
+    for load in (load_recipe, load_dataset):
+        with pytest.raises(UsageError, match="not changed by num_demos, loader_limit"):
+            load(made, num_demos=2, loader_limit=3)
+    assert load_recipe(made, disable_cache=True) is made
+
+
+def test_a_dataset_says_what_it_is_of_whatever_that_is():
+    made = load_recipe(card=card())
+    found = load_dataset(made, split="test")
+    assert json.loads(found.info.description) == {"recipe": str(made), "split": "test"}
+    assert len(found._fingerprint) == 16
+    assert found.features["references"].feature.dtype == "string"

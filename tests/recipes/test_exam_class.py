@@ -8,14 +8,17 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from proctor.engines.engine import Engine
-from proctor.errors import DataError, Diagnostic, TemplateError
-from proctor.ir import Choose, Exchange, Failure, Generate, Pair, Prompt, turn
-from proctor.ir.question import Question
-from proctor.recipes.exam import Exam, add_groups, limited, suited
+from proctor.errors import DataError, Diagnostic, MissingFieldError, ScoringError, TemplateError
+from proctor.ir import Choose, Decoding, Exchange, Failure, Generate, Pair, Prompt, Response, turn
+from proctor.ir.question import Answered, Question
+from proctor.recipes.answer_seeds import derived_seed
+from proctor.recipes.exam import Context, Exam, add_groups, limited, suited
+from proctor.recipes.fingerprint import Definition, FingerprintMaker, RowsDigest, instance_digest
 from proctor.recipes.honours import Honoured, Refused, all_honoured
 from proctor.recipes.options import OPTIONS, ExamOptions, given_options
 from proctor.recipes.selection import Opened
 from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score
 
 
 @dataclass
@@ -268,3 +271,211 @@ def test_an_engine_that_writes_nothing_sits_exams_that_only_compare():
     for kinds in ({"generate"}, {"choose", "generate"}):
         (problem,) = exam(asker=Asker(frozenset(kinds))).problems(Mute())
         assert (problem.what, problem.why) == ("'mute' cannot sit 'e'", "this engine writes no text")
+
+
+@pytest.mark.parametrize("kind, engine", [("text", Chatting), ("messages", Chatting)])
+def test_a_variant_keeps_the_ceiling_and_the_groups(kind, engine):
+    made = exam(
+        asker=Asker(frozenset({"choose"})), ceiling=3, groups=(Group("a"),), variants={kind: lambda: exam(variant=kind)}
+    )
+    found = made.suited_to(engine())
+    assert (found.variant, found.ceiling, [each.name for each in found.groups]) == (kind, 3, ["a"])
+    assert len(texts(found)) == 3
+
+
+def test_choices_become_text_only_where_there_are_choices_and_no_log_probabilities():
+    variants = {"text": lambda: exam(variant="text")}
+    assert exam(variants=variants).suited_to(Chatting()).variant == ""
+    choosing = exam(asker=Asker(frozenset({"choose"})), variants=variants)
+    assert choosing.suited_to(Scoring()).variant == ""
+    assert choosing.suited_to(Engine()).variant == "text"
+    assert exam(asker=Asker(frozenset({"choose"}))).suited_to(Engine()).variant == ""
+    assert exam(variants={"messages": lambda: exam(variant="m")}).suited_to(Engine()).variant == ""
+
+
+@dataclass
+class Seeing(Asker):
+    """Shows what it is told of who is asked."""
+
+    decoding: Decoding = field(default_factory=Decoding)
+
+    def compile(self, opened, context):
+        def ask(each, row, demos):
+            request = Generate(Prompt(f"{row['n']}"), self.decoding)
+            seen.append((context, context.gives_seed(request)))
+            return Question(each.listed, row, Exchange(()), (request, request))
+
+        return ask
+
+
+seen: list = []
+
+
+class Warm(Engine):
+    def decoding_defaults(self):
+        return {"temperature": 0.5}
+
+
+@pytest.mark.parametrize(
+    "decoding, engine, seed, is_seeded",
+    [
+        (Decoding(), Engine(), 3, False),
+        (Decoding(), Warm(), 3, True),
+        (Decoding(), Warm(), 0, True),
+        (Decoding(), Warm(), None, False),
+        (Decoding(temperature=0.5), Engine(), 3, True),
+        (Decoding(temperature=0.5, seed=1), Engine(), 3, False),
+        (Decoding(temperature=0.5), Engine(), None, False),
+    ],
+)
+def test_answers_that_are_drawn_have_seeds_of_the_run(decoding, engine, seed, is_seeded):
+    seen.clear()
+    made = exam(asker=Seeing(decoding=decoding), options=ExamOptions(seed=seed, limit=1)).suited_to(engine)
+    (question,) = made.questions()
+    ((context, gives_seed),) = seen
+    assert context == Context(draws=isinstance(engine, Warm), reseeds=seed is not None)
+    assert gives_seed == is_seeded
+    wanted = [derived_seed(seed, 0), derived_seed(seed, 1)] if is_seeded else [decoding.seed] * 2
+    assert [each.decoding.seed for each in question.requests] == wanted
+    assert [each.decoding.temperature for each in question.requests] == [decoding.temperature] * 2
+
+
+def test_copies_of_a_row_draw_with_seeds_of_their_own():
+    class Copied(Rows):
+        def open(self, selection):
+            return replace(super().open(selection), copies=2)
+
+    made = exam(
+        rows=Copied([{"n": 0}, {"n": 0}]), asker=Seeing(decoding=Decoding(temperature=1)), options=ExamOptions(seed=5)
+    )
+    seeds = [[each.decoding.seed for each in question.requests] for question in made.questions()]
+    assert seeds == [[derived_seed(5, 0), derived_seed(5, 1)], [derived_seed(5, 1), derived_seed(5, 2)]]
+
+
+@pytest.mark.parametrize("given", [{"options": ExamOptions(group_by=("m",))}, {"options": ExamOptions(clusters="m")},
+                                   {"clusters": "m"}])  # fmt: skip
+def test_fields_that_scores_are_grouped_by_are_looked_for_while_asking(given):
+    with pytest.raises(MissingFieldError, match="m"):
+        exam(**given).questions()
+    assert len(texts(exam(rows=Rows([{"n": 1, "m": 2}]), **given))) == 1
+    assert len(texts(exam(clusters="m", options=ExamOptions(clusters="n")))) == 20, "the run says which"
+
+
+def test_every_question_has_the_digest_of_its_row():
+    rows = [{"n": 0}, Failure("row", "torn"), {"n": 2}]
+    made = exam(rows=Rows(rows), asker=Asker(broken=frozenset({2})))
+    questions = list(made.questions())
+    assert [each.digest for each in questions] == [instance_digest(rows[0]), "", instance_digest(rows[2])]
+    assert [each.number for each in questions] == [0, 1, 2]
+    assert questions[2].instance == {"n": 2}
+    maker, digests = FingerprintMaker(), RowsDigest()
+    maker.add_all(questions)
+    for each in questions:
+        digests.add(each.digest)
+    found = made.rows_digest()
+    assert (found.in_order, found.as_set) == (digests.in_order, digests.as_set)
+    assert (maker.made().data, maker.made().rows) == (found.in_order, found.as_set)
+    part = replace(made, options=ExamOptions(limit=1)).rows_digest()
+    assert part.in_order == exam(rows=Rows([{"n": 0}])).rows_digest().in_order != found.in_order
+
+
+def test_the_unit_of_the_main_score_is_known_before_answers_where_somebody_knows_it():
+    @dataclass
+    class Knowing(Grader):
+        declared_main: Score = field(default_factory=lambda: Score("acc", 0.0, unit="percent"))
+
+    class Failing(Grader):
+        @property
+        def declared_main(self):
+            raise ScoringError("there is no such metric")
+
+    assert exam(grader=Knowing()).declared_main.unit == "percent"
+    assert exam(grader=Knowing(), options=ExamOptions(predict_only=True)).declared_main is None
+    assert exam(grader=Failing()).declared_main is None
+    assert exam().declared_main is None
+
+
+def test_what_is_wanted_of_answers_is_part_of_how_they_are_read():
+    plain = exam(define=lambda: Definition(extraction=["strip"], metrics=["m"], held={"a": 1}))
+    assert plain.definition == Definition(extraction=["strip"], metrics=["m"], held={"a": 1})
+    found = {
+        name: replace(plain, options=ExamOptions(**options)).definition.extraction
+        for name, options in {
+            "score": {"truncated": "score"}, "fail": {"truncated": "fail"}, "raw": {"answers": "raw"},
+            "both": {"truncated": "fail", "answers": "raw"}, "answer": {"answers": "answer"},
+        }.items()
+    }  # fmt: skip
+    assert found == {
+        "score": ["strip"], "answer": ["strip"], "fail": [["strip"], ["truncated"]], "raw": [["strip"], ["answers"]],
+        "both": [["strip"], ["truncated", "answers"]],
+    }  # fmt: skip
+    specified = replace(plain, options=ExamOptions(truncated="fail", answers="raw")).specification()
+    assert specified == {"truncated": "fail", "answers": "raw", "artifacts": {"a": 1}}
+    assert exam(define=lambda: Definition(extraction=1)).specification() == {}
+
+
+class Heard(Grader):
+    def grade(self, answered):
+        return Grade({"texts": [response.texts for each in answered for response in each.responses]})
+
+
+@pytest.mark.parametrize(
+    "looks, options, text",
+    [
+        (True, {}, "<think>hm</think>yes"),
+        (True, {"answers": "answer"}, "yes"),
+        (True, {"answers": "raw"}, "yes"),  # which the log has decided
+        (False, {}, "yes"),
+    ],
+)
+def test_processors_that_look_for_thoughts_find_them_where_nobody_says_otherwise(looks, options, text):
+    source = {"postprocessors": ["processors.regex[pattern=</think>(.*)]"]} if looks else {}
+    made = exam(source=source, grader=Heard(), options=ExamOptions(**options))
+    given = Response(("yes",), thoughts=("hm",), written=("<think>hm</think>yes",))
+    question = Question(0, {}, Exchange(()), (Generate(Prompt("?")),))
+    assert made.grade([Answered(question, (given,))]).scores["texts"] == [(text,)]
+
+
+def test_losses_of_chats_are_asked_of_engines_that_give_them():
+    class ScoresChats(Scoring):
+        scores_chats = True
+
+    chatting = exam(asker=Asker(frozenset({"rolling_chat"})))
+    (problem,) = chatting.problems(Scoring())
+    assert "losses of chat messages" in problem.why
+    assert chatting.problems(ScoresChats()) == []
+    (problem,) = exam(asker=Asker(frozenset({"rolling_chat"}))).problems(Chatting())
+    assert "losses of chat messages" in problem.why
+
+
+def test_options_that_are_refused_and_the_engine_are_said_together():
+    problem = Diagnostic("no such metric")
+    made = exam(options=ExamOptions(seed=1), honours={}, grader=Grader((problem,)), asker=Asker(frozenset({"choose"})))
+    assert [each.what for each in made.problems(Engine())] == [
+        "'e' cannot honour --seed", "no such metric", f"'{Engine().label}' cannot sit 'e'",
+    ]  # fmt: skip
+
+
+def test_an_exam_that_suits_itself_twice_stays_the_same():
+    made = exam(longest=3).suited_to(Chatting())
+    assert made.context.fits is not None
+    plain = exam().suited_to(Chatting())
+    assert plain.suited_to(Chatting()) is plain
+    assert suited([plain], Chatting())[0] is plain
+
+
+def test_a_pass_that_somebody_looked_into_goes_on_where_he_stopped():
+    made = exam()
+    looked = made.questions()
+    first = next(looked)
+    made.resume(iter([first, *looked]))
+    assert texts(made) == [f"|{n}" for n in range(20)]
+
+
+def test_a_good_row_among_the_first_shows_that_the_exam_works_wherever_it_stands():
+    for good in (0, 3, 9):
+        made = exam(rows=Rows([{"n": n} for n in range(12)]), asker=Asker(broken=frozenset(range(12)) - {good}))
+        found = [question.failure is None for question in made.questions()]
+        assert found == [number == good for number in range(12)]
+    with pytest.raises(TemplateError, match="row 0"):
+        exam(rows=Rows([{"n": 0}]), asker=Asker(broken=frozenset({0}))).questions()

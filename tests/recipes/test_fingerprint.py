@@ -199,6 +199,20 @@ def test_digests_of_rows_are_what_they_were():
     assert found.as_set == digest_of([3, (0x0123456789ABCDEF + 0xFFFFFFFFFFFFFFFF) % 2**64])
 
 
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5))
+def test_digests_are_added_up_in_eight_bytes(numbers):
+    found = RowsDigest()
+    found.add_all(f"{number:016x}" for number in numbers)
+    assert found.as_set == digest_of([len(numbers), sum(numbers) % 2**64])
+
+
+def test_the_highest_bit_of_a_sum_counts():
+    one, other = RowsDigest(), RowsDigest()
+    one.add("8000000000000001")
+    other.add("0000000000000001")
+    assert one.as_set != other.as_set
+
+
 REQUEST = st.sampled_from(
     [
         Generate(Prompt("a"), Decoding(max_tokens=1)),

@@ -3,7 +3,19 @@
 import pytest
 
 from proctor.errors import UsageError
-from proctor.ir import Answered, Exchange, Failure, Generate, Prompt, Question, Response, Scored, several_answers
+from proctor.ir import (
+    Answered,
+    Exchange,
+    Failure,
+    Generate,
+    Prompt,
+    Question,
+    Response,
+    Scored,
+    Timing,
+    Usage,
+    several_answers,
+)
 from proctor.recipes.graded_answers import CUT_OFF, Wanted, looks_for_thoughts
 from proctor.recipes.options import ExamOptions
 
@@ -78,3 +90,24 @@ def test_several_answers_are_found_wherever_they_are_asked_for():
     assert several_answers({"extra_body": {"n": 5}}) == ("n", 5)
     assert several_answers({"temperature": 1.0, "candidate_count": 3}) == ("candidate_count", 3)
     assert several_answers({"n": 1, "num_return_sequences": None, "max_tokens": 5}) is None
+
+
+def test_an_answer_that_was_cut_off_has_cost_what_it_cost():
+    cut = Response(("b",), finish_reasons=("length",), usage=Usage(3, 4), timing=Timing(1.0, 2.0))
+    (found,) = graded(Wanted(STRICT), cut)
+    assert (found.usage, found.timing, found.texts) == (Usage(3, 4), Timing(1.0, 2.0), ())
+    assert not found.failure.retryable
+
+
+def test_marks_deep_inside_how_predictions_are_made_are_found():
+    deep = {"task": {"filter_list": [{"filter": ({"function": "regex", "more": {"deeper": [["</think>"]]}},)}]}}
+    assert looks_for_thoughts(deep)
+    assert not looks_for_thoughts({"task": {"other": deep["task"]["filter_list"]}})
+    assert looks_for_thoughts([{"postprocessors": ["x", "keep_reasoning"]}])
+    assert not looks_for_thoughts("</think>")
+    assert looks_for_thoughts("</think>", inside=True)
+
+
+def test_no_answer_is_lost_where_thoughts_are_not_those_of_each():
+    with pytest.raises(ValueError, match="zip"):
+        graded(Wanted(ExamOptions(), is_marked=True), Response(("a", "b"), thoughts=("x",)))

@@ -136,3 +136,16 @@ def test_what_varies_within_a_recipe():
     assert varied(num_demos=[1]) == ()
     assert varied(num_demos=[1, 2]) == ("num_demos",)
     assert varied(template=[recipe.template, recipe.template]) == ("template",)
+
+
+def test_the_count_is_of_the_instances_behind_the_score():
+    def grade(value, count):
+        return Grade({"num_of_instances": count} if count else {}, main=Score("f1", value))
+
+    grades = {"x": grade(0.5, 3), "y": grade(0.7, 4), "bare": grade(0.1, 0), "lacking": grade(math.nan, 9)}
+    lost = BenchmarkScores("lost", ("lacking", "nowhere"))
+    nested = BenchmarkScores("b", ("x", BenchmarkScores("in", ("y", "lacking", lost)), "bare", lost, "nowhere"))
+    found = nested.score(grades)
+    assert found["num_of_instances"] == nested.scored(grades) == 3 + 4
+    assert found["score"] == pytest.approx((0.5 + 0.7 + 0.1) / 3)
+    assert (lost.score(grades), lost.scored(grades)) == ({}, 0)

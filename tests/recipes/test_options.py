@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from proctor.ir import Decoding
-from proctor.recipes.honours import Honoured, Refused, all_honoured, flag_of, no_effect, refusals, without_effect
+from proctor.recipes.honours import (
+    OF_TABLES,
+    Honoured,
+    Refused,
+    all_honoured,
+    flag_of,
+    no_effect,
+    no_table,
+    reduces,
+    refusals,
+    without_effect,
+)
 from proctor.recipes.options import OPTIONS, ExamOptions, given_options
 
 
@@ -57,3 +68,15 @@ def test_an_option_is_honoured_or_refused_by_name():
     assert [flag_of(name) for name in ("include_paths", "model_config", "num_demos")] == [
         "--include-path", "--model", "--num-demos",
     ]  # fmt: skip
+
+
+def test_reducers_need_repeats_and_columns_a_table():
+    assert isinstance(reduces(ExamOptions(repeats=2)), Honoured)
+    assert isinstance(reduces(ExamOptions(repeats=1)), Honoured)
+    refused = reduces(ExamOptions(reduce=("mean",)))
+    assert (refused.why, refused.hint) == ("each question is answered once", "add --repeats N")
+    found = no_table("it is a task")
+    assert set(found) == set(OF_TABLES) < set(OPTIONS)
+    assert {each.why for each in found.values()} == {"it is a task"}
+    (problem,) = refusals("e", no_table(), ExamOptions(prompt="{q}"))
+    assert (problem.what, problem.why) == ("'e' cannot honour --prompt", "it is not a file of rows")

@@ -10,6 +10,9 @@ import pytest
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.own_definition import own_definition
 from proctor.scoring import ExamGrader, MetricNames, MetricScorers
+from proctor.scoring.metrics.accuracy import Accuracy
+from proctor.scoring.pipeline import Processors
+from proctor.scoring.text_processors import Lower
 
 QUIZ = Path(__file__).parents[2] / "examples" / "plugin"
 
@@ -66,3 +69,89 @@ def test_a_grader_of_ones_own(quiz):
 
     exam = replace(exam_of(quiz), grader=Own())
     assert exam.definition.metrics["metrics"][:1] == ["quiz"]
+
+
+def layers(quiz, **changes):
+    exam = exam_of(quiz)
+    grading = replace(exam.grader.gradings[0], **changes)
+    found = replace(exam, grader=ExamGrader([grading], MetricNames())).definition
+    return found.extraction, found.metrics
+
+
+def processors(*sources):
+    return Processors(sources).steps
+
+
+SET = {"__type__": "set", "fields": {"prediction": "x"}}
+
+
+def test_steps_count_with_all_their_fields_and_leave_the_metrics_alone(quiz):
+    others = [
+        processors(),
+        processors("processors.lower_case"),
+        processors("processors.lower_case", "processors.lower_case"),
+        processors("processors.upper_case"),
+        processors(Lower(field="prediction")),
+        processors(Lower(field="references")),
+        processors(SET),
+        processors({**SET, "fields": {"prediction": "y"}}),
+        lambda question: (),
+    ]
+    found = [layers(quiz, extract=each) for each in others]
+    assert len({repr(extraction) for extraction, _ in found}) == len(others)
+    assert len({repr(metrics) for _, metrics in found}) == 1
+    assert layers(quiz, extract=processors(SET)) == layers(quiz, extract=processors(dict(SET)))
+
+
+def test_the_reading_the_name_and_what_describes_a_grading_count(quiz):
+    def read(question, responses):
+        raise NotImplementedError
+
+    class Reading:
+        def __call__(self, question, responses):
+            raise NotImplementedError
+
+    plain = layers(quiz)
+    for changes in ({"read": read}, {"read": Reading()}, {"spec": {"a": 1}}, {"name": "strict"}):
+        assert layers(quiz, **changes)[0] != plain[0], changes
+    assert layers(quiz, read=read)[0] != layers(quiz, read=Reading())[0]
+    assert layers(quiz, name="strict")[1] != plain[1]
+    assert layers(quiz, spec={"a": 1})[1] == plain[1]
+
+
+def test_metrics_count_with_all_their_fields(quiz):
+    class Counted:
+        name = "own"
+
+        def measure(self, columns, **wanted):
+            raise NotImplementedError
+
+    class Other(Counted):
+        pass
+
+    others = [
+        (), MetricScorers(["metrics.accuracy"]), MetricScorers(["metrics.f1_macro"]),
+        MetricScorers(["metrics.accuracy", "metrics.f1_macro"]), [Accuracy()], [Accuracy(score_prefix="my_")], [Counted()], [Other()],
+    ]  # fmt: skip
+    found = [layers(quiz, scorers=each) for each in others]
+    assert len({repr(metrics) for _, metrics in found}) == len(others)
+    assert len({repr(extraction) for extraction, _ in found}) == 1
+
+
+def test_a_grader_of_ones_own_is_known_by_its_class_and_the_exam(quiz):
+    class Own:
+        def check(self):
+            return iter(())
+
+    class Other(Own):
+        pass
+
+    exam = replace(exam_of(quiz), grader=Own())
+    found = exam.definition
+    assert found.extraction == [
+        "quiz", dict(exam.source), "test_a_grader_of_ones_own_is_known_by_its_class_and_the_exam.<locals>.Own",
+        found.extraction[3],
+    ]  # fmt: skip
+    assert replace(exam, grader=Other()).definition.extraction != found.extraction
+    assert replace(exam, source={"x": 1}).definition.metrics != found.metrics
+    assert "quiz_of_others" in found.held

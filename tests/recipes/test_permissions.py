@@ -4,14 +4,19 @@ import json
 import socketserver
 import threading
 import zipfile
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 
 import pytest
 
+from proctor import effects
 from proctor.cli.__main__ import main
 from proctor.data import DownloadOperator, ExtractZipFile, LoadFromAPI
+from proctor.effects import Author, Effect
+from proctor.engines.engine import Engine
 from proctor.errors import DataError, NotAllowedError
 from proctor.recipes import permissions
+from proctor.testing.exams import made_exam
 
 ROWS = [{"question": "q", "answers": ["a"]}]
 
@@ -114,8 +119,6 @@ def test_redirects_pass_the_gate_and_take_no_key_along(host, monkeypatch):
     mine = LoadFromAPI(urls={"test": f"http://{host}/to/http://{other}/rows"}, api_key_env_var="SECRET_OF_MINE")
     assert [row["question"] for row in mine()["test"]] == ["q"]
     assert _Server.asked[1:] == [("/rows", None)]
-    from proctor import effects
-
     with effects.granting(f"net:{host}"), effects.written_by(effects.Author("card.json")):
         theirs = LoadFromAPI(urls={"test": f"http://{host}/to/http://{other}/rows"})
         with pytest.raises(NotAllowedError, match=f"asks {other}"):
@@ -150,3 +153,179 @@ def test_a_home_that_cannot_be_written_is_said_and_permissions_hold_for_the_run(
     with caplog.at_level("WARNING"):
         permissions._remember({"exam": {}})
     assert "cannot be written (no space left): exams will ask for permission again" in caplog.text
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text("task: a")
+    with effects.granting():
+        yield tmp_path
+
+
+def stranger(name, *targets, folder=None, source=None, **more):
+    """An exam of somebody else that asks hosts."""
+    exam = made_exam(name, list, lambda answered: None, source=source)
+    wanted = [Effect("net", target) for target in targets]
+    author = Author(str(folder / "a.yaml") if folder else "", str(folder or ""))
+    return replace(exam, effects=lambda: wanted, author=author, **more)
+
+
+def allowed():
+    return {entry["exam"]: entry["allowed"] for entry in permissions.remembered().values()}
+
+
+def admitted(*exams, allow=(), engine=None) -> bool:
+    """Return whether a run is let in, in a process of its own."""
+    with effects.granting(*allow):
+        try:
+            permissions.admit(exams, engine)
+        except NotAllowedError:
+            return False
+    return True
+
+
+def test_exams_that_want_nothing_are_let_in_and_leave_no_memory(home):
+    assert admitted(stranger("a"), stranger("b", folder=home))
+    assert not permissions.memory().exists()
+    assert admitted(stranger("usual", "huggingface.co"))
+    assert not permissions.memory().exists()
+
+
+def test_what_one_exam_was_allowed_before_is_allowed_to_no_other(home):
+    mine, theirs = stranger("mine", "x.example"), stranger("theirs", "x.example", source={"name": "other"})
+    assert admitted(mine, allow=["net:x.example"])
+    assert admitted(mine)
+    assert not admitted(theirs)
+    for together in ([mine, theirs], [theirs, mine]):
+        assert not admitted(*together)
+    assert allowed() == {"mine": ["net:x.example"]}
+    assert admitted(theirs, mine, allow=["net:x.example"])
+    assert allowed() == {"mine": ["net:x.example"], "theirs": ["net:x.example"]}
+    assert admitted(mine, theirs)
+
+
+def test_permissions_of_one_exam_add_up_and_all_that_lacks_is_said(home):
+    exam = stranger("e", "x.example", "y.example", "z.example")
+    with effects.granting("net:x.example"), pytest.raises(NotAllowedError) as caught:
+        permissions.admit([exam])
+    assert [each.what for each in caught.value.diagnostics] == [
+        f"'e': the exam asks {host}.example: nobody allowed that" for host in "yz"
+    ]
+    assert allowed() == {}, "who is refused is not remembered"
+    assert admitted(exam, allow=["net:*.example"])
+    assert allowed() == {"e": ["net:x.example", "net:y.example", "net:z.example"]}
+    before = permissions.memory().read_bytes()
+    assert admitted(exam)
+    assert permissions.memory().read_bytes() == before
+
+
+def test_what_was_allowed_before_is_allowed_for_the_run(home):
+    exam = stranger("e", "x.example")
+    admitted(exam, allow=["net:x.example"])
+    with effects.granting():
+        assert not effects.is_allowed(Effect("net", "x.example"))
+        permissions.admit([exam])
+        assert effects.is_allowed(Effect("net", "x.example"))
+        assert not effects.is_allowed(Effect("net", "y.example"))
+
+
+def test_who_is_refused_opens_nothing_for_the_others(home):
+    mine, theirs = stranger("mine", "x.example"), stranger("theirs", "y.example")
+    admitted(mine, allow=["net:x.example"])
+    with effects.granting():
+        with pytest.raises(NotAllowedError):
+            permissions.admit([mine, theirs])
+        assert not effects.is_allowed(Effect("net", "x.example"))
+
+
+def test_an_exam_is_what_it_is_made_of_its_file_and_what_it_wants(home):
+    same = permissions.fingerprint(stranger("a", folder=home), [Effect("net", "x"), Effect("net", "y")])
+    assert same == permissions.fingerprint(
+        stranger("a", folder=home, source={"name": "a", "options": {"limit": 3}}),
+        [Effect("net", "y"), Effect("net", "x")],
+    )
+    others = {
+        permissions.fingerprint(stranger("a", folder=home), [Effect("net", "x")]),
+        permissions.fingerprint(
+            stranger("a", folder=home, source={"name": "b"}), [Effect("net", "x"), Effect("net", "y")]
+        ),
+        permissions.fingerprint(stranger("a"), [Effect("net", "x"), Effect("net", "y")]),
+    }
+    (home / "a.yaml").write_text("task: a # changed")
+    others.add(permissions.fingerprint(stranger("a", folder=home), [Effect("net", "x"), Effect("net", "y")]))
+    (home / "a.yaml").unlink()
+    others.add(permissions.fingerprint(replace(stranger("c"), author=None, source={"name": "a"}), []))
+    assert same not in others
+    assert len(others) == 5
+    assert permissions.fingerprint(stranger("a", folder=home), [Effect("net", "x"), Effect("net", "y")])
+
+
+def test_the_folder_of_an_exam_may_be_read(home, monkeypatch):
+    (home / "deep").mkdir()
+    (home / "deep" / "a.yaml").write_text("task: a")
+    (home / "elsewhere").mkdir()
+    monkeypatch.chdir(home / "elsewhere")  # what lies below the working folder may be read anyway
+    beside = home / "deep" / "rows.jsonl"
+    with effects.session():
+        permissions.admit([stranger("none")])
+        assert effects.reading(beside, Author("a")) == [Effect("read", str(beside.resolve()))]
+        permissions.admit([stranger("e", folder=home / "deep")])
+        assert effects.reading(beside, Author("a")) == []
+
+
+class Served(Engine):
+    """Asks a server."""
+
+    url: str = "http://model.example"
+
+    def effects(self):
+        return [Effect("net", "model.example"), Effect("env", "KEY@model.example")]
+
+
+def test_a_server_that_the_user_named_is_remembered_and_one_of_a_file_is_asked_about(home):
+    mine = Served()
+    assert admitted(engine=mine)
+    assert allowed() == {mine.label: ["env:KEY@model.example", "net:model.example"]}
+    theirs = Served()
+    object.__setattr__(theirs, "_author", Author("run.yaml"))
+    assert admitted(engine=theirs), "a run file that says the same later asks for nothing"
+    permissions.forget()
+    assert not admitted(engine=theirs)
+    assert not admitted(engine=theirs, allow=["net:model.example"])
+    assert allowed() == {}
+    assert admitted(engine=theirs, allow=["net:model.example", "env:KEY@model.example"])
+    assert admitted(engine=theirs)
+    assert len(allowed()) == 1
+
+
+def test_an_engine_and_exams_are_refused_together(home):
+    theirs = Served()
+    object.__setattr__(theirs, "_author", Author("run.yaml"))
+    with pytest.raises(NotAllowedError) as caught:
+        permissions.admit([stranger("e", "x.example")], theirs)
+    assert len(caught.value.diagnostics) == 3
+    assert {each.path for each in caught.value.diagnostics} == {"", "run.yaml"}
+
+
+@pytest.mark.parametrize("content", ["[]", '"x"', "3"])
+def test_a_memory_of_another_form_is_none(home, content):
+    (home / "home" / "proctor").mkdir(parents=True)
+    permissions.memory().write_text(content)
+    assert permissions.remembered() == {}
+    assert admitted(stranger("e", "x.example"), allow=["net:x.example"])
+    assert list(allowed()) == ["e"]
+
+
+def test_the_memory_is_the_users_own_alone(home, monkeypatch):
+    admitted(stranger("e", "x.example"), allow=["net:x.example"])
+    assert permissions.memory() == home / "home" / "proctor" / "allowed.json"
+    assert permissions.memory().stat().st_mode & 0o777 == 0o600
+    assert permissions.memory().parent.stat().st_mode & 0o077 == 0
+    permissions.forget()
+    permissions.forget()
+    assert permissions.remembered() == {}
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", str(home / "me"))
+    assert permissions.memory() == home / "me" / ".local" / "share" / "proctor" / "allowed.json"

@@ -1,12 +1,13 @@
 import pytest
+from PIL import Image
 
 from proctor.demos import DemoPool
-from proctor.formats import EmptySystemPrompt, Format, SystemFormat, TextualSystemPrompt
+from proctor.formats import ChatAPIFormat, EmptySystemPrompt, Format, SystemFormat, SystemPrompt, TextualSystemPrompt
 from proctor.randomness import seeded
 from proctor.recipes.plan import Plan
 from proctor.recipes.prompts import Prompts
 from proctor.tasks.task import Task
-from proctor.templates import InputOutputTemplate
+from proctor.templates import InputOutputTemplate, MultipleChoiceTemplate
 
 TASK = Task(input_fields={"a": "int"}, reference_fields={"b": "str"}, prediction_type="str", metrics=[])
 TEMPLATE = InputOutputTemplate(instruction="Do.", input_format="Q {a}", output_format="{b}", target_prefix="A ")
@@ -121,3 +122,41 @@ def test_the_label_helps_to_draw_the_template():
     assert {made._template_of(each) for each in labelled} == {0, 1}
     bare = {"input_fields": {"a": 1}, "reference_fields": None}
     assert made._template_of(bare) == made._template_of({"input_fields": {"a": 1}})
+
+
+def test_a_system_prompt_that_works_on_instances_sees_the_instance():
+    class Own(SystemPrompt):
+        def process(self, instance, stream_name=None):
+            return {**instance, "system_prompt": f"About {instance['input_fields']['a']}."}
+
+        def get_system_prompt(self, instance):
+            raise AssertionError("it works on whole instances")
+
+    made = prompts(system=Own())
+    assert made.render(instance(4), "test", (), None).prompt.text.startswith("About 4.\nDo.")
+    own = {**instance(1), "system_prompt": "Own."}
+    assert made.render(own, "test", (), None).prompt.text.startswith("Own.\nDo.")
+
+
+def test_pictures_are_in_the_messages_that_name_them():
+    asked = {**instance(1), "media": {"images": [{"image": Image.new("RGB", (2, 2)), "format": "PNG"}]}}
+    shown = InputOutputTemplate(input_format='<unitxt-img src="media/images/0"> Q {a}', output_format="{b}")
+    (message,) = prompts(shown, form=ChatAPIFormat()).render(asked, "test", (), None).prompt.payload
+    kinds = [part["type"] for part in message["content"]]
+    assert kinds == ["image_url", "text"]
+    assert message["content"][0]["image_url"]["url"].startswith("data:image/")
+
+
+def test_choices_are_labelled_within_the_question():
+    task = Task(
+        input_fields={"question": "str", "choices": "List[str]"}, reference_fields={"choices": "List[str]", "answer": "int"},
+        prediction_type="str", metrics=[],
+    )  # fmt: skip
+    template = MultipleChoiceTemplate(
+        input_format="{question}\n{choices}", target_field="answer", choices_separator="\n"
+    )
+    asked = task.bind("test")({"question": "Which?", "choices": ["one", "two"], "answer": 1})
+    plan = Plan(None, task, (template,), SystemFormat(), EmptySystemPrompt())
+    rendered = Prompts(plan).render(asked, "test", (), None)
+    origins = {part.origin for turn in rendered.prompt.turns for part in turn.parts}
+    assert {"question", "choice[0]", "choice[1]"} <= origins

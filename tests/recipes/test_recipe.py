@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -6,7 +7,7 @@ from proctor.errors import DemosError, ProctorError, TemplateError, UsageError, 
 from proctor.recipes import Benchmark, DatasetRecipe, create_dataset, load_dataset, load_recipe, produce
 from proctor.tasks.card import TaskCard
 from proctor.tasks.task import Task
-from proctor.templates import InputOutputTemplate, KeyValTemplate, TemplatesList
+from proctor.templates import InputOutputTemplate, KeyValTemplate, TemplatesDict, TemplatesList
 
 TASK = Task(
     input_fields={"text": "str", "classes": "List[str]"},
@@ -178,6 +179,7 @@ def test_errors_of_a_benchmark_name_the_subset():
         ({}, ValidationError, "needs a card or a task"),
         ({"num_demos": 3}, DemosError, "demos_pool_size"),
         ({"num_demos": 3, "demos_pool_size": 3}, DemosError, "too small for 3 demos"),
+        ({"num_demos": 1, "demos_pool_size": 1}, DemosError, "a pool of 1 is too small for 1 demos"),
         ({"num_demos": 1, "demos_pool_size": 9, "loader_limit": 5}, DemosError, "5 loaded rows"),
         ({"max_test_instances": 9, "loader_limit": 5}, ValidationError, "max_test_instances is 9"),
         ({"template": TEMPLATE, "template_card_index": 0}, ValidationError, "not both"),
@@ -323,3 +325,110 @@ def test_the_serializer_of_a_recipe_stands_before_that_of_the_template():
     assert changed.serializer.serializers[0] is numbers
     assert changed.serializer.serializers[1:]
     assert TEMPLATE.serializer is plain.serializer
+
+
+def test_templates_that_have_names_are_all_drawn_from():
+    named = TemplatesDict({"one": TEMPLATE, "two": KeyValTemplate()})
+    assert DatasetRecipe(card=card(), template=named).chosen_templates() == (TEMPLATE, KeyValTemplate())
+    sources = [row["source"] for row in DatasetRecipe(card=card(test=30), template=named)()["test"]]
+    assert {source.startswith("Choose") for source in sources} == {True, False}
+    of_card = card()
+    of_card.templates = named
+    assert DatasetRecipe(card=of_card, template_card_index="two").chosen_templates() == (KeyValTemplate(),)
+    assert DatasetRecipe(card=of_card).chosen_templates() == (TEMPLATE,)
+
+
+@pytest.mark.parametrize(
+    "arguments, path",
+    [
+        ({"num_demos": 1, "demos_pool": rows("given", 2), "demos_pool_size": 3}, "$.demos_pool"),
+        ({"num_demos": 3}, "$.demos_pool_size"),
+        ({"num_demos": 3, "demos_pool_size": 3}, "$.demos_pool_size"),
+        ({"num_demos": 1, "demos_pool_size": 9, "loader_limit": 5}, "$.loader_limit"),
+        ({"max_test_instances": 9, "loader_limit": 5}, "$.max_test_instances"),
+        ({"max_train_instances": 9, "loader_limit": 5}, "$.max_train_instances"),
+        ({"template_card_index": 7}, "$.template"),
+        ({"augmentor": "augmentors.augment_whitespace_prefix_and_suffix_task_input"}, "$.augmentor"),
+    ],
+)
+def test_mistakes_say_in_which_field_they_are(arguments, path):
+    with pytest.raises(ProctorError) as caught:
+        DatasetRecipe(card=card(), **arguments).plan()
+    assert caught.value.diagnostics[0].path == path
+
+
+def test_mistakes_of_the_card_and_of_a_benchmark_say_where_they_are():
+    from proctor.demos import RandomSampler
+
+    def path_of(make):
+        with pytest.raises(ProctorError) as caught:
+            make()
+        return caught.value.diagnostics[0].path
+
+    of_card = card()
+    of_card.sampler = TASK
+    assert path_of(DatasetRecipe(card=of_card).plan) == "$.card.sampler"
+    of_card.sampler = RandomSampler()
+    leaf = DatasetRecipe(card=card())
+    assert path_of(lambda: Benchmark(subsets={"a": TASK})) == "$.subsets.a"
+    assert path_of(lambda: Benchmark(subsets={"a": leaf}, subset="b")) == "$.subset"
+
+
+def test_every_field_of_a_recipe_reaches_its_plan():
+    from proctor.artifacts import fetch_artifact
+    from proctor.formats import ChatAPIFormat, TextualSystemPrompt
+
+    refiner = fetch_artifact(
+        {"__type__": "filter_by_condition", "values": {"input_fields/text": "x"}, "condition": "eq"}
+    )
+    made = DatasetRecipe(
+        card=card(), task=TASK, template=KeyValTemplate(), format=ChatAPIFormat(), num_demos=[1, 2], demos_pool_size=4,
+        system_prompt=TextualSystemPrompt(text="Be good."), demos_taken_from="test", demos_removed_from_data=False,
+        demos_sampling_seed=5, skip_demoed_instances=True, loader_limit=9, max_validation_instances=3,
+        train_refiner=refiner, metrics=["metrics.f1_macro"], postprocessors=["processors.lower_case"],
+        group_by=["text"],
+    )  # fmt: skip
+    plan = made.plan()
+    assert plan.card is made.card
+    assert plan.task is made.task
+    assert [each.type_name() for each in plan.templates] == ["key_val_template"]
+    assert isinstance(plan.format, ChatAPIFormat)
+    assert plan.system_prompt is made.system_prompt
+    assert (plan.num_demos, plan.pool_size, plan.pool) == ((1, 2), 4, None)
+    assert (plan.demos_taken_from, plan.demos_removed_from_data) == ("test", False)
+    assert (plan.sampling_seed, plan.skip_demoed_instances) == (5, True)
+    assert (plan.loader_limit, plan.limits, plan.refiners) == (9, {"validation": 3}, {"train": refiner})
+    given = rows("given", 3)
+    assert DatasetRecipe(card=card(), num_demos=1, demos_pool=given).plan().pool == given
+    maker = made.row_maker()
+    assert (maker.metrics, maker.postprocessors, maker.group_by) == (
+        ["metrics.f1_macro"], ["processors.lower_case"], [["text"]],
+    )  # fmt: skip
+    spaces = "augmentors.text.whitespace_prefix_suffix"
+    augmentable = TASK.model_copy(update={"augmentable_inputs": ["text"]})
+    (augmentor,) = DatasetRecipe(card=card(), task=augmentable, augmentor=spaces).plan().augmentors
+    assert augmentor.field_to_field == {"input_fields/text": "input_fields/text"}
+
+
+def test_a_card_may_have_one_template_that_is_no_list():
+    from proctor.recipes.recipe import card_templates
+
+    bare = card()
+    for templates, wanted in (
+        (TEMPLATE, {0: TEMPLATE}),
+        ([TEMPLATE, KeyValTemplate()], {0: TEMPLATE, 1: KeyValTemplate()}),
+        ({"own": TEMPLATE}, {"own": TEMPLATE}),
+        ("templates.qa.open.all", None),
+        (None, {}),
+    ):
+        found = card_templates(SimpleNamespace(templates=templates))
+        assert found == wanted if wanted is not None else len(found) > 1
+    assert card_templates(bare) == {0: TEMPLATE}
+
+
+def test_a_card_without_a_task_is_named():
+    bare = card().model_copy(update={"task": None})  # as programs that build cards step by step may leave it
+    with pytest.raises(ValidationError, match="the card has no task") as caught:
+        DatasetRecipe(card=bare).plan()
+    assert caught.value.diagnostics[0].path == "$.card.task"
+    assert DatasetRecipe(card=bare, task=TASK).plan().task is TASK

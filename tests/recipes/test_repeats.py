@@ -227,3 +227,24 @@ def test_two_levels_are_those_of_the_answers_whatever_they_are_reduced_to(tasks,
         for reduce in (("mean",), ("majority",), ("majority", "mean"))
     ]
     assert summaries[0] == summaries[1] == summaries[2]
+
+
+def test_an_exam_that_writes_nothing_is_not_repeated_unless_it_is_known_to_write(tasks):
+    from dataclasses import replace
+
+    from proctor.recipes.repeats import RepeatsGrader, repeated
+
+    (hot,) = resolve_tasks(["hot.yaml"], ExamOptions(repeats=2))
+    base = replace(hot, asker=hot.asker.base, grader=hot.grader.base)
+    assert isinstance(repeated(base).grader, RepeatsGrader)
+    assert repeated(base).asker.kinds == base.asker.kinds
+
+    class Choosing:
+        kinds = frozenset({"choose", "likelihood"})
+
+    choosing = replace(base, asker=Choosing())
+    assert repeated(choosing) is choosing
+    assert isinstance(repeated(choosing, is_known_to_write=True).grader, RepeatsGrader)
+    plain = replace(base, options=ExamOptions())
+    assert repeated(plain) is plain
+    assert repeated(plain, is_known_to_write=True) is plain

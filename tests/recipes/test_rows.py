@@ -12,6 +12,7 @@ from proctor.formats import ChatAPIFormat, EmptySystemPrompt, SystemFormat
 from proctor.recipes.plan import Plan
 from proctor.recipes.prompts import Prompts, Rendered
 from proctor.recipes.rows import RowMaker, task_data_of
+from proctor.scoring.metrics.accuracy import Accuracy
 from proctor.tasks.task import Task
 from proctor.templates import InputOutputTemplate
 
@@ -98,3 +99,21 @@ def test_tools_are_part_of_what_metrics_see():
     made = rendered(instance(1, __tools__=[{"name": "f"}]))
     assert task_data_of(made)["__tools__"] == [{"name": "f"}]
     assert "__tools__" not in task_data_of(rendered())
+
+
+def test_artifacts_among_the_values_are_their_names_or_their_fields():
+    from proctor.artifacts import fetch_artifact
+
+    named, own = fetch_artifact("metrics.accuracy"), Accuracy(score_prefix="my_")
+    data = json.loads(RowMaker().make(rendered(instance([named, own])))["task_data"])
+    assert data["a"] == ["metrics.accuracy", own.to_dict()]
+
+
+def test_metrics_and_processors_that_are_objects_are_written_as_texts():
+    own = Accuracy(score_prefix="my_")
+    given = instance(1, metrics=["metrics.f1", own, {"__type__": "accuracy"}])
+    maker = RowMaker()
+    for _ in range(2):
+        row = maker.make(rendered(given))
+        assert row["metrics"] == ["metrics.f1", own.to_json(), '{"__type__": "accuracy"}']
+    assert maker.make(rendered(instance(1, metrics=[])))["metrics"] == []

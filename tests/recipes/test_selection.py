@@ -39,6 +39,9 @@ def numbers(rows: Opened, **selection) -> list[int]:
         ({}, [0, 1, 2, 3, 4, 5, 6]),
         ({"limit": 3}, [0, 1, 2]),
         ({"limit": 100}, [0, 1, 2, 3, 4, 5, 6]),
+        ({"limit": 1}, [0]),
+        ({"limit": 1.0}, [0]),
+        ({"places": frozenset({0, 6})}, [0, 6]),
         ({"limit": 0.5}, [0, 1, 2, 3]),
         ({"limit": 0.001}, [0]),
         ({"places": frozenset({5, 1})}, [1, 5]),
@@ -105,3 +108,14 @@ def test_every_copy_of_the_first_instances_and_nothing_else(count, copies, in_bl
     assert [each.place for each in found] == sorted(each.place for each in found)
     if copies > 1:
         assert [each.listed for each in found] == list(range(len(found)))
+
+
+@given(
+    total=st.integers(0, 40),
+    limit=st.one_of(st.none(), st.integers(1, 50), st.floats(0.01, 0.99), st.just(1.0)),
+    ceiling=st.one_of(st.none(), st.integers(1, 50)),
+)
+def test_how_many_there_will_be_is_known_before(total, limit, ceiling):
+    selection = Selection(limit, None, ceiling)
+    assert selection.count(total) == len(asks(opened(total), limit=limit, ceiling=ceiling))
+    assert selection.count(total) <= min(each for each in (total, ceiling) if each is not None)

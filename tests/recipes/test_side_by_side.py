@@ -156,5 +156,7 @@ def test_columns_of_repeats_are_lists_for_whoever_looks():
     assert columns.all_at(1) == [failure, "e"]
     assert repr(columns) == repr(list(columns))
     assert columns != "ade"
+    assert (columns == 5) is False
+    assert (columns == list(columns)[:2]) is False
     with pytest.raises(ValueError, match=r"\[1, 2\]"):
         SideBySide([["a"], ["b", "c"]])

@@ -285,3 +285,148 @@ def test_a_table_rounds_to_four_places():
     )
     assert headers[4] == "90% interval"
     assert row == ["f1", "0.1235", "0.2346", "0.1111", "[-0.0500, +0.2000]", "0.0123", "0.0247", "7", "t", "0.28"]
+
+
+def test_what_rounding_leaves_behind_is_no_difference():
+    # Sums of the same terms in another order: 0.6000000000000001 and 0.6.
+    one, two = [0.1 + 0.2 + 0.3, 0.7, 0.1, 0.3], [0.3 + 0.2 + 0.1, 0.7, 0.1, 0.3]
+    assert one != two
+    for test in ("t", "bootstrap"):
+        found = c.compare(one, two, test=test)
+        assert (found.test, found.p_value) == ("sign", 1.0)
+        assert math.isnan(found.low)
+    # Where everything moved by a tenth, each difference is rounded by itself.
+    one = [0.1, 0.2, 0.3, 0.4, 0.7]
+    for scale in (1.0, 100.0, -1.0):
+        found = c.compare([scale * each for each in one], [scale * (each + 0.1) for each in one])
+        assert (found.test, found.p_value, math.isnan(found.low)) == ("sign", 0.0625, True)
+    # A real difference is seen however small it is.
+    assert c.compare([0.5, 0.5, 0.5], [0.5 + 1e-9, 0.5 + 2e-9, 0.5 + 4e-9]).test == "t"
+    assert c.compare([0.5, 0.5, 0.5], [0.5 + 1e-9, 0.5 + 2e-9, 0.5 + 4e-9]).low < 2e-9
+
+
+@pytest.mark.parametrize("test", ["auto", "t"])
+def test_clusters_that_all_moved_alike_have_no_interval_and_a_sign_test(test):
+    # Within each text one question got better by 1 and one stayed: the texts do not differ at all.
+    one, two = [0.0] * 8, [0.0, 1.0] * 4
+    found = c.compare(one, two, clusters=[number // 2 for number in range(8)], test=test)
+    assert (found.test, found.difference, found.p_value) == ("sign", 0.5, 2 * 0.5**4)
+    assert all(math.isnan(each) for each in (found.low, found.high, found.standard_error, found.detectable))
+    # So do they where sums are rounded, and where clusters differ in size.
+    one, two = [0.0] * 6, [0.1, 0.3, 0.2, 0.5, 0.0, 0.2]
+    found = c.compare(one, two, clusters=["a", "a", "b", "c", "c", "b"])
+    assert (found.test, found.count) == ("t", 6)
+    assert found.low < found.difference < found.high
+    found = c.compare([0.0] * 6, [0.1, -0.1, 0.3, -0.3, 0.7, -0.7], clusters=list("aabbcc"))
+    assert (found.test, found.p_value) == ("sign", 1.0)
+    found = c.compare([0.3] * 6, [0.4, 0.2, 0.6, 0.0, 1.0, -0.4], clusters=list("aabbcc"))
+    assert (found.test, found.p_value) == ("sign", 1.0)  # up to rounding
+    found = c.compare([0.0] * 5, [0.1, 0.3, 0.2, 0.15, 0.25], clusters=["a", "a", "b", "c", "c"])
+    assert (found.test, found.p_value) == ("sign", 2 * 0.5**3)
+
+
+@given(st.integers(2, 9), st.sampled_from([-0.5, 0.25, 3.0]))
+def test_equal_differences_all_on_one_side_are_as_likely_as_coins(count, difference):
+    found = c.compare([0.25] * count, [0.25 + difference] * count)
+    assert found.p_value == 2 * 0.5**count
+    assert found.difference == difference
+    pairs = [number // 2 for number in range(2 * count)]
+    together = c.compare([0.25] * (2 * count), [0.25 + difference] * (2 * count), clusters=pairs)
+    assert together.p_value == 2 * 0.5**count
+
+
+def test_a_p_value_that_is_not_known_stays_so_and_does_not_count():
+    nan = math.nan
+    for correct in (c.holm, c.benjamini_hochberg):
+        known = correct([0.01, 0.04, 0.03])
+        found = correct([0.01, nan, 0.04, 0.03, nan])
+        assert [found[place] for place in (0, 2, 3)] == known
+        assert math.isnan(found[1])
+        assert math.isnan(found[4])
+        assert correct([]) == []
+    one = {"a": [0.0, 0.1, 0.2], "b": [0.0, 1.0, 0.5]}
+    two = {"a": [0.5, 0.1, 0.4], "b": [1.0, 0.0, 0.2]}
+    assert all(math.isnan(each.adjusted_p_value) for each in c.compare_all(one, two, clusters=["x"] * 3))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_corrections_are_what_their_definitions_say(p_values):
+    count = len(p_values)
+    ranked = sorted(p_values)
+    for place, p_value in enumerate(p_values):
+        first, last = ranked.index(p_value), count - ranked[::-1].index(p_value)
+        holm = max(min(1.0, (count - rank) * ranked[rank]) for rank in range(first + 1))
+        assert c.holm(p_values)[place] >= holm - 1e-12
+        assert c.holm(p_values)[place] <= min(1.0, max((count - rank) * ranked[rank] for rank in range(last))) + 1e-12
+        discovery = min(ranked[rank] * count / (rank + 1) for rank in range(last - 1, count))
+        assert c.benjamini_hochberg(p_values)[place] == pytest.approx(min(1.0, discovery))
+
+
+def test_scores_are_numbers_whatever_library_they_are_of():
+    one = {
+        "whole": np.array([0, 1, 2, 5]),
+        "right": np.array([True, False, True, False]),
+        "small": np.array([0.5, 0.25, 0.0, 1.0], dtype=np.float32),
+        "text": ["a"] * 4,
+        "mixed": [1, 0, 1, 1],
+        "gone": [1.0, 0.0, 1.0, 0.0],
+    }
+    two = {**one, "whole": np.array([1, 1, 4, 5]), "mixed": ["a", "b", "c", "d"], "gone": [None] * 4}
+    found = c.compare_all(one, two)
+    assert [each.name for each in found] == ["whole", "right", "small"]
+    assert found[0].difference == 0.75
+
+
+def test_two_clusters_and_one_are_clusters():
+    two = c.compare([0.0] * 4, [0.0, 1.0, 0.0, 1.0], clusters=list("aabb"))
+    assert (two.test, two.p_value, math.isnan(two.low)) == ("sign", 0.5, True)
+    one = c.compare([0.25] * 4, [0.5] * 4, clusters=list("aaaa"))
+    assert (one.test, one.p_value) == ("sign", 1.0)
+    apart = c.compare([0.0] * 4, [0.0, 1.0, 0.0, 0.5], clusters=list("aabb"))
+    assert apart.test == "t"
+    assert apart.p_value == pytest.approx(scipy_stats.ttest_1samp([0.5, 0.25], 0).pvalue)
+
+
+@pytest.mark.parametrize("whole", [1.0, 100.0])
+def test_runs_with_the_same_right_answers_have_the_error_of_one_more_that_differs(whole):
+    found = c.compare([0.0, whole] * 5, [0.0, whole] * 5)
+    assert (found.test, found.difference, found.p_value) == ("mcnemar", 0.0, 1.0)
+    assert found.standard_error == pytest.approx(whole * math.sqrt(np.var([0.0] * 10 + [1.0], ddof=1) / 10))
+    assert (found.low, found.high) == pytest.approx([whole * end for end in c.tango(0, 0, 10)])
+
+
+def test_percentages_are_known_by_a_right_answer_and_shares_by_the_lack_of_one():
+    percent = c.compare([0.0, 100.0, 0.0], [100.0, 100.0, 0.0])
+    assert (percent.test, percent.difference) == ("mcnemar", pytest.approx(100 / 3))
+    assert (percent.low, percent.high) == pytest.approx([100 * end for end in c.tango(1, 0, 3)])
+    assert c.compare([0.0, 99.0, 0.0], [99.0, 99.0, 0.0]).test == "t"
+    assert c.compare([0.0, 2.0, 0.0], [2.0, 2.0, 0.0]).test == "t"
+    assert c.compare([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]).test == "mcnemar"
+    assert c.compare([0.0, 2.0, 0.0], [2.0, 2.0, 0.0], whole=2).test == "mcnemar"
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+def test_tangos_interval_stays_within_bounds_and_turns_with_the_runs(won, lost, equal):
+    pairs = won + lost + equal
+    if not pairs:
+        return
+    low, high = c.tango(won, lost, pairs)
+    assert -1 <= low <= (won - lost) / pairs <= high <= 1
+    assert low < high
+    assert (low == -1) <= (lost == pairs)
+    assert (high == 1) == (won == pairs)
+    assert (-high, -low) == pytest.approx(tuple(c.tango(lost, won, pairs)), abs=1e-9)
+    narrow = c.tango(won, lost, pairs, 0.5)
+    assert low <= narrow.low <= narrow.high <= high
+
+
+def test_the_end_of_what_four_decimals_show():
+    assert [c.p_text(value) for value in (0.0001, 0.00009999, 0.00005, math.nan)] == [
+        "0.0001",
+        "<0.0001",
+        "<0.0001",
+        "-",
+    ]
+    same = c.Comparison("f1", 0.5, 0.5, 0.0, 0.25, 0.25, 1.0, 1.0, 0.0, 3, 0, "t", math.nan)
+    assert "-0." not in c.comparison_table([same])
+    assert "[" not in c.comparison_table([same])

@@ -1,6 +1,9 @@
 """Instances that a program brings: prompts, a model, parsed answers."""
 
+import pytest
+
 from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import UsageError
 from proctor.recipes import produce
 from proctor.results.evaluate import post_process
 from proctor.running.infer import infer
@@ -26,3 +29,12 @@ def test_from_instances_to_predictions_in_one_call():
     data = infer([INSTANCE], engine=engine, return_data=True, **RECIPE)
     assert data["prediction"] == ["negative"]
     assert data["raw_prediction"] == ["Negative!"]
+
+
+def test_messages_before_each_instance_are_its_own():
+    engine = ScriptedEngine(function=lambda prompt: "negative" if "first" in str(prompt) else "positive")
+    told = [[{"role": "user", "content": "first"}], []]
+    assert infer([INSTANCE, INSTANCE], engine=engine, previous_messages=told, **RECIPE) == ["negative", "positive"]
+    for wrong in (told[:1], [], told * 2):
+        with pytest.raises(UsageError, match=f"previous messages of {len(wrong)} instances, and 2 instances"):
+            infer([INSTANCE, INSTANCE], engine=engine, previous_messages=wrong, **RECIPE)

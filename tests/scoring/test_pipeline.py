@@ -33,7 +33,7 @@ from proctor.scoring.pipeline import (
 )
 from proctor.scoring.processors import PostProcess
 from proctor.scoring.reductions import MaxReduction, MeanReduction, RootMeanReduction, SequentialSuccess
-from proctor.scoring.text_processors import Lower, LowerCase
+from proctor.scoring.text_processors import Lower, LowerCase, Upper
 
 
 class SumAccuracy(InstanceMetric):
@@ -518,6 +518,8 @@ def test_questions_with_other_processors_have_other_steps():
     assert [each.name for each in (*lower, *upper)] == ["processors.lower_case", "processors.upper_case"]
     assert steps_for("processors.lower_case") is lower
     assert steps_for(Lower()) is steps_for(Lower()) is not steps_for(Lower(field="prediction"))
+    inside = [{"__type__": "post_process", "operator": each} for each in (Lower(), Lower(), Upper())]
+    assert steps_for(inside[0]) is steps_for(inside[1]) is not steps_for(inside[2])
     one, other = ({"__type__": "set", "fields": {"prediction": answer}} for answer in "xy")
     assert steps_for(one) is steps_for(dict(one)) is not steps_for(other)
 
@@ -607,6 +609,7 @@ FITTING = [{"options": ["a"]}] * 2
         ("processors.lower_case", Columns(["a", "b"], [["a"]], FITTING)),
         ("processors.match_closest_option", Columns(["a", "b"], [["a"]], FITTING)),
         ("processors.match_closest_option", Columns(["a", "b", "c"], [["a"]] * 3, FITTING)),
+        (PostProcess(operator=Lower(), process_prediction=False), Columns(["a", "b"], [["a"]])),
         (Lower(field="prediction"), Columns(["a"], [["a"], ["b"]])),
         (Lower(field="prediction"), Columns(["a", "b", "c"], [["a"]] * 3, FITTING)),
     ],

@@ -89,3 +89,27 @@ def test_what_makes_no_sense_is_refused():
         two_level(np.empty((0, 2)))
     with pytest.raises(ValueError, match="2 keys for 3 values"):
         two_level([1.0, 0.0, 1.0], ["a", "b"])
+
+
+def test_questions_that_are_answered_equally_well_have_an_interval_with_a_width():
+    # Means of 0, 0, 1 in another order differ in the last bit, which is no noise of questions.
+    found = two_level([[0, 0, 1], [0.1 + 0.2, 0.3, 0.4 - 1e-16], [1 / 3, 1 / 3, 1 / 3]])
+    assert found.error == 0.0
+    low, high = found.interval()
+    assert (low, high) == pytest.approx(two_level([[1 / 3] * 3] * 3).interval())
+    assert low < 0.2 < 0.6 < high
+    clustered = two_level([[0.0], [1.0], [0.3], [0.7], [0.1 + 0.2], [0.7]], ["a", "a", "b", "b", "c", "c"])
+    assert clustered.error == 0.0
+    low, high = clustered.interval()
+    assert low < 0.3 < 0.7 < high
+    tiny = two_level([1e-9, 2e-9, 3e-9])  # small scores are scores
+    assert tiny.error == pytest.approx(1e-9 / math.sqrt(3))
+
+
+def test_equal_scores_without_an_end_have_no_interval():
+    for scores in ([3.0, 3.0, 3.0], [-1.0, -1.0]):
+        found = two_level(scores)
+        assert found.error == 0.0
+        assert all(map(math.isnan, found.interval(whole=None)))
+    assert all(map(math.isnan, two_level([2.0, 2.0]).interval()))  # beyond the whole
+    assert not any(map(math.isnan, two_level([0.0, 0.0]).interval()))

@@ -44,8 +44,8 @@ class DemoPool(Sequence[Instance]):
 
 
 def _hint(fields: dict[str, Any]) -> Any:
-    """Return something hashable that equal fields share: the values that are plain texts."""
-    return tuple(value for value in fields.values() if type(value) is str)
+    """Return something hashable that equal fields share, whatever their order: the values that are plain texts."""
+    return tuple(sorted([value for value in fields.values() if type(value) is str]))
 
 
 def draw_pool(instances: Iterator[Instance], size: int | None) -> tuple[list[Instance], list[Instance]]:

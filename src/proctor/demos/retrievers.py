@@ -177,17 +177,30 @@ class LabelsRetriever(Retriever):
         del label_prompts
         known: dict[Any, list[int]] = {}
         for position, row in enumerate(index.rows):
-            for label in row[self.labels_column]:
+            for label in self._labels_of(row):
                 known.setdefault(label, []).append(position)
         chosen = []
         for row in test.rows:
             found: list[int] = []
-            for label in row[self.labels_column]:
+            for label in self._labels_of(row):
                 if len(found) >= self.ice_num:
                     break
                 found += known.get(label, [])
             chosen.append(tuple(found[: self.ice_num]))
         return chosen
+
+    def _labels_of(self, row: Row) -> Sequence[Any]:
+        """Return the labels of a row, or of an instance of a task; a text is one label."""
+        fields = {**row["input_fields"], **(row.get("reference_fields") or {})} if "input_fields" in row else row
+        if self.labels_column not in fields:
+            raise DemosError(
+                f"a row has no column '{self.labels_column}'",
+                path="$.retriever.labels_column",
+                why=f"its columns are {', '.join(fields)}",
+                hint="name the column with the labels of a row",
+            )
+        labels: Any = fields[self.labels_column]
+        return [labels] if isinstance(labels, str) else labels
 
 
 class FixKRetriever(Retriever):

@@ -87,10 +87,12 @@ def _importance(frequencies: dict[str, int], size: int) -> dict[str, float]:
     found = {
         word: math.log(size - frequency + 0.5) - math.log(frequency + 0.5) for word, frequency in frequencies.items()
     }
+    if not found:
+        return {}
     total = 0.0
     for value in found.values():
         total += value
-    floor = EPSILON * (total / len(found)) if found else 0.0
+    floor = EPSILON * (total / len(found))
     return {word: floor if value < 0 else value for word, value in found.items()}
 
 

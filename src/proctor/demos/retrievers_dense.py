@@ -260,6 +260,6 @@ def load_embedding_model(name: str) -> Any:
         raise DemosError(
             f"the embedding model '{name}' is not on this machine",
             path="$.retriever.sentence_transformers_model_name",
-            why=str(error).splitlines()[0],
+            why=str(error).partition("\n")[0],
             hint="give a folder, or map the name: PROCTOR_MODELS_DIR=<dir> looks for <dir>/<name>",
         ) from None

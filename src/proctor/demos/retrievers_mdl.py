@@ -123,7 +123,7 @@ def load_language_model(name: str) -> tuple[Any, Any]:
         raise DemosError(
             f"the language model '{name}' is not on this machine",
             path="$.retriever.ce_model_name",
-            why=str(error).splitlines()[0],
+            why=str(error).partition("\n")[0],
             hint="give a folder, or map the name: PROCTOR_MODELS_DIR=<dir> looks for <dir>/<name>",
         ) from None
     tokenizer.pad_token, tokenizer.padding_side = tokenizer.eos_token, "right"

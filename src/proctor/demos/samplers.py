@@ -76,19 +76,20 @@ class FixedIndicesSampler(Sampler):
         instance: Instance,
         sampling_seed: int | None = None,
     ) -> list[Instance]:
-        """Take the first ``sample_size`` indices.
+        """Take the first ``sample_size`` indices; those below 0 count from the end.
 
         Raises:
             DemosError: An index lies outside the pool.
         """
         del instance, sampling_seed
         chosen = self.indices[:sample_size]
-        outside = [index for index in chosen if index >= len(instances_pool)]
+        size = len(instances_pool)
+        outside = [index for index in chosen if not -size <= index < size]
         if outside:
             raise DemosError(
                 f"the index {outside[0]} lies outside the demo pool",
                 path="$.indices",
-                why=f"the pool has {len(instances_pool)} instances besides the one asked about",
+                why=f"the pool has {size} instances besides the one asked about",
                 hint="use smaller indices or a larger demos_pool_size",
             )
         return [instances_pool[index] for index in chosen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -53,9 +54,8 @@ def _clustered(grade: Grade, keys: Sequence[Hashable], by: str) -> Grade:
     known = [(value, key) for value, key in zip(column.values, keys, strict=True) if value is not None]
     found = two_level([[value] for value, _ in known], [key for _, key in known])
     low, high = found.interval(whole=column.whole)
-    is_known = found.freedom > 0
-    bounds = (low * column.scale, high * column.scale) if is_known else (None, None)
-    error = found.error * column.scale if is_known else None
+    bounds = (None, None) if math.isnan(low) else (low * column.scale, high * column.scale)
+    error = found.error * column.scale if found.freedom else None
     changed = replace(main, low=bounds[0], high=bounds[1], stderr=error)
     grade.table = [changed if score.name == main.name else score for score in grade.table]
     grade.main = changed

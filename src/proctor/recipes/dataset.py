@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from proctor.errors import TemplateError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
@@ -37,7 +37,8 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
         **overrides: Fields of :class:`DatasetRecipe`.
 
     Raises:
-        UsageError: There is neither a query nor overrides, or an override is not a field of a recipe.
+        UsageError: There is neither a query nor overrides, an override is not a field of a recipe, or the recipe is
+            there already and stays as it is.
         ArtifactError: Something in it cannot be found or built.
     """
     from proctor.artifacts import fetch_artifact
@@ -46,6 +47,11 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
 
     overrides.pop("disable_cache", None)  # of older programs: there is no cache to disable
     if isinstance(dataset_query, Recipe):
+        if overrides:
+            raise UsageError(
+                f"a recipe that is given as an object is not changed by {', '.join(overrides)}",
+                hint="set its fields before, or give its name or query together with what is to be changed",
+            )
         return dataset_query
     if dataset_query is None and not overrides:
         raise UsageError("say which dataset", hint='load_dataset("card=cards.wnli") or load_dataset(card="cards.wnli")')
@@ -183,11 +189,13 @@ def rows_to_dataset(rows: Iterable[Row]) -> Dataset:
     pages: list[Any] = []
     features: Features | None = None
     digest = blake2b(digest_size=8)
+    rows = iter(rows)  # a stream would begin anew for whoever takes the rest of it
     for page in _pages(rows):
         if features is None:
             features = _features(page)
         if _has_images(page):
-            return Dataset.from_list([*_unpaged(pages), *page, *rows], features=_features(page))
+            everything = [*_unpaged(pages), *page, *rows]
+            return Dataset.from_list(everything, features=_features(everything)).with_transform(decode_batch)
         digest.update("".join([row["source"] + row["task_data"] for row in page]).encode("utf-8", "surrogatepass"))
         schema = features.arrow_schema
         columns = [_column([row[field.name] for row in page], field.type) for field in schema]
@@ -245,10 +253,14 @@ def _stream(stream: Iterable[Row]) -> IterableDataset:
     return IterableDataset.from_generator(rows)
 
 
+def _is_chat(source: object) -> TypeGuard[str]:
+    return isinstance(source, str) and source.startswith(_CHAT)
+
+
 def decode_row(row: Row) -> Row:
     """Return a row with a chat ``source`` as messages (and ``task_data`` as a dict, where settings say so)."""
     source = row.get("source")
-    if isinstance(source, str) and source.startswith(_CHAT):
+    if _is_chat(source):
         row = {**row, "source": parse_json(source)}
     if not settings.task_data_as_text and isinstance(row.get("task_data"), str):
         row = {**row, "task_data": parse_json(row["task_data"])}
@@ -257,9 +269,8 @@ def decode_row(row: Row) -> Row:
 
 def decode_batch(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Return a batch of columns, decoded as :func:`decode_row` does."""
-    sources = batch.get("source")
-    if sources and isinstance(sources[0], str) and sources[0].startswith(_CHAT):
-        batch = {**batch, "source": [parse_json(source) for source in sources]}
+    if any(map(_is_chat, sources := batch.get("source") or ())):
+        batch = {**batch, "source": [parse_json(source) if _is_chat(source) else source for source in sources]}
     if not settings.task_data_as_text and batch.get("task_data"):
         batch = {**batch, "task_data": [parse_json(text) for text in batch["task_data"]]}
     return batch

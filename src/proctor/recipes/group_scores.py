@@ -55,21 +55,13 @@ class BenchmarkScores:
 
     def main(self, grades: Mapping[str, Grade]) -> Score | None:
         """Return the mean of the members that have a score, ``None`` where none has."""
-        each = [
-            member.main(grades) if isinstance(member, BenchmarkScores) else _main(member, grades)
-            for member in self.members
-        ]
+        each = [_main(member, grades) for member in self.members]
         having = [score for score in each if score is not None and _has_score(score)]
         return mean_score(having, MEAN) if having else None
 
     def scored(self, grades: Mapping[str, Grade]) -> int:
-        """Return how many instances of its members were scored."""
-        if self.main(grades) is None:
-            return 0
-        return sum(
-            member.scored(grades) if isinstance(member, BenchmarkScores) else _scored(member, grades)
-            for member in self.members
-        )
+        """Return how many instances are behind the score."""
+        return sum(_scored(member, grades) for member in self.members)
 
 
 def _main(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> Score | None:
@@ -82,5 +74,8 @@ def _has_score(main: Score | None) -> bool:
     return main is not None and main.number is not None
 
 
-def _scored(member: str, grades: Mapping[str, Grade]) -> int:
+def _scored(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> int:
+    """Return how many instances are behind a member's score; none where it has no score."""
+    if isinstance(member, BenchmarkScores):
+        return member.scored(grades)
     return int(grades[member].scores.get(COUNT, 0)) if _has_score(_main(member, grades)) else 0

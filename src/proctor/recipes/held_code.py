@@ -144,7 +144,6 @@ def _imports(tree: ast.Module, folder: Path, root: Path) -> Iterator[Path]:
         elif isinstance(node, ast.ImportFrom):
             starts = [folder.joinpath(*[".."] * (node.level - 1)).resolve()] if node.level else beside
             parts = node.module.split(".") if node.module else []
-            yield from _files(starts, parts)
             for alias in node.names:
                 yield from _files(starts, [*parts, alias.name])
 

@@ -50,13 +50,18 @@ def own_definition(exam: _Described) -> Definition:
 
 
 def _readers(grading: Grading) -> Sequence[object]:
-    return (grading.read, *(() if callable(grading.extract) else grading.extract))
+    return grading.read, *((grading.extract,) if callable(grading.extract) else grading.extract)
 
 
 def _extraction(grading: Grading) -> list[Any]:
-    steps = [] if callable(grading.extract) else [[each.name, by_value(_inner(each))] for each in grading.extract]
-    name = getattr(grading.read, "__qualname__", type(grading.read).__qualname__)
-    return [grading.name, name, steps, dict(grading.spec)]
+    steps = grading.extract
+    made = _called(steps) if callable(steps) else [[each.name, by_value(_inner(each))] for each in steps]
+    return [grading.name, _called(grading.read), made, dict(grading.spec)]
+
+
+def _called(function: object) -> str:
+    """Return the name of a function, or of the class of an object that is one."""
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
 def _inner(step: object) -> Any:

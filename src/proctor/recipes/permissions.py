@@ -11,12 +11,12 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from proctor import effects
-from proctor.effects import Effect
+from proctor.effects import Author, Effect
 from proctor.engines.engine import Engine
-from proctor.errors import NotAllowedError, SettingsError
+from proctor.errors import Diagnostic, NotAllowedError, SettingsError
 from proctor.foreign_text import read_source
 from proctor.jsonable import jsonable
 from proctor.logs import get_logger
@@ -78,37 +78,58 @@ def admit(exams: Iterable[Exam], engine: Engine | None = None) -> None:
     Raises:
         NotAllowedError: With every effect of every exam, and of the engine, that nobody allowed.
     """
-    exams = list(exams)
-    known = None
-    refused, new = [], {}
+    now = effects.grants()  # what was allowed to one exam before is allowed to no other
+    refused: list[Diagnostic] = []
+    asking: list[_Asking] = []
     for exam in exams:
         if exam.author is not None and exam.author.file:
             effects.open_folder(exam.author.file)
-        wanted = [each for each in exam.effects() if effects.missing([each], ())]
-        if not wanted:
-            continue
-        known = remembered() if known is None else known
-        key = fingerprint(exam, wanted)
-        before = frozenset(known.get(key, {}).get("allowed", ()))
-        effects.grant(*(each.grant for each in wanted if each.grant in before))
-        refused += effects.refusals(wanted, exam.author, exam.name)
-        given = [each.grant for each in wanted if each.grant in before or effects.is_granted(each)]
-        if set(given) - before:
-            new[key] = {"exam": exam.name, "allowed": sorted(given)}
-    if engine is not None and (wanted := [each for each in engine.would_do() if effects.missing([each], ())]):
-        known = remembered() if known is None else known
-        key = _engine_fingerprint(engine, wanted)
-        before = frozenset(known.get(key, {}).get("allowed", ()))
-        effects.grant(*(each.grant for each in wanted if each.grant in before))
+        if wanted := _needing(exam.effects()):
+            asking.append(_Asking(fingerprint(exam, wanted), exam.name, exam.author, wanted, wanted))
+    if engine is not None and (wanted := _needing(engine.would_do())):
         strange = list(engine.effects()) if engine.author is not None else []
-        refused += effects.refusals(strange, engine.author, engine.label)
-        given = [each.grant for each in wanted if each not in strange or effects.is_granted(each)]
-        if set(given) - before:
-            new[key] = {"exam": engine.label, "allowed": sorted({*given, *before})}
+        asking.append(_Asking(_engine_fingerprint(engine, wanted), engine.label, engine.author, wanted, strange))
+    known = remembered() if asking else {}
+    granted, new = [], {}
+    for each in asking:
+        before = [grant for grant in known.get(each.key, {}).get("allowed", ()) if grant in each.grants()]
+        refused += effects.refusals(effects.missing(each.strange, now.union(before)), each.author, each.name)
+        given = {one.grant for one in each.wanted if one not in each.strange or effects.is_granted(one)}.union(before)
+        if given.difference(before):
+            new[each.key] = {"exam": each.name, "allowed": sorted(given)}
+        granted += before
     if refused:
         raise NotAllowedError(refused)
+    effects.grant(*granted)
     if new:
-        _remember({**(known or {}), **new})
+        _remember({**known, **new})
+
+
+class _Asking(NamedTuple):
+    """Who asks for permission.
+
+    Attributes:
+        key: A digest of who it is, and of what is wanted.
+        name: The exam's, or the engine's.
+        author: Who wrote it.
+        wanted: What it does that needs permission.
+        strange: What of it the user did not say himself.
+    """
+
+    key: str
+    name: str
+    author: Author | None
+    wanted: list[Effect]
+    strange: list[Effect]
+
+    def grants(self) -> frozenset[str]:
+        """Return what would allow all of it."""
+        return frozenset(each.grant for each in self.wanted)
+
+
+def _needing(wanted: Iterable[Effect]) -> list[Effect]:
+    """Return the effects that need permission."""
+    return effects.missing(wanted, ())
 
 
 def _engine_fingerprint(engine: Engine, wanted: Iterable[Effect]) -> str:

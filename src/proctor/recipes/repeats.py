@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from msgspec import structs
@@ -21,8 +22,9 @@ from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.exam import NEED_SCORES, Asker, Context, Demos, Exam, Grader, Kind
 from proctor.recipes.selection import Opened, Row
 from proctor.recipes.side_by_side import SideBySide, graded_side_by_side
+from proctor.scoring.columns import ABSENT, ConstantColumn
 from proctor.scoring.evaluators.runs import replica_positions
-from proctor.scoring.flat import HIGH, LOW
+from proctor.scoring.flat import COUNT, FAILED, HIGH, LOW
 from proctor.scoring.grade import Grade
 from proctor.scoring.main_column import MainColumn, main_column
 from proctor.scoring.reducers import Reducer, reducers
@@ -109,22 +111,26 @@ def _reducer_problems(names: Sequence[str], count: int) -> Iterator[Diagnostic]:
 
 def _united(parts: Sequence[Grade], chosen: Sequence[Reducer]) -> Grade:
     """Return one grade of the grades of all repeats."""
-    first = parts[0]
+    first, size = parts[0], len(parts[0].predictions)
+    failures = {place: failure for part in reversed(parts) for place, failure in part.failures.items()}
+    tables = [{score.name: score for score in part.table} for part in parts]
     united = Grade(
-        dict(first.scores),
-        {name: _mean_column([part.instance_scores.get(name, ()) for part in parts]) for name in first.instance_scores},
+        _flat_of([part.scores for part in parts]),
+        {
+            name: _mean_column([part.instance_scores.get(name, ConstantColumn(ABSENT, size)) for part in parts])
+            for name in _names_in([part.instance_scores for part in parts])
+        },
         SideBySide([part.predictions for part in parts]),
         shown := SideBySide([part.processed_predictions for part in parts]),
         first.processed_references,
-        {place: failure for part in reversed(parts) for place, failure in part.failures.items()},
+        failures,
         {name: failure for part in reversed(parts) for name, failure in part.metric_failures.items()},
-        [_mean_score([part.table[place] for part in parts]) for place in range(len(first.table))]
-        if all([each.name for each in part.table] == [each.name for each in first.table] for part in parts)
-        else list(first.table),
+        [_mean_score([table[name] for table in tables if name in table]) for name in _names_in(tables)],
         first.main,
     )
     united.main = next((each for each in united.table if first.main and each.name == first.main.name), first.main)
-    _relist(united, parts)
+    if COUNT in united.scores and any(part.failures.keys() != failures.keys() for part in parts):
+        united.scores |= {COUNT: size - len(failures), FAILED: len(failures)}
     columns = [main_column(part) for part in parts]
     if first.main is None or any(each is None for each in columns):
         return united
@@ -132,7 +138,8 @@ def _united(parts: Sequence[Grade], chosen: Sequence[Reducer]) -> Grade:
     if not all(each.is_mean for each in known):
         return _of_corpus(united, chosen)
     rows = _rows([each.values for each in known])
-    return reduced(united, first.main, known[0], rows, shown.all_at, chosen, size=len(first.predictions))
+    column = next((each for each in known if any(each.values)), known[0])  # zeros are the same in every unit
+    return reduced(united, first.main, column, rows, shown.all_at, chosen, size=size)
 
 
 def _of_corpus(grade: Grade, chosen: Sequence[Reducer]) -> Grade:
@@ -289,41 +296,46 @@ def _error_name(name: str) -> str:
     return f"{head}_stderr{comma}{grading}"
 
 
-def _relist(grade: Grade, parts: Sequence[Grade]) -> None:
-    """Let the flat view have the means of all repeats.
+def _names_in(lists: Iterable[Iterable[str]]) -> list[str]:
+    """Return the names that any repeat has, in the order in which they come: not all classes occur in each."""
+    return list(dict.fromkeys(chain.from_iterable(lists)))
+
+
+def _flat_of(views: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the flat view of the means of all repeats.
 
     The mean of bounds (and of standard errors) is that of one repeat: too wide for several, and never too narrow.
     """
-    flat = grade.scores
-    for name, value in list(flat.items()):
-        values = [part.scores.get(name) for part in parts]
-        if isinstance(value, float):
-            known = [each for each in values if isinstance(each, float)]
-            flat[name] = math.fsum(known) / len(known)
-        elif name == "groups":
-            flat[name] = _groups([part.scores[name] for part in parts])
+    values = {name: [view[name] for view in views if name in view] for name in _names_in(views)}
+    return {name: _groups(each) if name == "groups" else _mean_or_first(each) for name, each in values.items()}
 
 
 def _groups(lists: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
     """Return the scores of groups as means of all repeats, without the intervals of single ones."""
     found = []
     for groups in zip(*lists, strict=True):
-        flat = {name: value for name, value in groups[0].items() if not name.endswith((LOW, HIGH))}
-        for name, value in flat.items():
-            values = [group.get(name) for group in groups]
-            if isinstance(value, float) and all(isinstance(each, float) for each in values):
-                flat[name] = math.fsum(values) / len(values)
-        found.append(flat)
+        flat = _flat_of(groups)
+        found.append({name: value for name, value in flat.items() if not name.endswith((LOW, HIGH))})
     return found
+
+
+def _mean_or_first(values: Sequence[Any]) -> Any:
+    """Return the mean of scores, and of anything else (texts, counts) what the first repeat has."""
+    if not any(isinstance(each, float) for each in values):
+        return values[0]
+    numbers = [each for each in values if isinstance(each, int | float)]
+    return sum(numbers) / len(numbers)
 
 
 def _mean_score(scores: Sequence[Score]) -> Score:
     """Return the mean of a score over repeats, with the mean of its bounds: those of one repeat, never too narrow."""
-    numbers = [score.number for score in scores if score.number is not None]
-    if len(numbers) < len(scores):
+    values = [score.value for score in scores if isinstance(score.value, int | float)]
+    if len(values) < len(scores):
         return scores[0]
+    value = sum(values) / len(values)
+    if not math.isfinite(value):  # what is not known of one repeat is not known of all
+        return replace(scores[0], value=value, low=None, high=None, stderr=None)
     lows, highs, errors = ([getattr(score, name) for score in scores] for name in ("low", "high", "stderr"))
-    value = math.fsum(numbers) / len(numbers)
     return replace(scores[0], value=value, low=_mean(lows), high=_mean(highs), stderr=_mean(errors))
 
 
@@ -333,11 +345,13 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _mean_column(columns: Sequence[Sequence[Any]]) -> list[Any]:
-    found: list[Any] = []
-    for values in zip(*columns, strict=False):
-        known = [value for value in values if isinstance(value, bool | int | float)]
-        found.append(math.fsum(known) / len(known) if len(known) == len(columns) else values[0])
-    return found
+    """Return the mean of each instance; where a repeat has no score of it, there is none of all."""
+    return [_mean_or_missing(values) for values in zip(*columns, strict=False)]
+
+
+def _mean_or_missing(values: Sequence[Any]) -> Any:
+    others = [value for value in values if not isinstance(value, int | float)]
+    return others[0] if others else math.fsum(values) / len(values)
 
 
 # -- exams whose copies are rows ------------------------------------------------------------------------------

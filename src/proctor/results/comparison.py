@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -17,11 +18,13 @@ from proctor.errors import ScoringError, UsageError
 from proctor.results.tables import pipe_table
 from proctor.scoring.distributions import binomial_cdf, normal_cdf, normal_quantile, t_cdf, t_quantile
 from proctor.scoring.intervals import Bootstrap, Floats, Interval, Means, as_floats
+from proctor.statistics.two_level import clustered_error
 
 Test = Literal["auto", "mcnemar", "t", "bootstrap"]
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 
 _BISECTIONS = 60  # halve an interval of 2 down to the spacing of floats
+_ROUNDING = 2.0**-44  # of the larger score: what sums of a few hundred terms leave behind, far below any difference
 _LEAST = 2  # pairs: the spread of one difference is not defined
 
 
@@ -77,7 +80,8 @@ def compare(
         name: What to call the score.
         test: ``mcnemar`` for scores of which each is 0 or the whole (1, or 100 for percentages), exact; ``t`` for
             paired differences; ``bootstrap`` for no assumption about their distribution; ``auto`` takes ``mcnemar``
-            where it fits and ``t`` elsewhere. Differences that are all equal get an exact sign test (``sign``).
+            where it fits and ``t`` elsewhere. Differences that are all equal, or those of all clusters, get an exact
+            sign test (``sign``). What rounding leaves behind is no difference.
         clusters: A key for each instance; instances with the same one (questions on one text) are not independent.
         whole: The score of a right answer, where each is right or wrong; by default 100 where one has that, else 1.
         level: Confidence level.
@@ -137,19 +141,38 @@ def _tested_shares(one: Floats, two: Floats, right: float, bootstrap: Bootstrap)
 def _tested(
     one: Floats, two: Floats, test: Test, groups: Sequence[Hashable] | None, bootstrap: Bootstrap
 ) -> Comparison:
-    differences = two - one
+    differences, rounding = _without_rounding(one, two), _rounding(one, two).max()
     mean = float(differences.mean())
-    if np.ptp(differences) == 0:
-        p_value = _sign_p_value(mean, len(set(groups)) if groups else len(differences))
+    units = _means_of(differences, groups) if groups else differences
+    if np.ptp(differences) == 0 or (len(units) > 1 and np.ptp(units) <= rounding):
+        p_value = _sign_p_value(mean if abs(mean) > rounding else 0.0, len(units))
         return _compared(one, two, "sign", Interval(math.nan, math.nan), p_value, math.nan, bootstrap)
     error = cluster_standard_error(differences, groups) if groups else standard_error(differences)
     if test == "bootstrap":
         interval, p_value = paired_bootstrap(differences, bootstrap)
     else:
-        freedom = (len(set(groups)) if groups else len(differences)) - 1
+        freedom = len(units) - 1
         margin = t_quantile(0.5 + bootstrap.level / 2, freedom) * error if freedom else math.nan
         interval, p_value = Interval(mean - margin, mean + margin), _t_p_value(mean, error, freedom)
     return _compared(one, two, test, interval, p_value, error, bootstrap)
+
+
+def _rounding(one: Floats, two: Floats) -> Floats:
+    """Return how far two scores of an instance may lie apart and be the same, computed in another order."""
+    return _ROUNDING * np.maximum(np.abs(one), np.abs(two))
+
+
+def _without_rounding(one: Floats, two: Floats) -> Floats:
+    """Return second minus first, 0 where only rounding tells them apart."""
+    differences = two - one
+    return np.where(np.abs(differences) <= _rounding(one, two), 0.0, differences)
+
+
+def _means_of(values: Floats, clusters: Sequence[Hashable]) -> Floats:
+    """Return the mean of each cluster, in the order in which they come."""
+    place = {key: position for position, key in enumerate(dict.fromkeys(clusters))}
+    places = [place[key] for key in clusters]
+    return np.bincount(places, weights=values) / np.bincount(places)
 
 
 def _compared(
@@ -179,7 +202,7 @@ def _least_error(count: int) -> float:
 
 def _sign_p_value(difference: float, count: int) -> float:
     """Return the exact p-value of differences that are all the same: of equal chances, all went one way."""
-    return 1.0 if difference == 0 else min(1.0, 2 * 0.5**count)
+    return 1.0 if difference == 0 else 0.5 ** (count - 1)
 
 
 def _t_p_value(mean: float, error: float, freedom: int) -> float:
@@ -228,12 +251,7 @@ def cluster_standard_error(values: Sequence[float] | Floats, clusters: Sequence[
 
     Liang and Zeger's sandwich with the correction G/(G-1) (as ``statsmodels``' cluster covariance of a constant).
     """
-    data = np.asarray(values, dtype=np.float64)
-    place = {key: position for position, key in enumerate(dict.fromkeys(clusters))}
-    sums = np.bincount([place[key] for key in clusters], weights=data - data.mean())
-    if len(sums) <= 1:
-        return math.nan
-    return float(math.sqrt(float(sums @ sums) * len(sums) / (len(sums) - 1)) / data.size)
+    return clustered_error(values, clusters)[0]
 
 
 def mcnemar(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:
@@ -249,9 +267,11 @@ def paired_bootstrap(differences: Floats, bootstrap: Bootstrap) -> tuple[Interva
     Differences that are all equal say nothing about how others would vary: no interval, and a sign test.
     """
     if np.ptp(differences) == 0:
-        return Interval(math.nan, math.nan), _sign_p_value(float(differences[0]), len(differences))
+        return Interval(math.nan, math.nan), _sign_p_value(float(differences.mean()), len(differences))
     means = Means(differences)
-    return bootstrap.intervals(means)[0], bootstrap_p_value(bootstrap.distribution(means)[0])
+    (interval,) = bootstrap.intervals(means)
+    (resampled,) = bootstrap.distribution(means)
+    return interval, bootstrap_p_value(resampled)
 
 
 def bootstrap_p_value(differences: Floats) -> float:
@@ -287,23 +307,29 @@ def power_of(difference: float, error: float, *, level: float = 0.95) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values that hold for all comparisons together (Holm 1979)."""
-    order = np.argsort(p_values, kind="stable")
-    adjusted, highest = [0.0] * len(p_values), 0.0
+    """Return p-values that hold for all comparisons together (Holm 1979); NaN stays and does not count."""
+    found, highest = list(p_values), 0.0
+    order = _smallest_first(p_values)
     for rank, place in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[int(place)] = highest
-    return adjusted
+        highest = max(highest, min(1.0, (len(order) - rank) * p_values[place]))
+        found[place] = highest
+    return found
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Return p-values that bound the share of false discoveries (Benjamini & Hochberg 1995)."""
-    order = np.argsort(p_values, kind="stable")[::-1]
-    adjusted, lowest = [0.0] * len(p_values), 1.0
-    for rank, place in enumerate(order):
-        lowest = min(lowest, p_values[place] * len(p_values) / (len(p_values) - rank))
-        adjusted[int(place)] = lowest
-    return adjusted
+    """Return p-values that bound the share of false discoveries (Benjamini & Hochberg 1995); NaN as in :func:`holm`."""
+    found, lowest = list(p_values), math.inf
+    order = _smallest_first(p_values)
+    for rank, place in reversed(list(enumerate(order, 1))):
+        lowest = min(lowest, p_values[place] * len(order) / rank)
+        found[place] = lowest
+    return found
+
+
+def _smallest_first(p_values: Sequence[float]) -> list[int]:
+    """Return the places of the p-values that are known, the smallest first."""
+    known = [place for place, p_value in enumerate(p_values) if not math.isnan(p_value)]
+    return sorted(known, key=p_values.__getitem__)
 
 
 def compare_all(
@@ -323,7 +349,8 @@ def compare_all(
     Raises:
         ScoringError: The runs share no score that is a number.
     """
-    shared = [name for name in first if name in second and name != "score" and _is_numeric(first[name])]
+    numeric = [{name for name, column in run.items() if _is_numeric(column)} for run in (first, second)]
+    shared = [name for name in first if name in numeric[0] & numeric[1] and name != "score"]
     if not shared:
         raise ScoringError("the runs have no score in common", hint="compare runs of the same exam")
     found = [compare(first[name], second[name], name=name, **options) for name in shared]
@@ -336,7 +363,7 @@ def compare_all(
 
 def _is_numeric(column: Sequence[Any]) -> bool:
     values = [value for value in column if value is not None]
-    return bool(values) and all(isinstance(value, (bool, int, float)) for value in values)
+    return bool(values) and all(isinstance(value, (Real, np.bool_)) for value in values)
 
 
 def p_text(value: float | None) -> str:

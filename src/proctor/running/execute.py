@@ -81,7 +81,7 @@ class Session:
     log: ResponseLog
     number: int
     observer: Observer
-    retry_failed: bool = True
+    retry_failed: bool
     budget: Budget | None = None
     prices: PriceTable | None = None
     spool: QuestionSpool | None = None
@@ -204,6 +204,8 @@ def _leg(kind: Kind, asking: _Asking, stream: _Stream) -> None:
 class _Asking:
     """Which requests are on their way. Requests may be read in one thread while answers are filed in another."""
 
+    _count: int
+
     def __init__(self, session: Session, writer: LogWriter) -> None:
         self.session = session
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
@@ -212,7 +214,6 @@ class _Asking:
         self._sent: dict[int, tuple[Key, Claim | None]] = {}
         self._on_the_way: set[Key] = set()
         self._failed: set[Key] = set()
-        self._count = 0
         self._policy = session.engine.policy
         self._has_warned = False
         self._visited: set[tuple[Kind, int]] = set()
@@ -235,27 +236,30 @@ class _Asking:
         """
         if not any(isinstance(entry.request, Converse) for entry in requests):
             return self._open_plain(requests, count=count), False
-        steps = self.filed.heard_by(listening(self.session.engine, exam)).next_steps(requests)
+        steps, answered = self.filed.heard_by(listening(self.session.engine, exam)).next_steps(requests)
         if count:
-            self.session.progress.cached += len(requests) - len(steps)
-        fresh = self._claim(steps)
-        known = self.filed.known([step.key for step in fresh])
+            self.session.progress.cached += answered
+        fresh, _ = self._unknown(steps)
         with self._lock:
-            self._on_the_way.difference_update(known)
             goes_on = any(not step.is_last and step.key not in self._failed for step in steps)
-        return [step for step in fresh if step.key not in known], goes_on
+        return fresh, goes_on
 
     def _open_plain(self, requests: list[Wanted], *, count: bool) -> list[Step]:
         """Return what has to be asked, where every request is one step: these are claimed before the only look."""
-        fresh = self._claim([Step(entry.request, entry.key) for entry in requests])  # type: ignore[arg-type]
+        fresh, known = self._unknown([Step(entry.request, entry.key) for entry in requests])  # type: ignore[arg-type]
+        if count and known:
+            self.session.progress.cached += sum([entry.key in known for entry in requests])
+        return fresh
+
+    def _unknown(self, steps: list[Step]) -> tuple[list[Step], set[Key]]:
+        """Claim steps; return those that the log does not know, and the keys that it does."""
+        fresh = self._claim(steps)
         known = self.filed.known([step.key for step in fresh])
         if not known:  # nearly always, in a run that asks
-            return fresh
+            return fresh, known
         with self._lock:
             self._on_the_way.difference_update(known)
-        if count:
-            self.session.progress.cached += sum([entry.key in known for entry in requests])
-        return [step for step in fresh if step.key not in known]
+        return [step for step in fresh if step.key not in known], known
 
     def _claim(self, steps: list[Step]) -> list[Step]:
         fresh = []
@@ -317,11 +321,6 @@ class _Asking:
         for sent in left:
             self._settle(*sent, Response(failure=_NO_ANSWER))
 
-    def drop_unsent(self) -> None:
-        """Forget requests that were planned and never read."""
-        with self._lock:
-            self._on_the_way.intersection_update([key for key, _ in self._sent.values()])
-
     def _settle(self, key: Key, claim: Claim | None, response: Response) -> None:
         session, progress = self.session, self.session.progress
         self._writer.put(key, response)
@@ -368,8 +367,6 @@ class _Stream:
 
     def check(self) -> None:
         """Raise what went wrong while reading the exams."""
-        if self._held is None or self._asking.session.stopped is not None:
-            self._asking.drop_unsent()
         if self._error is not None:
             raise self._error
         if not self._ended:

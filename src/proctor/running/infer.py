@@ -40,7 +40,7 @@ def infer(
         One prediction for one instance, a list for several; a dataset with ``return_data``.
 
     Raises:
-        UsageError: There is no engine.
+        UsageError: There is no engine, or there are more or fewer previous messages than instances.
         ProctorError: The recipe does not fit the instances, or the engine cannot answer.
     """
     recipe, engine = _in_order(recipe if recipe is not None else dataset_query, engine)
@@ -50,7 +50,12 @@ def infer(
         [instance_or_instances] if isinstance(instance_or_instances, Mapping) else list(instance_or_instances)
     )
     rows = [dict(row) for row in produce(instances, recipe, **overrides)]
-    for row, before in zip(rows, previous_messages or (), strict=False):
+    if previous_messages is not None and len(previous_messages) != len(rows):
+        raise UsageError(
+            f"there are previous messages of {len(previous_messages)} instances, and {len(rows)} instances",
+            hint="give a list of messages for each instance; it may be empty",
+        )
+    for row, before in zip(rows, previous_messages or (), strict=previous_messages is not None):
         row["source"] = [*before, *_messages(row["source"])]
     outputs = (
         chosen.infer_log_probs(rows, return_meta_data=True)

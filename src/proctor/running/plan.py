@@ -111,14 +111,18 @@ class Filed:
         """Return what is filed under the keys as it stands, failures included where they stand for answers."""
         return self._log.get_many(self._engine, keys, failures=self._with_failures)
 
-    def next_steps(self, requests: Sequence[Wanted]) -> list[Step]:
-        """Return what has to be asked next for those requests that are not fully answered."""
+    def next_steps(self, requests: Sequence[Wanted]) -> tuple[list[Step], int]:
+        """Return what has to be asked next for requests that are not fully answered, and how many answers there are.
+
+        Each turn of a conversation is an answer.
+        """
         plain = [entry for entry in requests if not isinstance(entry.request, Converse)]
         known = self.known([entry.key for entry in plain])
         steps = [Step(entry.request, entry.key) for entry in plain if entry.key not in known]  # type: ignore[arg-type]
         talks = [self._talk(entry.request, entry) for entry in requests if isinstance(entry.request, Converse)]
         self._advance(talks)
-        return steps + [step for talk in talks if (step := talk.step) is not None]
+        answered = len(plain) - len(steps) + sum(len(talk.replies) for talk in talks)
+        return steps + [step for talk in talks if (step := talk.step) is not None], answered
 
     def assemble(self, requests: Sequence[Wanted]) -> list[Response | None]:
         """Return the response to each request; ``None`` where there is none."""

@@ -110,6 +110,11 @@ class Processor:
         self._operator: InstanceOperator | MultiStreamOperator = operator
 
     @property
+    def function(self) -> Artifact:
+        """The operator itself, for whoever describes by value what an exam is made of."""
+        return self._operator
+
+    @property
     def name(self) -> str:
         """How messages call it."""
         return self._operator.artifact_id or type(self._operator).__name__
@@ -452,7 +457,7 @@ class Unavailable:
         """
         raise self.error
 
-    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> Measured:
+    def measure(self, columns: Columns, **wanted: bool) -> Measured:
         """Raise the reason.
 
         Raises:

@@ -24,6 +24,7 @@ else:
     np = Deferred("numpy")
 
 _FEWEST = 2  # of questions: the spread of one is not defined
+_ROUNDING = 2.0**-44  # of the largest score: means of equal answers differ by so little, and by nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class TwoLevel:
 
         Scores between 0 and ``whole`` have Wilson's interval (1927) for as many independent answers as have the same
         standard error, with Student's quantile: it stays within bounds, and has a width where all answers are equal.
-        Others have Student's.
+        Others have Student's; NaN where all are equal, which says nothing of how others would vary.
 
         Args:
             level: Confidence level.
@@ -81,6 +82,7 @@ class TwoLevel:
             return math.nan, math.nan
         z = t_quantile(0.5 + level / 2, self.freedom) if self.freedom else math.nan
         if whole is None or not 0 <= self.mean <= whole:
+            z = z if self.error else math.nan
             return self.mean - z * self.error, self.mean + z * self.error
         share, error = self.mean / whole, self.error / whole
         units = self.clusters or self.n
@@ -114,7 +116,7 @@ def two_level(answers: Sequence[Sequence[float]] | Floats, clusters: Sequence[Ha
     if not n or not k:
         raise ValueError("no scores")
     means = table.mean(axis=1)
-    spread = float(means.var(ddof=1)) if n >= _FEWEST else math.nan
+    spread = math.nan if n < _FEWEST else 0.0 if np.ptp(means) <= _rounding(table) else float(means.var(ddof=1))
     sigma2 = float(table.var(axis=1, ddof=1).mean()) if k > 1 else None
     omega2 = None if sigma2 is None else max(0.0, spread - sigma2 / k)
     error, freedom, count = math.sqrt(spread / n) if n >= _FEWEST else math.nan, n - 1, None
@@ -138,6 +140,12 @@ def clustered_error(values: Sequence[float] | Floats, clusters: Sequence[Hashabl
         raise ValueError(f"{len(clusters)} keys for {data.size} values")
     place = {key: position for position, key in enumerate(dict.fromkeys(clusters))}
     sums = np.bincount([place[key] for key in clusters], weights=data - data.mean())
+    sums[np.abs(sums) <= data.size * _rounding(data)] = 0.0
     if len(sums) < _FEWEST:
         return math.nan, len(sums)
     return math.sqrt(float(sums @ sums) * len(sums) / (len(sums) - 1)) / data.size, len(sums)
+
+
+def _rounding(data: Floats) -> float:
+    """Return how far scores that are equal may lie apart because they were computed in another order."""
+    return _ROUNDING * float(np.abs(data).max(initial=0.0))
