@@ -248,11 +248,11 @@ class ResponseLog:
         opened = self.sealer(engine).opened
         found = {}
         for row in self._select(table, engine, keys):
-            key = Key(row[0], row[1])
+            key = row[:2]  # equal to the key, and made faster
             try:
                 response = decode(opened(*row))
             except LogError:
-                self.note_damage(engine, key)
+                self.note_damage(engine, Key(*key))
             else:
                 found[key] = response if response.finish_reasons == _STOPPED else without_filtered(response)
         return found

@@ -119,9 +119,9 @@ class Template(InstanceOperator):
         arrange, before, before_answer, after = map(self._hook, _HOOKS)
         skips, postprocessors, titles = self.skip_rendered_instance, self.postprocessors, self.title_fields
         serialize = self._serialized()
-        source_of, answer_of = self.input_fields_to_source, self.reference_fields_to_target_and_references
-        instruction, instruct = self.instruction, self._filler(self.instruction, "instruction")
-        prefix_of = self._filler(self.target_prefix, "target_prefix")
+        source_of, answer_of = self.question_filler(), self.answer_filler()
+        instruction, instruct = self.instruction, self.filler(self.instruction, "instruction")
+        prefix_of = self.filler(self.target_prefix, "target_prefix")
         is_asked = stream_name == INFERENCE_STREAM
 
         def step(instance: Fields) -> Fields:
@@ -153,6 +153,14 @@ class Template(InstanceOperator):
 
         return step
 
+    def question_filler(self) -> Callable[[Fields], str]:
+        """Return ``input_fields_to_source`` as a function; templates that fill a format string prepare it once."""
+        return self.input_fields_to_source
+
+    def answer_filler(self) -> Callable[[Fields], tuple[str, list[str]]]:
+        """Return ``reference_fields_to_target_and_references`` as a function."""
+        return self.reference_fields_to_target_and_references
+
     def _hook(self, name: str) -> Callable[..., Any] | None:
         """Return a hook that the class overrides, ``None`` where it does nothing."""
         return None if getattr(type(self), name) is getattr(Template, name) else getattr(self, name)
@@ -170,13 +178,13 @@ class Template(InstanceOperator):
 
         return serialized
 
-    def _filler(self, text: str, name: str) -> Callable[[Mapping[str, Any]], str]:
-        """Return what fills one of this template's format strings."""
+    def filler(self, text: str, name: str, kind: str = "input field") -> Callable[[Mapping[str, Any]], str]:
+        """Return :meth:`fill` for one of this template's format strings, compiled."""
         if type(self).fill is not Template.fill:
-            return lambda values: self.fill(text, name, values)
+            return lambda values: self.fill(text, name, values, kind)
         if not text:
             return lambda values: text
-        return compile_format(text, type(self).__name__, name)
+        return compile_format(text, type(self).__name__, name, kind)
 
     def _capitalise_some(self, inputs: Fields) -> None:
         for field in self.title_fields:
