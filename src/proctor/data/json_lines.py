@@ -146,7 +146,7 @@ class _Column:
 
 
 _TEXTS: Final = frozenset({str, type(None)})
-_NESTED: Final = (frozenset({list}), frozenset({dict}))
+_NESTED: Final[tuple[set[type], ...]] = ({list}, {dict})
 
 
 def _is_no_date(name: str) -> bool:
