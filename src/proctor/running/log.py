@@ -246,9 +246,9 @@ class ResponseLog:
 
     def _read(self, table: str, engine: int, keys: Sequence[Key]) -> dict[Key, Response]:
         opened = self.sealer(engine).opened
-        found = {}
+        found: dict[Key, Response] = {}
         for row in self._select(table, engine, keys):
-            key = row[:2]  # equal to the key, and made faster
+            key: Key = row[:2]  # type: ignore[assignment]  # equal to the key, and made faster
             try:
                 response = decode(opened(*row))
             except LogError:
