@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from itertools import islice
-from typing import Any, BinaryIO, Final
+from typing import IO, Any, Final
 
 import msgspec
 
@@ -52,7 +52,7 @@ def unchanged_rows(data: bytes, limit: int | None = None) -> list[Row] | None:
     return None if rows is None else list(rows)
 
 
-def unchanged_lines(file: BinaryIO, limit: int | None = None) -> Iterator[Row] | None:
+def unchanged_lines(file: IO[bytes], limit: int | None = None) -> Iterator[Row] | None:
     """Return the rows of a file of JSON lines, or ``None`` where pandas might read them in another way.
 
     Args:
@@ -87,7 +87,7 @@ def unchanged_lines(file: BinaryIO, limit: int | None = None) -> Iterator[Row] |
     return islice(_decoded(file), limit)
 
 
-def _decoded(file: BinaryIO) -> Iterator[Row]:
+def _decoded(file: IO[bytes]) -> Iterator[Row]:
     while lines := file.readlines(_BLOCK_BYTES):
         yield from map(_LINE.decode, lines)
 

@@ -329,7 +329,8 @@ def _rows(packed: _Packed) -> Sequence[Any]:
     form, values, more = packed
     if form == "one":
         return [dict(zip(values, each, strict=True)) for each in zip(*map(_rows, more), strict=True)]
-    return values if form == "any" else values * more
+    found: Sequence[Any] = values if form == "any" else values * more
+    return found
 
 
 def _packed_turns(turns: Sequence[tuple[Turn, ...]]) -> _Packed:
