@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proctor.data import json_lines
 from proctor.data.dataframes import frames
 from proctor.data.files import records
 from proctor.data.json_lines import unchanged_rows
@@ -94,3 +95,24 @@ def test_ordinary_rows_need_no_pandas():
 )
 def test_what_pandas_may_change_or_refuse_is_left_to_it(data):
     assert unchanged_rows(data) is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(tables(), st.sampled_from([None, 1, 2]), st.sampled_from([b"", b"\n", b"\n\n", b"\n\r", b'\n{"a": "\\u0000"}']))
+def test_a_file_of_many_blocks_is_read_as_one_of_one_block(rows, limit, end):
+    data = "\n".join(map(json.dumps, rows)).encode() + end
+    whole = unchanged_rows(data, limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_lines, "_BLOCK_BYTES", 1)
+        assert unchanged_rows(data, limit) == whole
+
+
+def test_rows_of_a_large_file_are_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(json_lines, "_BLOCK_BYTES", 100)
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps({"question": f"Is {n} even?"}) + "\n" for n in range(1000)), encoding="utf-8")
+    with path.open("rb") as file:
+        rows = json_lines.unchanged_lines(file)
+        assert next(rows) == {"question": "Is 0 even?"}
+        assert file.tell() < path.stat().st_size / 2
+        assert sum(1 for _ in rows) == 999

@@ -107,7 +107,7 @@ def test_a_row_that_is_not_plain_data_is_put_in_words_anew(value):
 
 def test_a_file_that_has_no_room_holds_nothing(monkeypatch):
     question = Question(0, {"text": "x" * 100}, Exchange(()), (Rolling("x"),))
-    monkeypatch.setattr(question_spool, "MOST_BYTES", 400)
+    monkeypatch.setattr(question_spool, "MOST_BYTES", 500)
     assert spooled([question]) is not None
     assert spooled([question] * 3) is None
 
@@ -170,3 +170,26 @@ def test_texts_that_only_look_like_texts_are_put_in_words_anew():
     turn = Turn("user", (Span(Text("a")),))
     assert spooled([plain]) is not None
     assert spooled([replace(plain, exchange=Exchange((turn,)))]) is None
+
+
+SHARED = {"template": {"name": "t", "list": [1]}}
+NAME = st.sampled_from(["a", "b", "c"])
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from([0.0, -0.0, 1.0, "a"]) | st.just(SHARED),
+    lambda each: st.lists(each, max_size=2) | st.dictionaries(NAME | st.sampled_from([1, True, 1.5]), each, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.lists(st.dictionaries(NAME, VALUE, max_size=3) | st.fixed_dictionaries({"a": VALUE, "b": VALUE}), max_size=5))
+def test_rows_come_back_equal_whatever_they_share(rows):
+    questions = [
+        Question(number, row, Exchange(()), (Rolling(str(number)),)) for number, row in enumerate([*rows, *rows[:1]])
+    ]
+    exam = _Exam()
+    with QuestionSpool() as spool:
+        recording = spool.record(exam)
+        recording.add(questions, [wanted(each, "") for each in questions])
+        recording.finish()
+        found = [each.instance for block, _ in spool.blocks(exam) for each in block]
+    assert repr(found) == repr([each.instance for each in questions])

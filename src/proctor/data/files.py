@@ -24,7 +24,7 @@ from proctor.data.bounds import check_file
 from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
 from proctor.data.hub import local_file, place_of
-from proctor.data.json_lines import unchanged_rows
+from proctor.data.json_lines import unchanged_lines
 from proctor.data.loaders import LazyLoader
 from proctor.effects import Effect, reading
 from proctor.errors import (
@@ -290,10 +290,10 @@ class LoadJsonFile(FileLoader):
         if self.compression is None and not path.endswith(_PACKED):
             if not is_large and not is_remote(path):
                 with opened(path) as file:
-                    found = unchanged_rows(file.read(), self.get_limit())
-                if found is not None:
-                    yield from found
-                    return
+                    found = unchanged_lines(file, self.get_limit())
+                    if found is not None:
+                        yield from found
+                        return
             check_lines(path, self.get_limit())  # pandas forgives what other readers of the file would not
         try:
             if is_large:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any
+
+from msgspec.structs import replace
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import get_field

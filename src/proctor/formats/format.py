@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
+
+from msgspec import Struct
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.operator import InstanceOperator
@@ -20,7 +22,8 @@ from proctor.ir import Prompt, Span
 class Demo:
     """A solved instance in words.
 
-    ``laid_out`` is room for a compiled format to keep the demo's final text, where that is the same in every prompt.
+    ``laid_out`` is room for a compiled format to keep the demo's text, where that is the same in every prompt, and
+    ``inner`` for the same with its line breaks applied.
     """
 
     source: str
@@ -28,10 +31,10 @@ class Demo:
     target_prefix: str = ""
     turns: Sequence[Mapping[str, Any]] | None = None
     laid_out: str | None = None
+    inner: str | None = None
 
 
-@dataclass(slots=True)
-class Parts:
+class Parts(Struct):
     """What a format lays out.
 
     Attributes:
@@ -47,7 +50,7 @@ class Parts:
     target_prefix: str = ""
     demos: Sequence[Demo] = ()
     turns: Sequence[Mapping[str, Any]] | None = None
-    media: Mapping[str, Any] = field(default_factory=dict)
+    media: Mapping[str, Any] = {}
     source_spans: Callable[[], tuple[Span, ...]] | None = None
 
     def labelled_source(self) -> tuple[Span, ...]:

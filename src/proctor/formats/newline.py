@@ -38,6 +38,30 @@ def apply_newline_notation(text: str) -> str:
     return "\n".join(kept)
 
 
+def begins_a_run(text: str) -> bool:
+    """Return whether a text begins with a character that a run may consist of."""
+    return text[:1] in _RUN
+
+
+def stands_alone(text: str) -> bool:
+    r"""Return whether no run reaches into a text, wherever it stands, and none is in it."""
+    return bool(text) and text[0] not in _RUN and text[-1] not in _RUN and MARK not in text
+
+
+def inside(text: str) -> str:
+    r"""Return what becomes of a text between others where what comes next begins no run.
+
+    Nothing is returned where that depends on what comes before: where the text itself begins one.
+    """
+    if not text or text[0] in _RUN:
+        return ""
+    return apply_newline_notation(f"{text}{_NO_RUN}")[:-1]
+
+
+_NO_RUN = "x"
+"""Any character that runs end before."""
+
+
 def edits(text: str) -> Iterator[Edit]:
     """Yield the replacements that the notation makes, from left to right."""
     start = _leading(text)

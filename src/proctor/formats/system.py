@@ -10,6 +10,7 @@ from pydantic import Field
 
 from proctor.data.format_strings import compile_format, fields_of, pieces_of
 from proctor.formats.format import Demo, Format, LayOut, Parts
+from proctor.formats.frame import Frame
 from proctor.formats.newline import apply_newline_notation, edits
 from proctor.ir import Prompt, Span, Turn
 
@@ -45,9 +46,12 @@ class _SystemLayout:
         self.fill_demo: Fill = compile_format(demo_format, "SystemFormat", "demo_format", "part of a demo")
         self.fill: Fill = compile_format(model_input_format, "SystemFormat", "model_input_format", "part of a prompt")
         self.demos_are_constant = "instruction" not in fields_of(demo_format)
+        self.frame = Frame.of(model_input_format, self.fill, arguments)
 
     def lay_out(self, parts: Parts) -> Prompt:
-        text = apply_newline_notation(self.fill(self.values(parts)))
+        text = None if self.frame is None or parts.turns is not None else self.frame.around(parts, self.demo)
+        if text is None:
+            text = apply_newline_notation(self.fill(self.values(parts)))
         return Prompt(text, lambda: self.explain(parts))
 
     def values(self, parts: Parts) -> dict[str, Any]:

@@ -246,13 +246,13 @@ class ResponseLog:
 
     def _read(self, table: str, engine: int, keys: Sequence[Key]) -> dict[Key, Response]:
         opened = self.sealer(engine).opened
-        found = {}
+        found: dict[Key, Response] = {}
         for row in self._select(table, engine, keys):
-            key = Key(row[0], row[1])
+            key: Key = row[:2]  # type: ignore[assignment]  # equal to the key, and made faster
             try:
                 response = decode(opened(*row))
             except LogError:
-                self.note_damage(engine, key)
+                self.note_damage(engine, Key(*key))
             else:
                 found[key] = response if response.finish_reasons == _STOPPED else without_filtered(response)
         return found

@@ -59,6 +59,7 @@ _ROLES: Final = frozenset({str, type(None)})
 _ONE: Final = frozenset({1})
 _GENERATE: Final = frozenset({Generate})
 _SPAN: Final = frozenset({Span})
+_DICT: Final = frozenset({dict})
 
 _Packed: TypeAlias = tuple[Any, ...]
 """Columns that are nearly always of one form (a request to write, a turn of one span) are flat lists then."""
@@ -203,27 +204,28 @@ class _Shared:
             [each.answer for each in exchanges],
             [each.gold for each in exchanges],
         )
+        rows = _packed_rows([each.instance for each in questions])
         nested = (
-            [each.instance for each in questions],
             [each.references for each in exchanges],
             [each.choices for each in exchanges],
             [each.labels for each in questions],
         )
         requests = self._packed_requests([each.requests for each in questions])
-        if not (are_plain(chain(*scalars)) and are_plain(chain(*nested, requests[1])) and all(map(_are_texts, turns))):
+        plain = are_plain(chain(*scalars)) and are_plain(chain(*nested, requests[1], _values_of(rows)))
+        if not (plain and all(map(_are_texts, turns))):
             raise _UnfitError
         own = (
             [self._number(each.processors) for each in questions],
             [None if each.failure is None else structs.astuple(each.failure) for each in questions],
             [each.digest for each in questions],
         )
-        return turns, requests, (*scalars, *nested, *own)
+        return turns, requests, rows, (*scalars, *nested, *own)
 
     def unpacked(self, packed: _Packed) -> list[Question]:
         """Return the questions of columns."""
-        (asked, opening), requests, rest = packed
+        (asked, opening), requests, rows, rest = packed
         values = self._values
-        columns = zip(_turns(asked), _turns(opening), self._requests(requests), *rest, strict=True)
+        columns = zip(_turns(asked), _turns(opening), self._requests(requests), _rows(rows), *rest, strict=True)
         return [
             Question(
                 number,
@@ -239,11 +241,11 @@ class _Shared:
                 turns,
                 opened,
                 own,
+                instance,
                 number,
                 prefix,
                 answer,
                 gold,
-                instance,
                 references,
                 choices,
                 labels,
@@ -297,6 +299,38 @@ class _Shared:
     def _decoding(self, number: int) -> Decoding:
         value: Decoding = self._values[number]
         return value
+
+
+def _packed_rows(rows: Sequence[Any]) -> _Packed:
+    """Return dicts as columns, where all have the same names; a value that they share (the very object) once."""
+    names = tuple(rows[0]) if rows and type(rows[0]) is dict else ()
+    alike = names and _DICT.issuperset(map(type, rows)) and _TEXT.issuperset(map(type, names))
+    if not alike or {names} != set(map(tuple, rows)):
+        return "any", rows, None
+    columns = zip(*map(dict.values, rows), strict=True)
+    return "one", names, [_packed_values(values) for values in columns]
+
+
+def _packed_values(values: tuple[Any, ...]) -> _Packed:
+    if len(set(map(id, values))) == 1:
+        return "same", values[:1], len(values)
+    return _packed_rows(values) if type(values[0]) is dict else ("any", values, None)
+
+
+def _values_of(packed: _Packed) -> Iterator[Any]:
+    """Yield what packed rows consist of, names included."""
+    form, values, columns = packed
+    yield from values
+    if form == "one":
+        yield from chain.from_iterable(map(_values_of, columns))
+
+
+def _rows(packed: _Packed) -> Sequence[Any]:
+    form, values, more = packed
+    if form == "one":
+        return [dict(zip(values, each, strict=True)) for each in zip(*map(_rows, more), strict=True)]
+    found: Sequence[Any] = values if form == "any" else values * more
+    return found
 
 
 def _packed_turns(turns: Sequence[tuple[Turn, ...]]) -> _Packed:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from proctor.errors import Diagnostic, ProctorError
@@ -49,6 +49,8 @@ from proctor.scoring.stored import Store, StoredColumn
 
 BLOCK: Final = 256
 """Answers that are read and processed together: enough to make calls cheap, few enough to weigh nothing."""
+
+_ONE: Final = frozenset({1})
 
 Shown = Callable[[Sequence[Reading]], Any]
 
@@ -283,12 +285,15 @@ class _Sheet:
 
     def add(self, block: Sequence[Answered], readings: Sequence[Sequence[Reading]], first: int) -> Columns:
         """File the readings of a block, whose first question is at ``first``, and return them as columns."""
-        flat = [reading for found in readings for reading in found]
+        flat = list(chain.from_iterable(readings))
         values = [reading.value for reading in flat]
         fields = [reading.fields for reading in flat]
         self.raw.extend(values)
-        self.owners.extend(first + place for place, found in enumerate(readings) for _ in found)
-        self.one_each = self.one_each and all(len(found) == 1 for found in readings)
+        if _ONE.issuperset(map(len, readings)):
+            self.owners.extend(range(first, first + len(readings)))
+        else:
+            self.owners.extend(first + place for place, found in enumerate(readings) for _ in found)
+            self.one_each = False
         if self._fields is not None:
             self._fields.extend(fields)
         if self._prompts is not None:
@@ -349,8 +354,11 @@ class _Book:
         predictions, references = list(columns.predictions), list(columns.references)
         for steps, positions in self._steps.of(questions):
             part, rest = _processed(columns.select(positions), steps)
-            for position, prediction, reference in zip(positions, part.predictions, part.references, strict=True):
-                predictions[position], references[position] = prediction, reference
+            if len(positions) == len(predictions) == len(part.predictions) == len(part.references):  # all, in order
+                predictions, references = list(part.predictions), list(part.references)
+            else:
+                for position, prediction, reference in zip(positions, part.predictions, part.references, strict=True):
+                    predictions[position], references[position] = prediction, reference
             if rest:
                 later = self._later.setdefault(tuple(map(id, rest)), _Later(rest, self._store))
                 later.add(positions, first, columns.task_data)

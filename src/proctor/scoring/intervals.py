@@ -171,6 +171,7 @@ class Means:
         self._present = ~np.isnan(self._columns)
         self._complete = bool(self._present.all())
         self._filled = np.where(self._present, self._columns, 0.0)
+        self._hits = list(map(_hits, self._filled))
         self._transform = transform or (lambda means: means)
 
     @property
@@ -189,7 +190,7 @@ class Means:
 
     def resampled(self, rows: Indices) -> Floats:
         """Return the means of each resample."""
-        sums = np.stack([column[rows].sum(axis=1) for column in self._filled])
+        sums = np.stack([_sums(*each, rows) for each in zip(self._filled, self._hits, strict=True)])
         if self._complete:
             return self._transform(sums / self.size)
         counts = np.stack([present[rows].sum(axis=1) for present in self._present])
@@ -200,6 +201,18 @@ class Means:
         sums = self._filled.sum(axis=1, keepdims=True) - self._filled
         counts = self._present.sum(axis=1, keepdims=True) - self._present
         return self._transform(_divide(sums, counts))
+
+
+def _hits(column: Floats) -> Any:
+    """Return where a column of scores of 0 and 1 has a 1; ``None`` for any other column."""
+    return column != 0.0 if np.isin(column, (0.0, 1.0)).all() and not np.signbit(column).any() else None
+
+
+def _sums(column: Floats, hits: Any, rows: Indices) -> Floats:
+    """Return the sums of a column over resamples; hits are counted, which gives the same numbers faster."""
+    if hits is None:
+        return column[rows].sum(axis=1)  # type: ignore[no-any-return]
+    return np.array([np.count_nonzero(hits[row]) for row in rows], dtype=np.float64)
 
 
 class Maxima:

@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import ScoringError
 from proctor.ir import Failure
-from proctor.scoring.columns import scatter
+from proctor.scoring.columns import scatter, to_columns
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
@@ -103,9 +104,8 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         return chosen_fields(columns, self.prediction_field, self.reference_field)
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
-        inputs = (
-            EvaluationInput(*each)
-            for each in zip(columns.predictions, columns.references, self.fields(columns), strict=True)
+        inputs = starmap(
+            EvaluationInput, zip(columns.predictions, columns.references, self.fields(columns), strict=True)
         )
         mapped = self.map_stream(inputs)
         failures = {position: each for position, each in enumerate(mapped) if isinstance(each, Failure)}
@@ -226,6 +226,22 @@ class ReductionInstanceMetric(MapReduceMetric[Prediction, Intermediate]):
     def reduce_one(self, intermidate: Intermediate) -> dict[str, Any]:
         """Return the scores of the instance."""
         return dict(intermidate)  # type: ignore[call-overload, no-any-return]
+
+    def _instance_columns(self, intermediates: list[Intermediate]) -> dict[str, Sequence[Any]]:
+        if type(self).reduce_one is not ReductionInstanceMetric.reduce_one:
+            return super()._instance_columns(intermediates)
+        return self._with_main(to_columns(self._rows(intermediates), len(intermediates)), len(intermediates))
+
+    def _rows(self, intermediates: Iterable[Any]) -> Iterator[Scores]:
+        """Yield the scores of instances under their public names; what few objects stand for is named once."""
+        known: dict[int, Scores] = {}
+        for each in intermediates:
+            row = known.get(id(each))
+            if row is None:
+                row = self.prefixed(each)
+                if len(known) < _MOST_KEPT_ONCE:
+                    known[id(each)] = row
+            yield row
 
     def resampler(self, intermediates: Sequence[Intermediate], names: Sequence[str]) -> Resampler:
         """Return how to recompute the scores ``names`` on resamples."""

@@ -14,15 +14,16 @@ before it returned; a subclass overrides the ones it needs:
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from string import Formatter
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import Field
+from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.format_strings import compile_format
-from proctor.data.operator import InstanceOperator
+from proctor.data.operator import InstanceOperator, Step
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.errors import TemplateError
 from proctor.ir import Exchange, Span, Turn
@@ -105,30 +106,85 @@ class Template(InstanceOperator):
 
     def process(self, instance: Fields, stream_name: str | None = None) -> Fields:
         """Return the instance with ``source``, ``instruction``, ``target_prefix``, ``target`` and ``references``."""
-        if self.skip_rendered_instance and "source" in instance and "target" in instance and "references" in instance:
-            return instance
-        instance = dict(instance)
-        inputs = instance["input_fields"] = dict(instance["input_fields"])
-        references = None
-        if stream_name != INFERENCE_STREAM:
-            if instance.get("reference_fields") is None:
-                raise TemplateError("the instance has no reference fields", path="$.reference_fields")
-            references = instance["reference_fields"] = dict(instance["reference_fields"])
-            inputs, references = self.preprocess_input_and_reference_fields(inputs, references)
-        self._put_in_words(instance, inputs)
-        if references is not None:
-            shown = self.serialize(self.preprocess_reference_fields(references), instance)
-            instance["target"], instance["references"] = self.reference_fields_to_target_and_references(shown)
-        return self.post_process_instance(instance)
+        is_asked = stream_name == INFERENCE_STREAM
+        owner, step = self._steps.get(is_asked, _NO_STEP)
+        if owner is not self:  # a copy has its original's, until it needs its own
+            step = self.compile(stream_name)
+            self._steps[is_asked] = self, step
+        return step(instance)
 
-    def _put_in_words(self, instance: Fields, inputs: Fields) -> None:
-        inputs = self.preprocess_input_fields(inputs)
-        self._capitalise(inputs)
-        shown = self.serialize(inputs, instance)
-        instance["source"] = self.input_fields_to_source(shown)
-        instance["instruction"] = self.fill(instance.get("instruction", self.instruction), "instruction", shown)
-        instance["target_prefix"] = self.fill(self.target_prefix, "target_prefix", shown)
-        instance["postprocessors"] = self.postprocessors
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        """Return what puts an instance of a stream in words: the hooks that the class has, and nothing for others."""
+        arrange, before, before_answer, after = map(self._hook, _HOOKS)
+        skips, postprocessors, titles = self.skip_rendered_instance, self.postprocessors, self.title_fields
+        serialize = self._serialized()
+        source_of, answer_of = self.question_filler(), self.answer_filler()
+        instruction, instruct = self.instruction, self.filler(self.instruction, "instruction")
+        prefix_of = self.filler(self.target_prefix, "target_prefix")
+        is_asked = stream_name == INFERENCE_STREAM
+
+        def step(instance: Fields) -> Fields:
+            if skips and "source" in instance and "target" in instance and "references" in instance:
+                return instance
+            instance = dict(instance)
+            inputs = instance["input_fields"] = dict(instance["input_fields"])
+            references = None
+            if not is_asked:
+                if instance.get("reference_fields") is None:
+                    raise TemplateError("the instance has no reference fields", path="$.reference_fields")
+                references = instance["reference_fields"] = dict(instance["reference_fields"])
+                if arrange is not None:
+                    inputs, references = arrange(inputs, references)
+            if before is not None:
+                inputs = before(inputs)
+            if titles:
+                self._capitalise(inputs)
+            shown = serialize(inputs, instance)
+            instance["source"] = source_of(shown)
+            own = instance.get("instruction", instruction)
+            instance["instruction"] = instruct(shown) if own is instruction else self.fill(own, "instruction", shown)
+            instance["target_prefix"] = prefix_of(shown)
+            instance["postprocessors"] = postprocessors
+            if references is not None:
+                answer = references if before_answer is None else before_answer(references)
+                instance["target"], instance["references"] = answer_of(serialize(answer, instance))
+            return instance if after is None else after(instance)
+
+        return step
+
+    def question_filler(self) -> Callable[[Fields], str]:
+        """Return ``input_fields_to_source`` as a function; templates that fill a format string prepare it once."""
+        return self.input_fields_to_source
+
+    def answer_filler(self) -> Callable[[Fields], tuple[str, list[str]]]:
+        """Return ``reference_fields_to_target_and_references`` as a function."""
+        return self.reference_fields_to_target_and_references
+
+    def _hook(self, name: str) -> Callable[..., Any] | None:
+        """Return a hook that the class overrides, ``None`` where it does nothing."""
+        return None if getattr(type(self), name) is getattr(Template, name) else getattr(self, name)
+
+    def _serialized(self) -> Callable[[Fields, Fields], Fields]:
+        """Return :meth:`serialize`; where all values are texts that nobody changes, the values are returned."""
+        serialize, serializer = self.serialize, self.serializer
+        if type(self).serialize is not Template.serialize or not isinstance(serializer, MultiTypeSerializer):
+            return serialize
+
+        def serialized(data: Fields, instance: Fields) -> Fields:
+            if _TEXT.issuperset(map(type, data.values())) and serializer.keeps_text:
+                return dict(data)
+            return serialize(data, instance)
+
+        return serialized
+
+    def filler(self, text: str, name: str, kind: str = "input field") -> Callable[[Mapping[str, Any]], str]:
+        """Return :meth:`fill` for one of this template's format strings, compiled."""
+        if type(self).fill is not Template.fill:
+            return lambda values: self.fill(text, name, values, kind)
+        if not text:
+            return lambda values: text
+        return compile_format(text, type(self).__name__, name, kind)
 
     def _capitalise_some(self, inputs: Fields) -> None:
         for field in self.title_fields:
@@ -194,11 +250,23 @@ class Template(InstanceOperator):
         """Start with nothing compiled."""
         super().prepare()
         self._compiled: dict[str, Any] = {}
+        self._steps: dict[bool, tuple[Template | None, Step]] = {}
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if not name.startswith("_") and not self._preparing:
             self._compiled = {}
+            self._steps = {}
+
+
+_NO_STEP: Final[tuple[Template | None, Step]] = (None, dict)
+
+_HOOKS: Final = (
+    "preprocess_input_and_reference_fields",
+    "preprocess_input_fields",
+    "preprocess_reference_fields",
+    "post_process_instance",
+)
 
 
 def question_turns(source: str, turns: Sequence[Mapping[str, Any]] | None) -> tuple[Turn, ...]:

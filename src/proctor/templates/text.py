@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import Field
+from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import get_field
@@ -26,6 +28,13 @@ class InputFormatTemplate(Template):
         """Fill ``input_format``."""
         return self.fill(self._required(self.input_format, "input_format"), "input_format", input_fields)
 
+    @override
+    def question_filler(self) -> Callable[[Fields], str]:
+        own = type(self).input_fields_to_source is InputFormatTemplate.input_fields_to_source
+        if not (own and self.input_format):
+            return super().question_filler()
+        return self.filler(self.input_format, "input_format")
+
     def _required(self, text: str | None, name: str) -> str:
         if text is None:
             raise TemplateError(f"{type(self).__name__} needs '{name}'", path=f"$.{name}")
@@ -41,6 +50,20 @@ class OutputFormatTemplate(Template):
         """Fill ``output_format``."""
         target = self._answer(self.output_format, "output_format", reference_fields)
         return target, [target]
+
+    @override
+    def answer_filler(self) -> Callable[[Fields], References]:
+        cls = OutputFormatTemplate
+        own = type(self).reference_fields_to_target_and_references is cls.reference_fields_to_target_and_references
+        if not (own and self.output_format):
+            return super().answer_filler()
+        fill = self.filler(self.output_format, "output_format", "reference field")
+
+        def answer(reference_fields: Fields) -> References:
+            target = fill(reference_fields)
+            return target, [target]
+
+        return answer
 
     def _answer(self, text: str | None, name: str, reference_fields: Fields) -> str:
         if text is None:
