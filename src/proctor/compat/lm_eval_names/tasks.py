@@ -14,8 +14,9 @@ from typing import Any
 from proctor.dialects.lm_eval.functions import resolve_function
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
 from proctor.dialects.lm_eval.index import Entry as Named
+from proctor.dialects.lm_eval.package.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.package.group import AggMetricConfig, ConfigurableGroup, Group, name_of
-from proctor.dialects.lm_eval.package.task import ConfigurableTask, Task
+from proctor.dialects.lm_eval.package.task import Task
 from proctor.dialects.lm_eval.package.utils import pattern_match
 from proctor.dialects.lm_eval.reader import FunctionReference, TaskReader
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
