@@ -31,6 +31,7 @@ from proctor.scoring import intervals
 
 TOLERANCE = 1e-9
 TIE = 1e-9
+NAN_FAILS = "unitxt/nan-fails"
 ROUNDING = "unitxt/ties-rounded"
 HERE = Path(__file__).resolve().parent
 
@@ -109,14 +110,24 @@ def compare(metric: str, batches: list[dict[str, Any]], answers: list[Any]) -> d
         for kind in ("global", "instances"):
             report["compared"] += count_values(theirs[kind])
             for path, own, other in differences(ours[kind], theirs[kind]):
-                reason = metrics_cases.explain(metric, kind, path, own, other) or decided_by_rounding(
-                    metric, batch, path, other
+                reason = (
+                    metrics_cases.explain(metric, kind, path, own, other)
+                    or without_nan(batch, path, other)
+                    or decided_by_rounding(metric, batch, path, other)
                 )
                 if reason:
                     report["explained"][reason] = report["explained"].get(reason, 0) + 1
                 else:
                     report["unexplained"].append((number, kind + path, own, other))
     return report
+
+
+def without_nan(batch: dict[str, Any], path: str, theirs: Any) -> str:
+    """Return a reason where a prediction is NaN, which fails here and makes Unitxt's score NaN; ``""`` elsewhere."""
+    if not any(isinstance(each, float) and math.isnan(each) for each in batch["predictions"]):
+        return ""
+    counted = path.rpartition(".")[2] in ("num_of_failures", "num_of_instances")
+    return NAN_FAILS if counted or theirs == "(absent)" or (isinstance(theirs, float) and math.isnan(theirs)) else ""
 
 
 def decided_by_rounding(metric: str, batch: dict[str, Any], path: str, theirs: Any) -> str:
