@@ -126,7 +126,7 @@ def without_nan(batch: dict[str, Any], path: str, theirs: Any) -> str:
     """Return a reason where a prediction is NaN, which fails here and makes Unitxt's score NaN; ``""`` elsewhere."""
     if not any(isinstance(each, float) and math.isnan(each) for each in batch["predictions"]):
         return ""
-    counted = path.rpartition(".")[2] in ("num_of_failures", "num_of_instances")
+    counted = path.rpartition(".")[2] in ("num_of_failures", "num_of_instances", "score_name")
     return NAN_FAILS if counted or theirs == "(absent)" or (isinstance(theirs, float) and math.isnan(theirs)) else ""
 
 
