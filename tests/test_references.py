@@ -42,7 +42,7 @@ VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 NOT_READ = {
     **dict.fromkeys(("FETCH_HEAD",), "a name of git's"),
     **dict.fromkeys(
-        ("BATCH_SIZE_OUT_OF_RANGE", "INVALID_PARAM_VALUE", "MULTITRUN_MODE_OUT_OF_RANGE", "UNKNOWN_ERROR"),
+        ("BATCH_SIZE_OUT_OF_RANGE", "ICLI_CODES", "INVALID_PARAM_VALUE", "MULTITRUN_MODE_OUT_OF_RANGE", "UNKNOWN_ERROR"),
         "AISBench's codes of errors",
     ),
     **dict.fromkeys(("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"), "kept out of prisons"),

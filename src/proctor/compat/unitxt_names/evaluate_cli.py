@@ -30,6 +30,7 @@ from proctor.recipes import load_dataset, load_recipe
 from proctor.recipes.benchmark import Benchmark
 from proctor.results.evaluate import EvaluationResults
 from proctor.running.evaluate import evaluate
+from proctor.safe_files import write_for_user
 from proctor.settings import settings as known_settings
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -275,8 +276,8 @@ def _save_results_to_disk(
     for path, what, content in files:
         timed = prepend_timestamp_to_path(path, now)
         logger.info(f"Saving {what} to: {timed}")
-        with open(timed, "w", encoding="utf-8") as file:  # noqa: PTH123 - what tests of programs replace
-            json.dump(jsonable({"environment_info": environment, **content}), file, indent=4, ensure_ascii=False)
+        described = jsonable({"environment_info": environment, **content})
+        write_for_user(timed, json.dumps(described, indent=4, ensure_ascii=False))
 
 
 def process_and_save_results(
