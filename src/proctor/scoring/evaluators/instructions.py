@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.errors import MissingExtraError, ProctorError, ScoringError
 from proctor.ir import Failure
-from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent
 from proctor.scoring.instructions import follows, follows_loosely
 
 _KINDS = {"strict": follows, "loose": follows_loosely}
@@ -39,8 +39,8 @@ def instructions_followed(cases: Cases) -> Verdict:
         marks = {i: each[kind] for i, each in found.items()}
         single = [mark for own in marks.values() for mark in own]
         prompt, instruction = f"Prompt-level-{kind}-accuracy", f"Inst-level-{kind}-accuracy"
-        scores[prompt] = 100 * sum(all(own) for own in marks.values()) / len(marks)
-        scores[instruction] = 100 * sum(single) / len(single)
+        scores[prompt] = percent([all(own) for own in marks.values()])
+        scores[instruction] = percent(single)
         columns[prompt] = [100.0 * all(marks[i]) if i in marks else None for i in range(len(cases.predictions))]
     right = [all(found[i]["strict"]) if i in found else False for i in range(len(cases.predictions))]
     return Verdict(scores, columns, right, failures=failures)
