@@ -37,12 +37,13 @@ def attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> 
 
 def chinese_attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """As :func:`attempts`, as shares and under Chinese SimpleQA's names."""
-    verdict = attempts(said, rows, golds)
+    del rows, golds
     grades = _letters(said, "ABC", "C")
-    counts = {name: grades.count(letter) / len(grades) for name, letter in _CHINESE_NAMES.items()}
-    found = {**counts, "given_attempted_accuracy": verdict.scores["accuracy_given_attempted"] / 100}
-    marks = [float(grade == "A") for grade in grades]
-    return Verdict({**found, "F1": verdict.scores["f1"]}, {"correct": marks}, parsed=list(said), main="correct")
+    scores = {name: grades.count(letter) / len(grades) for name, letter in _CHINESE_NAMES.items()}
+    right, tried = scores["correct"], grades.count("A") + grades.count("B")
+    given = grades.count("A") / tried if tried else 0.0
+    scores |= {"given_attempted_accuracy": given, "F1": 2 * given * right / (given + right) if given + right else 0.0}
+    return Verdict(scores, {"correct": [float(grade == "A") for grade in grades]}, parsed=list(said), main="correct")
 
 
 _CHINESE_NAMES = {"correct": "A", "incorrect": "B", "not_attempted": "C"}
