@@ -297,7 +297,7 @@ def main() -> int:
     asked = {
         "texts": texts_of(draw),
         "processors": processors(),
-        "evaluators": [*cases(draw), *programs()],
+        "evaluators": scoring.with_batches([*cases(draw), *programs()]),
         "summaries": [],
     }
     file, out = options.work / "cases.json", options.work / "answers.json"

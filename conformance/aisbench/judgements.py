@@ -147,7 +147,7 @@ def difference(found: Any, wanted: Any) -> str:
         return str(wanted["failed"])
     flat = {f"category_accuracy/{key}": value for key, value in wanted.pop("category_accuracy", {}).items()}
     numbers = {key: value for key, value in {**wanted, **flat}.items() if not key.endswith(("_count", "total", "rate"))}
-    odd = [key for key, value in numbers.items() if abs(found.get(key, -1) - value) > 1e-9]
+    odd = [key for key, value in numbers.items() if found.get(key) != value]
     return "; ".join(f"{key}: {found.get(key)} / {wanted.get(key)}" for key in odd)
 
 

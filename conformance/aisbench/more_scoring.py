@@ -389,7 +389,12 @@ def main() -> int:
             "arguments": {},
         }
     ]
-    asked = {"texts": texts(stream, 3000), "processors": names, "evaluators": cases(stream), "summaries": []}
+    asked = {
+        "texts": texts(stream, 3000),
+        "processors": names,
+        "evaluators": scoring.with_batches(cases(stream)),
+        "summaries": [],
+    }
     kept, answers = work / "cases.json", work / "answers.json"
     if not answers.is_file() or not kept.is_file() or kept.read_text() != json.dumps(asked):
         kept.write_text(json.dumps(asked))

@@ -293,7 +293,7 @@ def difference(case: Case, found: Any, wanted: Any) -> str:
         found = {key: value for key, value in found.items() if not key.endswith(("_count", "sample_num"))}
         wanted = {key: _number(value) for key, value in wanted.items() if key != "sample_num"}
         names = wanted.keys() if set(wanted) <= set(found) else wanted.keys() | found.keys()
-        odd = [key for key in names if abs(found.get(key, -1) - wanted.get(key, -2)) > 1e-9]
+        odd = [key for key in names if found.get(key, -1) != wanted.get(key, -2)]
         return f"{[(key, found.get(key), wanted.get(key)) for key in odd]}" if odd else ""
     found = json.loads(json.dumps(found))
     if case["name"] in _IN_ANY_ORDER:

@@ -276,7 +276,7 @@ def test_an_evaluator_gives_one_number_everywhere(tmp_path):
     config = evaluate({"evaluator": {"type": "AccEvaluator"}}, predictions, golds, [{}] * 3)
     recipe = grade(Columns(predictions, [[gold] for gold in golds], [{}] * 3), ["AccEvaluator"])
     task = task_scores(tmp_path, "AccEvaluator", predictions, golds)
-    assert task["accuracy"] == config.scores["accuracy"] == recipe.scores["accuracy"] == 100 * 2 / 3
+    assert task["accuracy"] == config.scores["accuracy"] == recipe.scores["accuracy"] == 2 / 3 * 100
     assert task["accuracy_ci_low"] == recipe.scores["accuracy_ci_low"]
 
 

@@ -7,10 +7,17 @@ import os
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from proctor.errors import ScoringError
+from proctor.lazy import Deferred
 from proctor.prison import Court, Limits, Outcome, Prison, PrisonError, Trial, chosen
 from proctor.scoring.repeats import at_least_one_as_product
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
 
 ONE_PROCESS = "one_process_count"
 """Score that says how many programs shared a process with their tests, which they could have deceived."""
@@ -119,4 +126,4 @@ def pass_at(counts: Sequence[tuple[int, int]], k: int) -> float | None:
     if not counts or any(total < k for total, _ in counts):
         return None
     chances = [at_least_one_as_product(total, passed, k) for total, passed in counts]
-    return sum(chances) / len(chances)
+    return float(np.mean(chances))

@@ -20,7 +20,7 @@ from proctor.engines.engine_registry import Origin, make_engine
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
 from proctor.scoring.evaluators.judgement_readers import Report, all_parts_right
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
@@ -107,11 +107,11 @@ def cascade(
     failures = {i: each for i, each in judged.items() if isinstance(each, Failure) and not by_rule[i]}
     counted = [i for i in range(len(by_rule)) if i not in failures]
     marks = [by_rule[i] or _says_right(judged.get(i)) for i in counted]
-    verdict = share(marks)
+    verdict = share(marks, rule=percent_of_sum)
     stats = {
         "total_samples": len(by_rule),
         "rule_correct": sum(by_rule),
-        "rule_accuracy": 100 * sum(by_rule) / len(by_rule),
+        "rule_accuracy": percent_of_sum(by_rule),
         "llm_evaluated": len(asked) - len(failures),
         "llm_correct": sum(map(_says_right, judged.values())),
     }
@@ -155,7 +155,7 @@ def majority(
     votes = {i: sum(all_parts_right(str(text), mark) for text in rows[i]) for i in kept}
     marks = {i: count > len(said) // 2 for i, count in votes.items()}
     column = [100.0 * marks[i] if i in marks else None for i in range(len(rows))]
-    scores = {"accuracy": 100 * sum(marks.values()) / len(marks)}
+    scores = {"accuracy": percent([*marks.values()])}
     parsed = ["\n".join(map(str, each)) for each in rows]
     return Verdict(scores, {"accuracy": column}, parsed=parsed, failures=failures, described=True)
 

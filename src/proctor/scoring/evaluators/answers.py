@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.errors import MissingFieldError, ScoringError
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent, percent_of_sum, running_sum, share
 from proctor.scoring.postprocessors import families
 from proctor.scoring.postprocessors.general import chinese_words, general
 from proctor.scoring.text_distance import levenshtein, normalize_answer
@@ -38,7 +38,7 @@ def accuracy_by_contamination(cases: Cases) -> Verdict:
     for kind in _CONTAMINATION:
         of_kind = [mark for mark, each in zip(marks, kinds, strict=True) if each == kind]
         name = kind.replace("contamination", "contaminated")
-        scores[f"accuracy - {name}"] = 100 * sum(of_kind) / len(of_kind) if of_kind else float("nan")
+        scores[f"accuracy - {name}"] = percent(of_kind) if of_kind else float("nan")
     return Verdict(scores, {"accuracy": [100.0 * mark for mark in marks]})
 
 
@@ -70,13 +70,18 @@ def _nearest(prediction: str, candidates: Sequence[str | Sequence[str]]) -> int:
 
 
 def equal(cases: Cases) -> Verdict:
-    """Share of predictions that equal their reference as values (``GPQAEvaluator``, ``MGSM_Evaluator``)."""
+    """Share of predictions that equal their reference as values (``GPQAEvaluator`` …)."""
+    return share([given == gold for given, gold in cases.pairs()], rule=percent_of_sum)
+
+
+def same_text(cases: Cases) -> Verdict:
+    """As :func:`equal`, divided before it is multiplied (``MGSM_Evaluator``)."""
     return share([given == gold for given, gold in cases.pairs()])
 
 
 def gsm8k(cases: Cases) -> Verdict:
     """Share of predictions that are the reference's number (``Gsm8kEvaluator``)."""
-    return share([_same_number(given, gold) for given, gold in cases.pairs()])
+    return share([_same_number(given, gold) for given, gold in cases.pairs()], rule=percent_of_sum)
 
 
 _EQUAL = 1e-6
@@ -139,12 +144,12 @@ def lambada(cases: Cases) -> Verdict:
     """Share of predictions whose first word is the reference (``LambadaEvaluator``)."""
     words = [general(_MARK.split(given.strip().split(" ")[0])[0]) for given in cases.predictions]
     marks = [given == general(gold) for given, gold in zip(words, cases.references, strict=True)]
-    return share(marks, details=False, parsed=words)
+    return share(marks, details=False, rule=percent_of_sum, parsed=words)
 
 
 def judged(cases: Cases) -> Verdict:
     """Share of judgements that are ``A`` (``LLMJudgeCorrectEvaluator``)."""
-    return share([given == "A" for given in cases.predictions])
+    return share([given == "A" for given in cases.predictions], rule=percent_of_sum)
 
 
 def mean_of(column: str, name: str) -> Callable[[Cases], Verdict]:
@@ -154,7 +159,7 @@ def mean_of(column: str, name: str) -> Callable[[Cases], Verdict]:
         values = cases.columns.get(column)
         if not values:
             raise ScoringError(f"the answers have no '{column}'")
-        return Verdict({name: sum(values) / len(values)}, {name: list(values)})
+        return Verdict({name: average(values)}, {name: list(values)})
 
     return evaluator
 
@@ -176,7 +181,7 @@ def drop(cases: Cases) -> Verdict:
         answer = normalize_answer(match.group(1) if match else given)
         return any(_overlaps(answer, normalize_answer(each)) for each in gold.split("|"))
 
-    return share([fits(given, gold) for given, gold in cases.pairs()])
+    return share([fits(given, gold) for given, gold in cases.pairs()], rule=percent_of_sum)
 
 
 def _overlaps(one: str, other: str) -> bool:
@@ -195,7 +200,8 @@ def mmlu_pro(cases: Cases) -> Verdict:
         whole = bool(dot) and ". " not in text
         return whole and ((given in _PRO_OPTIONS and letter == given) or text.strip() == given)
 
-    return share([fits(given, gold) for given, gold in zip(lines, cases.references, strict=True)], parsed=lines)
+    marks = [fits(given, gold) for given, gold in zip(lines, cases.references, strict=True)]
+    return share(marks, rule=percent_of_sum, parsed=lines)
 
 
 def longbench_f1(cases: Cases, language: str = "en") -> Verdict:
@@ -229,39 +235,53 @@ _CHINESE_MARK = re.compile(
 
 def f1(given: Sequence[str], gold: Sequence[str]) -> float:
     """Return the F1 of the words that two texts share, as often as they do."""
-    same = sum((Counter(given) & Counter(gold)).values())
-    return 2 * same / (len(given) + len(gold)) if same else 0.0
+    return f1_of_counts(sum((Counter(given) & Counter(gold)).values()), len(given), len(gold))
+
+
+def f1_of_counts(same: int, given: int, gold: int) -> float:
+    """Return the F1 of how many of two texts' words are the same, by way of precision and recall as upstream."""
+    if not same:
+        return 0.0
+    precision, recall = same / given, same / gold
+    return 2 * precision * recall / (precision + recall)
+
+
+def _points(points: Sequence[Sequence[float]]) -> Verdict:
+    """Return the sum of all points of all cases by the number of cases, in percent."""
+    whole = running_sum(each for own in points for each in own)
+    marks = [running_sum(own) for own in points]
+    return share(marks, "score", details=False, rule=lambda _: whole / len(points) * 100)
 
 
 def longbench_count(cases: Cases) -> Verdict:
     """Share of a prediction's numbers that are the reference, in percent (``LongBenchCountEvaluator``)."""
 
-    def right(given: str, gold: Sequence[Any]) -> float:
+    def right(given: str, gold: Sequence[Any]) -> list[float]:
         numbers = re.findall(r"\d+", given)
-        return sum(numbers.count(str(each)) / len(numbers) for each in gold) if numbers else 0.0
+        return [numbers.count(str(each)) / len(numbers) for each in gold] if numbers else []
 
-    return share([right(given, gold) for given, gold in cases.pairs()], "score", details=False)
+    return _points([right(given, gold) for given, gold in cases.pairs()])
 
 
 def longbench_retrieval(cases: Cases, language: str = "en") -> Verdict:
     """Share of a prediction's numbers that name the reference's paragraph (``LongBenchRetrievalEvaluator``)."""
     pattern = re.compile(r"段落(\d+)" if language == "zh" else r"Paragraph (\d+)")
 
-    def right(given: str, gold: Sequence[str]) -> float:
+    def right(given: str, gold: Sequence[str]) -> list[float]:
         numbers = re.findall(r"\d+", given)
         wanted = [match.group(1) for match in map(pattern.search, gold) if match]
-        return sum(numbers.count(each) / len(numbers) for each in wanted) if numbers else 0.0
+        return [numbers.count(each) / len(numbers) for each in wanted] if numbers else []
 
-    return share([right(given, gold) for given, gold in cases.pairs()], "score", details=False)
+    return _points([right(given, gold) for given, gold in cases.pairs()])
 
 
 def longbench_classification(cases: Cases) -> Verdict:
     """Share of the classes that a prediction names that is the reference (``LongBenchClassificationEvaluator``)."""
 
-    def right(given: str, gold: Mapping[str, Any]) -> float:
-        return sum(_class_share(given, answer, gold["all_classes"]) for answer in gold["answers"])
+    def right(given: str, gold: Mapping[str, Any]) -> list[float]:
+        return [_class_share(given, answer, gold["all_classes"]) for answer in gold["answers"]]
 
-    return share([right(given, gold) for given, gold in cases.pairs()], "score", details=False)
+    return _points([right(given, gold) for given, gold in cases.pairs()])
 
 
 def _class_share(given: str, answer: str, classes: Sequence[str]) -> float:

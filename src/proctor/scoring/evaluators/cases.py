@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,13 +78,53 @@ class Verdict:
 Evaluator = Callable[..., Verdict]
 
 
-def share(marks: Sequence[bool | float], name: str = "accuracy", *, details: bool = True, **extra: Any) -> Verdict:
+def running_sum(values: Iterable[float]) -> float:
+    """Return the sum of values added one after another, as a loop does.
+
+    From Python 3.12 on, ``sum`` compensates for rounding, and the last bits of a score would depend on the Python.
+
+    >>> running_sum([0.1] * 10)
+    0.9999999999999999
+    """
+    return functools.reduce(operator.add, values, 0)
+
+
+def average(values: Sequence[float]) -> float:
+    """Return the sum of values, added one after another, divided by their number."""
+    return running_sum(values) / len(values)
+
+
+def percent(marks: Sequence[bool | float]) -> float:
+    """Return the share of right cases times 100, divided first: what most of upstream's evaluators compute.
+
+    >>> percent([True, False, False]), percent_of_sum([True, False, False])
+    (33.33333333333333, 33.333333333333336)
+    """
+    return average(marks) * 100
+
+
+def percent_of_sum(marks: Sequence[bool | float]) -> float:
+    """Return the share of right cases times 100, multiplied first: what the other half of upstream's computes."""
+    return 100 * running_sum(marks) / len(marks)
+
+
+def share(
+    marks: Sequence[bool | float],
+    name: str = "accuracy",
+    *,
+    details: bool = True,
+    rule: Callable[[Sequence[bool | float]], float] = percent,
+    digits: int | None = None,
+    **extra: Any,
+) -> Verdict:
     """Return the verdict of an evaluator whose score is the share of right cases, in percent.
 
     Args:
         marks: Whether each case is right.
         name: Of the score.
         details: Whether upstream says it of single cases.
+        rule: In which order upstream divides and multiplies; the results differ in their last bit.
+        digits: To how many decimals upstream rounds.
         extra: Further fields of the verdict.
 
     Raises:
@@ -90,6 +132,6 @@ def share(marks: Sequence[bool | float], name: str = "accuracy", *, details: boo
     """
     if not marks:
         raise ScoringError("there are no predictions to evaluate")
-    value = 100 * sum(marks) / len(marks)
+    value = rule(marks) if digits is None else round(rule(marks), digits)
     instances = {name: [100.0 * mark for mark in marks]}
     return Verdict({name: value}, instances, [bool(mark) for mark in marks] if details else (), **extra)

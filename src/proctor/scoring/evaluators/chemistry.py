@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError, ScoringError
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent, share
+from proctor.scoring.evaluators.long_texts import mean
+from proctor.scoring.evaluators.texts import area_under_roc
 
 # -- SmolInstruct -------------------------------------------------------------------------------------------------
 
@@ -59,17 +61,14 @@ def same_elements(cases: Cases) -> Verdict:
         atoms = [_atoms_or_none(each) for each in given]
         right.append([each is not None and each == gold for each in atoms])
         sound.append([each is not None or not text for each, text in zip(atoms, given, strict=True)])
-    shares, valid = ([_percent(column) for column in zip(*marks, strict=True)] for marks in (right, sound))
+    shares = [percent(column) for column in zip(*right, strict=True)]
+    valid = [100 - percent([not mark for mark in column]) for column in zip(*sound, strict=True)]
     verdict = share([any(each) for each in right], "score", parsed=[each[0] for each in answers])
     if isinstance(cases.predictions[0], list):
         verdict.scores |= {"all_score": shares, "valid_score": valid}
     else:
         verdict.scores["valid_score"] = valid[0]
     return verdict
-
-
-def _percent(marks: Sequence[bool]) -> float:
-    return 100 * sum(marks) / len(marks)
 
 
 _PART = re.compile(r"([A-Z][a-z]?)(\d+)?")
@@ -122,10 +121,10 @@ def fingerprints(cases: Cases) -> Verdict:
         pair = [Chem.MolFromSmiles(text) for text in (given, _molecule(gold))]
         sound.append(all(each is not None for each in pair))
         prints = [generator.GetFingerprint(each) for each in pair] if sound[-1] else []
-        points.append(DataStructs.TanimotoSimilarity(*prints) if prints else 0.0)
-    verdict = share(points, "score", details=False, parsed=parsed)
-    verdict.scores["valid_score"] = _percent(sound)
-    verdict.described = True
+        points.append(DataStructs.TanimotoSimilarity(*prints) * 100 if prints else 0.0)
+    verdict = mean(points)
+    verdict.scores["valid_score"] = percent(sound)
+    verdict.parsed = parsed
     return verdict
 
 
@@ -183,9 +182,8 @@ def material_truth(cases: Cases) -> Verdict:
     right = [given is gold for given, gold in pairs]
     hits = sum(given and gold for given, gold in pairs)
     precision, recall = (hits / total if total else 0.0 for total in map(sum, zip(*pairs, strict=True)))
-    both = precision + recall
     scores = {"accuracy": sum(right) / len(right), "precision": precision, "recall": recall}
-    scores["f1_score"] = 2 * precision * recall / both if both else 0.0
+    scores["f1_score"] = 2 * hits / sum(map(sum, pairs)) if hits else 0.0
     return Verdict(scores, {"accuracy": [float(mark) for mark in right]}, right, parsed=parsed)
 
 
@@ -232,12 +230,11 @@ def material_values(cases: Cases) -> Verdict:
         return _errors_of_numbers(cases)
     pairs = [(_SIDES.get(str(given)), _SIDES.get(str(gold))) for given, gold in cases.pairs()]
     known = [(given, gold) for given, gold in pairs if given is not None and gold is not None]
-    right, wrong = ([given for given, gold in known if gold == side] for side in (1, 0))
-    if not right or not wrong:
+    given, gold = [list(side) for side in zip(*known, strict=True)] or ([], [])
+    if len(set(gold)) < len({*_SIDES.values()}):
         raise ScoringError("an area under the curve needs rows of both kinds", why="the answers are of one kind only")
-    area = (sum(right) / len(right) + 1 - sum(wrong) / len(wrong)) / 2
     column = [None if None in pair else float(pair[0] == pair[1]) for pair in pairs]
-    return Verdict({"AUC": area}, {"accuracy": column}, described=True)
+    return Verdict({"AUC": area_under_roc(given, gold)}, {"accuracy": column}, described=True)
 
 
 _SIDES = {"Direct": 1, "True": 1, "Indirect": 0, "False": 0}

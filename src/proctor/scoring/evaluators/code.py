@@ -10,7 +10,7 @@ from typing import Any
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Outcome, Trial
 from proctor.regexes import BoundedPattern, SlowPatternError
-from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent
 from proctor.scoring.postprocessors.general import read_literal
 from proctor.scoring.programs import ONE_PROCESS, pass_at, run_programs
 
@@ -77,7 +77,7 @@ def by_case(samples: Sequence[tuple[int, str]], endings: Sequence[Outcome], coun
     marks: list[list[bool]] = [[] for _ in range(count)]
     for (position, _), ending in zip(samples, endings, strict=True):
         marks[position].append(ending.how == "pass")
-    return [100 * sum(own) / len(own) if own else None for own in marks]
+    return [percent(own) if own else None for own in marks]
 
 
 def _tally(endings: Sequence[Outcome]) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _mbpp(cases: Cases, metric: str, program: Any) -> Verdict:
     right = [ending.how == "pass" for ending in endings]
     if not right:
         raise ScoringError("there are no predictions to evaluate")
-    scores = {**_tally(endings), "score": 100 * sum(right) / len(right), **one_process(endings)}
+    scores = {**_tally(endings), "score": percent(right), **one_process(endings)}
     return Verdict(scores, {"score": [100.0 * mark for mark in right]}, right)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Outcome, Trial
-from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum
 from proctor.scoring.evaluators.code import one_process, pass_at_of
 from proctor.scoring.postprocessors.general import read_literal
 from proctor.scoring.programs import run_programs
@@ -109,11 +109,11 @@ def _rows(cases: Cases, *columns: str) -> Sequence[Mapping[str, Any]]:
     return rows
 
 
-def _share(endings: Sequence[Outcome], name: str) -> Verdict:
+def _share(endings: Sequence[Outcome], name: str, rule: Callable[[Sequence[bool]], float] = percent_of_sum) -> Verdict:
     if not endings:
         raise ScoringError("there are no predictions to evaluate")
     right = [each.how == "pass" for each in endings]
-    scores = {name: 100 * sum(right) / len(right), **one_process(endings)}
+    scores = {name: rule(right), **one_process(endings)}
     return Verdict(scores, {name: [100.0 * mark for mark in right]}, right)
 
 
@@ -166,7 +166,7 @@ def livecodebench_execution(cases: Cases) -> Verdict:
         places.append(place)
     wrong = Outcome("wrong_answer", "the answer calls the program")
     endings = dict(zip(places, run_programs(trials), strict=True))
-    return _share([endings.get(place, wrong) for place in range(len(cases.predictions))], "pass@1")
+    return _share([endings.get(place, wrong) for place in range(len(cases.predictions))], "pass@1", percent)
 
 
 def cruxeval_output(cases: Cases, timeout: int = 3) -> Verdict:
@@ -192,7 +192,7 @@ def cruxeval_output(cases: Cases, timeout: int = 3) -> Verdict:
         if place not in endings or ending.how == "pass":
             endings[place] = ending
     wrong = Outcome("wrong_answer", "the answer calls the program")
-    return _share([endings.get(place, wrong) for place in range(len(cases.predictions))], "CRUXEval-O")
+    return _share([endings.get(place, wrong) for place in range(len(cases.predictions))], "CRUXEval-O", percent)
 
 
 def last_assertion(text: str) -> str:

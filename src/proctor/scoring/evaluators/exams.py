@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from proctor.errors import ScoringError
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
 from proctor.scoring.postprocessors.dapo import normalized as dapo_spelling
 from proctor.scoring.postprocessors.general import general
 from proctor.scoring.postprocessors.mathematics import boxed, is_equivalent_plain
@@ -22,7 +22,7 @@ def accuracy_drop(cases: Cases) -> Verdict:
     half = len(marks) // 2
     if not half or len(marks) % 2:
         raise ScoringError(f"{len(marks)} rows are not as many attacked ones as originals")
-    after, before = (100 * sum(own) / half for own in (marks[:half], marks[half:]))
+    after, before = (percent(own) for own in (marks[:half], marks[half:]))
     if not before:
         raise ScoringError("no original was answered rightly, so that nothing can be lost")
     scores = {"acc_drop": 1 - after / before, "acc_after": after, "acc_before": before}
@@ -38,7 +38,7 @@ def musr(cases: Cases, answer_index_modifier: int = 1, self_consistency_n: int =
         match = re.search(r"\d+", line.split("ANSWER:")[-1])
         return match is not None and int(match.group()) == gold
 
-    return share([right(given, gold) for given, gold in cases.pairs()], details=False)
+    return share([right(given, gold) for given, gold in cases.pairs()], details=False, rule=percent_of_sum)
 
 
 def crowspairs(cases: Cases) -> Verdict:
@@ -65,12 +65,12 @@ def nearly_equal(cases: Cases) -> Verdict:
         except (ValueError, TypeError, OverflowError):
             return False
 
-    return share([right(given, gold) for given, gold in cases.pairs()])
+    return share([right(given, gold) for given, gold in cases.pairs()], rule=percent_of_sum)
 
 
 def dapo(cases: Cases) -> Verdict:
     """Share of predictions that are the reference in DAPO's spelling (``DAPOMathEvaluator``)."""
-    return share([given == dapo_spelling(gold) for given, gold in cases.pairs()])
+    return share([given == dapo_spelling(gold) for given, gold in cases.pairs()], rule=percent_of_sum)
 
 
 def keywords(cases: Cases) -> Verdict:
@@ -112,7 +112,7 @@ def medical_option(cases: Cases) -> Verdict:
             text = text.replace(phrase, "")
         match = re.search(rf"\b({'|'.join(_LETTERS[: len(row['options'])])})\b", text)
         marks.append(match is not None and match.group() == gold)
-    return share(marks)
+    return share(marks, rule=percent_of_sum)
 
 
 # -- mathematics --------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def _points(cases: Cases, question_type: str, read: Callable[[str, int], list[st
         marks.append(100.0 * sum(points) / (full * len(points)) if points else 0.0)
     if not possible:
         raise ScoringError("the references have no questions")
-    return Verdict({"score": 100 * reached / possible}, {"score": marks}, [mark == 100 for mark in marks])  # noqa: PLR2004
+    return Verdict({"score": reached / possible * 100}, {"score": marks}, [mark == 100 for mark in marks])  # noqa: PLR2004
 
 
 def _worth(said: str, wanted: str, full: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.errors import MissingExtraError, ProctorError, ScoringError
 from proctor.ir import Failure
-from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent
 from proctor.scoring.instructions import follows, follows_loosely
 
 _KINDS = {"strict": follows, "loose": follows_loosely}
@@ -105,8 +105,8 @@ def _shares(found: Mapping[int, _Followed], count: int) -> tuple[dict[str, float
     for kind in _KINDS:
         marks = {i: each[kind] for i, each in found.items()}
         single = [mark for own in marks.values() for mark in own]
-        shares[f"prompt_{kind}"] = 100 * sum(all(own) for own in marks.values()) / len(marks)
-        shares[f"inst_{kind}"] = 100 * sum(single) / len(single)
+        shares[f"prompt_{kind}"] = percent([all(own) for own in marks.values()])
+        shares[f"inst_{kind}"] = percent(single)
         columns[f"prompt_{kind}"] = [100.0 * all(marks[i]) if i in marks else None for i in range(count)]
     return shares, columns
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.scoring.evaluators.cases import Verdict, share
+from proctor.scoring.evaluators.cases import Verdict, average, percent, percent_of_sum, share
 
 Row = Mapping[str, Any]
 Report = Callable[[Sequence[str], Sequence[Row], Sequence[Any]], Verdict]
@@ -37,12 +37,13 @@ def attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> 
 
 def chinese_attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """As :func:`attempts`, as shares and under Chinese SimpleQA's names."""
-    verdict = attempts(said, rows, golds)
+    del rows, golds
     grades = _letters(said, "ABC", "C")
-    counts = {name: grades.count(letter) / len(grades) for name, letter in _CHINESE_NAMES.items()}
-    found = {**counts, "given_attempted_accuracy": verdict.scores["accuracy_given_attempted"] / 100}
-    marks = [float(grade == "A") for grade in grades]
-    return Verdict({**found, "F1": verdict.scores["f1"]}, {"correct": marks}, parsed=list(said), main="correct")
+    scores = {name: grades.count(letter) / len(grades) for name, letter in _CHINESE_NAMES.items()}
+    right, tried = scores["correct"], grades.count("A") + grades.count("B")
+    given = grades.count("A") / tried if tried else 0.0
+    scores |= {"given_attempted_accuracy": given, "F1": 2 * given * right / (given + right) if given + right else 0.0}
+    return Verdict(scores, {"correct": [float(grade == "A") for grade in grades]}, parsed=list(said), main="correct")
 
 
 _CHINESE_NAMES = {"correct": "A", "incorrect": "B", "not_attempted": "C"}
@@ -64,13 +65,13 @@ class Grouped:
         """Return the verdict."""
         del golds
         marks = [grade == "A" for grade in _letters(said, "AB", "B")]
-        scores: dict[str, Any] = {"accuracy": round(100 * sum(marks) / len(marks), 2)}
+        scores: dict[str, Any] = {"accuracy": round(percent(marks), 2)}
         scores |= {"total_correct": sum(marks), "total_count": len(marks)}
         for names in self.fields:
             groups: dict[str, list[bool]] = {}
             for row, mark in zip(rows, marks, strict=True):
                 groups.setdefault("-".join(str(row.get(name, "unknown")) for name in names), []).append(mark)
-            scores |= {f"{self.prefix}-{name}": round(100 * sum(own) / len(own), 2) for name, own in groups.items()}
+            scores |= {f"{self.prefix}-{name}": round(percent(own), 2) for name, own in groups.items()}
         return _marked(scores, marks, "accuracy", said)
 
 
@@ -82,7 +83,7 @@ def absolute_error(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any
     del rows
     numbers = [float(match.group()) if (match := _NUMBER.search(text)) else 0.0 for text in said]
     errors = [abs(number - float(gold or 0)) for number, gold in zip(numbers, golds, strict=True)]
-    return Verdict({"mae": sum(errors) / len(errors)}, {"mae": errors}, parsed=numbers, main="mae")
+    return Verdict({"mae": average(errors)}, {"mae": errors}, parsed=numbers, main="mae")
 
 
 _MARKED_NUMBER = re.compile(r"(?:<NUMBER>\s*|\\boxed\{)\s*(-?\d*\.?\d+)\s*(?:</NUMBER>|\})")
@@ -92,9 +93,7 @@ def marked_number(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]
     """Mean of the last number from 0 to 1 that the judge marks, in percent with two decimals; without one it is 0."""
     del rows, golds
     points = [float(found[-1]) if (found := _MARKED_NUMBER.findall(text)) else 0.0 for text in said]
-    verdict = share(points, "final_score", details=False, parsed=list(said))
-    verdict.scores["final_score"] = round(verdict.scores["final_score"], 2)
-    return verdict
+    return share(points, "final_score", details=False, rule=percent_of_sum, digits=2, parsed=list(said))
 
 
 _WHOLE_NUMBER = re.compile(r"^\s*[-+]?\d+\s*$|(?<!\d)\d+(?!\d)")
@@ -104,8 +103,13 @@ _FULL_POINTS = 10
 def of_ten(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Mean of the first whole number that the judge writes, of ten, in percent; 0 without one (EESE)."""
     del rows, golds
-    points = [int(match.group()) / _FULL_POINTS if (match := _WHOLE_NUMBER.search(text)) else 0.0 for text in said]
-    return share(points, "overall_score", details=False, parsed=list(said))
+    points = [int(match.group()) if (match := _WHOLE_NUMBER.search(text)) else 0 for text in said]
+    shares = [each / _FULL_POINTS for each in points]
+
+    def rule(marks: Sequence[float]) -> float:
+        return sum(points) / (_FULL_POINTS * len(marks)) * 100
+
+    return share(shares, "overall_score", details=False, rule=rule, parsed=list(said))
 
 
 _KINDS = {
@@ -125,8 +129,8 @@ def inverse_instructions(said: Sequence[str], rows: Sequence[Row], golds: Sequen
     points = [_answer_score(text) for text in said]
     marks = [each == 1 for each in points]
     unread = points.count(None)
-    scores: dict[str, Any] = {"accuracy": 100 * sum(marks) / len(marks), "correct_count": sum(marks)}
-    scores |= {"parse_error_count": unread, "parse_error_rate": 100 * unread / len(marks)}
+    scores: dict[str, Any] = {"accuracy": percent(marks), "correct_count": sum(marks)}
+    scores |= {"parse_error_count": unread, "parse_error_rate": unread / len(marks) * 100}
     groups: dict[str, list[bool]] = {}
     for row, mark in zip(rows, marks, strict=True):
         language, kind = row.get("language", ""), row.get("instruction_types", "")
@@ -134,7 +138,7 @@ def inverse_instructions(said: Sequence[str], rows: Sequence[Row], golds: Sequen
         for name in (language, short, f"{language}_{short}" if language and short else ""):
             if name:
                 groups.setdefault(name, []).append(mark)
-    scores |= {f"{name}_accuracy": 100 * sum(own) / len(own) for name, own in sorted(groups.items())}
+    scores |= {f"{name}_accuracy": percent(own) for name, own in sorted(groups.items())}
     return _marked(scores, marks, "accuracy", said)
 
 
@@ -156,13 +160,13 @@ def rubrics(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> V
     """Share of answers whose ``Overall Score`` is 1, and by category (CL-bench), in percent."""
     del golds
     marks = [_overall(text) == 1 for text in said]
-    scores: dict[str, Any] = {"accuracy": 100 * sum(marks) / len(marks), "correct_count": sum(marks)}
+    scores: dict[str, Any] = {"accuracy": percent(marks), "correct_count": sum(marks)}
     scores["total_count"] = len(marks)
     groups: dict[str, list[bool]] = {}
     for row, mark in zip(rows, marks, strict=True):
         category = row.get("context_category") or (row.get("metadata") or {}).get("context_category") or "Unknown"
         groups.setdefault(str(category), []).append(mark)
-    scores |= {f"category_accuracy/{name}": 100 * sum(own) / len(own) for name, own in groups.items()}
+    scores |= {f"category_accuracy/{name}": percent(own) for name, own in groups.items()}
     return _marked(scores, marks, "accuracy", said)
 
 
@@ -191,14 +195,14 @@ def verdicts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> 
     found = [re.search(r"\b(?:IN)?CORRECT\b", text.strip().upper()) for text in said]
     wrong = [re.search(r"\bINCORRECT\b", text.strip().upper()) is not None for text in said]
     marks = [match is not None and not other for match, other in zip(found, wrong, strict=True)]
-    scores: dict[str, Any] = {"accuracy": 100 * sum(marks) / len(marks), "correct_count": sum(marks)}
+    scores: dict[str, Any] = {"accuracy": percent(marks), "correct_count": sum(marks)}
     scores |= {"incorrect_count": sum(wrong), "unknown_count": len(marks) - sum(marks) - sum(wrong)}
     scores["total"] = len(marks)
     groups: dict[str, list[bool]] = {}
     for row, mark in zip(rows, marks, strict=True):
         groups.setdefault(str(row.get("document_category", "unknown")), []).append(mark)
     for name, own in groups.items():
-        scores["accuracy_" + re.sub(r"\W+", "_", name).strip("_")] = 100 * sum(own) / len(own)
+        scores["accuracy_" + re.sub(r"\W+", "_", name).strip("_")] = percent(own)
     return _marked(scores, marks, "accuracy", said)
 
 
@@ -212,13 +216,13 @@ def requirements(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any])
     marks = [satisfied == "YES" for satisfied, _ in read]
     unread = sum(not satisfied for satisfied, _ in read)
     listed = [kept for satisfied, checks in read if satisfied for kept in checks]
-    scores: dict[str, Any] = {"accuracy": 100 * sum(marks) / len(marks)}
-    scores["micro_pass_rate"] = 100 * sum(listed) / len(listed) if listed else 0
+    scores: dict[str, Any] = {"accuracy": percent(marks)}
+    scores["micro_pass_rate"] = percent(listed) if listed else 0
     scores |= {"correct_count": sum(marks), "total": len(marks), "total_rubrics": len(listed)}
     scores |= {
         "passed_rubrics": sum(listed),
         "parse_error_count": unread,
-        "parse_error_rate": 100 * unread / len(marks),
+        "parse_error_rate": unread / len(marks) * 100,
     }
     return _marked(scores, marks, "accuracy", said)
 

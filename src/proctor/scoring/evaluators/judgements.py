@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
 
 BIN = 100
 """Answers of about the same confidence whose accuracy is compared with it (``beta`` of HLE's script)."""
@@ -20,8 +20,8 @@ def calibrated(cases: Cases) -> Verdict:
     A judgement that is not JSON counts as wrong and has no confidence, as in HLE's script.
     """
     read = [_judgement(given) for given in cases.predictions]
-    verdict = share([found is not None and "yes" in str(found.get("correct", "")) for found in read])
-    verdict.scores["accuracy"] = round(verdict.scores["accuracy"], 2)
+    marks = [found is not None and "yes" in str(found.get("correct", "")) for found in read]
+    verdict = share(marks, rule=percent_of_sum, digits=2)
     known = [found for found in read if found is not None]
     pairs = [(_confidence(found), "yes" in str(found.get("correct", ""))) for found in known]
     verdict.scores["calibration_error"] = 100 * round(calibration_error(pairs), 2)

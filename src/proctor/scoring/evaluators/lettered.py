@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.errors import MissingFieldError
 from proctor.regexes import BoundedPattern, SlowPatternError
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
 from proctor.scoring.postprocessors.options import first_option
 from proctor.scoring.postprocessors.texts import bbeh_choice, bbeh_freeform
 
@@ -30,7 +30,7 @@ def _by_row(cases: Cases, read: Callable[[Any, Row], Any]) -> Verdict:
     """Return the share of answers that are read as the reference."""
     parsed = [read(given, row) for given, row in zip(cases.predictions, cases.rows, strict=True)]
     marks = [given == gold for given, gold in zip(parsed, cases.references, strict=True)]
-    return share(marks, parsed=parsed)
+    return share(marks, rule=percent_of_sum, parsed=parsed)
 
 
 def proteinlmbench(cases: Cases) -> Verdict:
@@ -56,7 +56,7 @@ def winner(cases: Cases) -> Verdict:
     """Share of judgements that name the winner, ``"Choice": "Model A"``, in percent (``JudgeEvaluator``)."""
     said = [str(given).rsplit('"Choice": "Model ', maxsplit=1)[-1][:1] for given in cases.predictions]
     marks = [given == gold.get("winner", "") for given, gold in zip(said, cases.references, strict=True)]
-    return share(marks, parsed=said)
+    return share(marks, rule=percent_of_sum, parsed=said)
 
 
 # -- SuperGPQA ----------------------------------------------------------------------------------------------------
@@ -190,7 +190,8 @@ def elbench_options(cases: Cases) -> Verdict:
     """Share of answers whose letters are those of the reference, in percent (``ELBenchChoiceEvaluator``)."""
     parsed = [_elbench_letters(given or "") for given in cases.predictions]
     golds = ["".join(sorted(set(re.findall("[A-J]", str(gold).upper())))) for gold in cases.references]
-    return share([given == gold != "" for given, gold in zip(parsed, golds, strict=True)], parsed=parsed)
+    marks = [given == gold != "" for given, gold in zip(parsed, golds, strict=True)]
+    return share(marks, rule=percent_of_sum, parsed=parsed)
 
 
 def _elbench_letters(text: str) -> str:

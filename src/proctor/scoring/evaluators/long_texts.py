@@ -11,23 +11,22 @@ from collections.abc import Callable, Mapping, Sequence
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.foreign_text import parse_json
 from proctor.scoring.evaluators.answers import chinese_tokens, english_tokens, f1, plain_chinese_word
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent, running_sum, share
 from proctor.scoring.postprocessors.general import chinese_words
 from proctor.scoring.text_distance import levenshtein, normalize_answer
 
 _WHITESPACE = re.compile(r"\s+")
 
 
-def mean(marks: Sequence[float], name: str = "score", digits: int | None = None, *, described: bool = True) -> Verdict:
-    """Return the verdict of an evaluator whose score is the mean of the cases' scores in percent, perhaps rounded.
+def mean(marks: Sequence[float]) -> Verdict:
+    """Return the verdict of an evaluator whose score is the mean of the cases' scores as they are.
 
     Raises:
         ScoringError: There are no cases.
     """
     if not marks:
         raise ScoringError("there are no predictions to evaluate")
-    value = sum(marks) / len(marks)
-    return Verdict({name: value if digits is None else round(value, digits)}, {name: marks}, described=described)
+    return Verdict({"score": average(marks)}, {"score": marks}, described=True)
 
 
 # -- needles ------------------------------------------------------------------------------------------------------
@@ -71,7 +70,7 @@ def parallel_needles(cases: Cases) -> Verdict:
             found[depth] += 100 / len(cases.predictions) if hit else 0
         each_case.append(100 * sum(hit for _, hit in hits) / len(found))
     scores = {f"Depth{depth}": score for depth, score in found.items()}
-    return Verdict({**scores, "average_score": sum(found.values()) / len(found)}, {"average_score": each_case})
+    return Verdict({**scores, "average_score": running_sum(found.values()) / len(found)}, {"average_score": each_case})
 
 
 def several_needles(cases: Cases) -> Verdict:
@@ -93,14 +92,14 @@ def stripped_equal(cases: Cases) -> Verdict:
 
 def ruler_all(cases: Cases) -> Verdict:
     """Mean share of answers that a prediction has (``RulerNiahEvaluator`` …), to two digits."""
-    marks = [100 * sum(text.lower() in given.lower() for text in gold) / len(gold) for given, gold in cases.pairs()]
-    return mean(marks, digits=2, described=False)
+    marks = [sum(text.lower() in given.lower() for text in gold) / len(gold) for given, gold in cases.pairs()]
+    return share(marks, "score", details=False, digits=2)
 
 
 def ruler_any(cases: Cases) -> Verdict:
     """Share of predictions that have one of the answers (``RulerQaEvaluator``), to two digits."""
-    marks = [100.0 * max(text.lower() in given.lower() for text in gold) for given, gold in cases.pairs()]
-    return mean(marks, digits=2, described=False)
+    marks = [max(text.lower() in given.lower() for text in gold) for given, gold in cases.pairs()]
+    return share(marks, "score", details=False, digits=2)
 
 
 def babilong(cases: Cases) -> Verdict:
@@ -108,8 +107,8 @@ def babilong(cases: Cases) -> Verdict:
     marks = []
     for given, gold in cases.pairs():
         said = given.lower().split(".")[0].split("<context>")[0].split("<example>")[0]
-        marks.append(100.0 * (str(gold[0]).lower() in said))
-    return mean(marks, digits=2, described=False)
+        marks.append(str(gold[0]).lower() in said)
+    return share(marks, "score", details=False, digits=2)
 
 
 def mrcr(cases: Cases) -> Verdict:
@@ -119,8 +118,8 @@ def mrcr(cases: Cases) -> Verdict:
         wanted = parse_json(gold)
         answer, prefix = wanted["answer"], wanted["prefix"]
         matcher = difflib.SequenceMatcher(None, given[len(prefix) :], answer[len(prefix) :])
-        marks.append(100 * matcher.ratio() if given.startswith(prefix) else 0.0)
-    return mean(marks)
+        marks.append(matcher.ratio() if given.startswith(prefix) else 0.0)
+    return share(marks, "score", details=False, described=True)
 
 
 # -- LongBench ----------------------------------------------------------------------------------------------------
@@ -170,8 +169,8 @@ def longbench_rouge(cases: Cases, language: str = "en") -> Verdict:
             if language == "zh":  # upstream cuts the prediction once more for each reference
                 said, wanted = " ".join(chinese_words(said)), " ".join(chinese_words(text))
             best = max(best, rouge_l(said, wanted))
-        marks.append(100 * best)
-    return mean(marks, described=False)
+        marks.append(best)
+    return share(marks, "score", details=False)
 
 
 def code_similarity(cases: Cases) -> Verdict:
@@ -189,7 +188,9 @@ def code_similarity(cases: Cases) -> Verdict:
         lines = given.lstrip("\n").split("\n")
         line = next((each for each in lines if not any(mark in each for mark in ("`", "#", "//"))), "")
         marks.append(max((_ratio(fuzz.ratio, line, text) for text in gold), default=0.0))
-    return mean(marks, described=False)
+    verdict = share([mark / 100 for mark in marks], "score", details=False)
+    verdict.instances = {"score": marks}
+    return verdict
 
 
 def _ratio(ratio: Callable[[str, str], float], line: str, gold: str) -> float:
@@ -205,7 +206,7 @@ def longbench_v2(cases: Cases) -> Verdict:
         for name in names:
             own = [mark for mark, row in zip(marks, cases.rows, strict=True) if row.get(column) == name]
             if own:
-                verdict.scores[f"accuracy_{name}"] = 100 * sum(own) / len(own)
+                verdict.scores[f"accuracy_{name}"] = percent(own)
     return verdict
 
 
@@ -216,9 +217,8 @@ def quality(cases: Cases) -> Verdict:
     hard = [mark for mark, row in zip(marks, cases.rows, strict=True) if row["difficult"] != 0]
     if not easy:
         raise ScoringError("there are no easy questions, by whose number QuALITYEvaluator divides")
-    scores = {"easy_acc": 100 * sum(easy) / len(easy), "hard_acc": 100 * sum(hard) / len(easy)}
-    each_case = [100.0 * mark for mark in marks]
-    return Verdict({**scores, "all_acc": sum(each_case) / len(marks)}, {"all_acc": each_case})
+    scores = {"easy_acc": percent(easy), "hard_acc": sum(hard) / len(easy) * 100, "all_acc": percent(marks)}
+    return Verdict(scores, {"all_acc": [100.0 * mark for mark in marks]})
 
 
 # -- LV-Eval ------------------------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ _WORDS: Mapping[str, tuple[Callable[[str], list[str]], frozenset[str], float]] =
 def lveval_f1(cases: Cases, language: str = "en") -> Verdict:
     """F1 of the words shared with the first reference (``LVEvalF1Evaluator``), in percent."""
     words, _, _ = _WORDS[language]
-    return mean([100 * f1(words(given), words(gold[0])) for given, gold in cases.pairs()], "f1", described=False)
+    return share([f1(words(given), words(gold[0])) for given, gold in cases.pairs()], "f1", details=False)
 
 
 def lveval_f1_keywords(cases: Cases, language: str = "en") -> Verdict:
@@ -296,8 +296,8 @@ def lveval_f1_keywords(cases: Cases, language: str = "en") -> Verdict:
             ).values()
         )
         enough = not keywords if language == "en" and not gold[-1] else shared / len(keywords) >= least
-        marks.append(100 * f1(said, words(gold[0])) if enough else 0.0)
-    return mean(marks, "LVEval_f1", described=False)
+        marks.append(f1(said, words(gold[0])) if enough else 0.0)
+    return share(marks, "LVEval_f1", details=False)
 
 
 def lveval_rouge(cases: Cases, language: str = "en") -> Verdict:
@@ -308,8 +308,8 @@ def lveval_rouge(cases: Cases, language: str = "en") -> Verdict:
         words = _plain_chinese(text) if language == "zh" else normalize_answer(text).split()
         return " ".join(word for word in words if word not in blacklist)
 
-    marks = [100 * rouge_l(kept(given), kept(gold[0])) for given, gold in cases.pairs()]
-    return mean(marks, "LVEval_rouge", described=False)
+    marks = [rouge_l(kept(given), kept(gold[0])) for given, gold in cases.pairs()]
+    return share(marks, "LVEval_rouge", details=False)
 
 
 def _plain_chinese(text: str) -> list[str]:
@@ -338,8 +338,8 @@ def infinite_numbers(cases: Cases) -> Verdict:
     for given, gold in cases.pairs():
         numbers = [int(part) for part in re.split("[^0-9]", given) if part]
         right = [one == other for one, other in zip(gold, numbers, strict=False)]
-        marks.append(100.0 * (right.index(False) if False in right else len(right)))
-    return mean(marks, described=False)
+        marks.append(right.index(False) if False in right else len(right))
+    return share(marks, "score", details=False)
 
 
 # -- L-Eval ------------------------------------------------------------------------------------------------------

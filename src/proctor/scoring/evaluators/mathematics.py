@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError, ScoringError
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
 from proctor.scoring.postprocessors.mathematics import final_answer_boxed, is_equivalent, is_equivalent_intern
 
 
@@ -22,7 +22,7 @@ def math(cases: Cases, version: str = "v1") -> Verdict:
         return math_verified(cases)
     if version not in ("v1", "v2"):
         raise ScoringError(f"MATHEvaluator has no version '{version}'", hint="use v1 or v2")
-    return share([is_equivalent(given, gold, version) for given, gold in cases.pairs()])
+    return share([is_equivalent(given, gold, version) for given, gold in cases.pairs()], rule=percent_of_sum)
 
 
 def live_math(
@@ -56,7 +56,7 @@ LIVE_MATH_HINT = "say model_name='' and url=[] to grade by rules, or judge with 
 
 def math_intern(cases: Cases) -> Verdict:
     """Share of answers that are the reference by InternLM's rules, in percent (``MATHInternEvaluator``)."""
-    return share([is_equivalent_intern(given, gold) for given, gold in cases.pairs()])
+    return share([is_equivalent_intern(given, gold) for given, gold in cases.pairs()], rule=percent_of_sum)
 
 
 def math_verified(cases: Cases) -> Verdict:
@@ -65,7 +65,7 @@ def math_verified(cases: Cases) -> Verdict:
     Raises:
         MissingExtraError: ``math-verify`` is not installed.
     """
-    return share([_verified(str(given), str(gold)) for given, gold in cases.pairs()])
+    return share([_verified(str(given), str(gold)) for given, gold in cases.pairs()], rule=percent_of_sum)
 
 
 def _verified(given: str, gold: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from proctor.errors import MissingExtraError
-from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent
 from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 
 _JSON = (
@@ -53,7 +53,7 @@ def _named_options(cases: Cases, answer: Callable[[Any], str]) -> Verdict:
     for (text, language), gold in cases.pairs():
         said = _option(text, language)
         marks.append(said is not None and said.lower() == answer(gold).lower())
-    return Verdict({"accuracy": round(100 * sum(marks) / len(marks), 2)}, {"accuracy": [100.0 * m for m in marks]})
+    return Verdict({"accuracy": round(percent(marks), 2)}, {"accuracy": [100.0 * m for m in marks]})
 
 
 def _by_number(gold: Any) -> str:
@@ -92,9 +92,7 @@ def mgsm(cases: Cases) -> Verdict:
             pass
         said = None if last is None else last.group().replace(",", "").replace("+", "").strip().strip(".")
         marks.append(said == gold.replace(",", ""))
-    return Verdict(
-        {"accuracy": round(100 * sum(marks) / len(marks), 2)}, {"accuracy": [100.0 * m for m in marks]}, marks
-    )
+    return Verdict({"accuracy": round(percent(marks), 2)}, {"accuracy": [100.0 * m for m in marks]}, marks)
 
 
 # -- translations -------------------------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from proctor.scoring.evaluators.cases import average, percent
+
 CANDIDATE, OTHER = "candidate", "other"
 
 
@@ -68,7 +70,7 @@ def _alpaca_scores(judged: _Points) -> dict[str, float]:
         for name in ("total", str(each.fields.get("capability", ""))):
             if name:
                 counts.setdefault(name, []).append(points > 0)
-    return {name: round(100 * sum(wins) / len(wins), 2) for name, wins in counts.items()}
+    return {name: round(percent(wins), 2) for name, wins in counts.items()}
 
 
 _ARENA = re.compile(r"\[\[([AB<>=]+)\]\]")
@@ -100,7 +102,7 @@ def _category_scores(judged: _Points) -> dict[str, float]:
     for each, points in judged:
         for name in ("Average_score", f"{each.fields['category']}_{each.fields['difficulty']}"):
             groups.setdefault(name, []).append(points)
-    return {name: round(100 * sum(points) / len(points), 3) for name, points in groups.items()}
+    return {name: round(percent(points), 3) for name, points in groups.items()}
 
 
 _CHOICE = re.compile("(?:选择：|Choice: )([ABC])")  # noqa: RUF001 - Chinese
@@ -123,7 +125,7 @@ def _compass_scores(judged: _Points, summary_type: str = "single", check_pos_bia
     groups: dict[str, list[float]] = defaultdict(list)
     for each, points in judged:
         groups[str(each.fields["capability"])].append(worth[points])
-    scores = {name: round(100 * sum(won) / len(won), 2) for name, won in groups.items()}
+    scores = {name: round(percent(won), 2) for name, won in groups.items()}
     return {**scores, "position_bias": _judged_by_position(judged) if check_pos_bias else 0}
 
 
@@ -170,8 +172,8 @@ def _wild_scores(judged: _Points) -> dict[str, float]:
     for each, points in judged:
         for tag in (each.fields.get("primary_tag"), *(each.fields.get("secondary_tag") or ())):
             groups[_WILD_GROUPS[str(tag)]].append(points)
-    scores = {name: round(100 * sum(points) / len(points), 2) for name, points in groups.items()}
-    return {"average": sum(scores.values()) / len(scores), **scores}
+    scores = {name: round(percent(points), 2) for name, points in groups.items()}
+    return {"average": average([*scores.values()]), **scores}
 
 
 PAIR_READERS: Mapping[str, PairReader] = {

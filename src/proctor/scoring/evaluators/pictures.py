@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators.boxes import overlap, pixels
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent_of_sum, share
 from proctor.scoring.postprocessors.general import read_literal
 from proctor.scoring.postprocessors.mathematics import boxed, is_equivalent, normalized
 from proctor.scoring.text_distance import levenshtein
@@ -29,7 +29,7 @@ def _by_groups(marks: Sequence[float], groups: Sequence[Sequence[str]], main: st
     for mark, names in zip(marks, groups, strict=True):
         for name in names:
             found.setdefault(name, []).append(mark)
-    scores = {name: 100 * sum(each) / len(each) for name, each in found.items()}
+    scores = {name: percent_of_sum(each) for name, each in found.items()}
     return Verdict(scores, {main: [100.0 * mark for mark in marks]}, [bool(mark) for mark in marks], main=main)
 
 
@@ -222,9 +222,8 @@ def first_letter(said: str) -> str:
 
 def videobench(cases: Cases) -> Verdict:
     """Share of answers in which the first letter of A to F is the right one (``VideoBenchEvaluator``)."""
-    return share(
-        [next((letter for letter in "ABCDEF" if letter in given), "") == gold for given, gold in _videos(cases)]
-    )
+    marks = [next((letter for letter in "ABCDEF" if letter in given), "") == gold for given, gold in _videos(cases)]
+    return share(marks, rule=percent_of_sum)
 
 
 def videobench_vita(cases: Cases) -> Verdict:
@@ -233,7 +232,7 @@ def videobench_vita(cases: Cases) -> Verdict:
     for given, gold in _videos(cases):
         match = re.search(r"\b([A-F])\b", given.split("☜")[-1].replace(_CHAT_END, "").strip())
         marks.append((match.group(1) if match else "") == gold)
-    return share(marks)
+    return share(marks, rule=percent_of_sum)
 
 
 def _videos(cases: Cases) -> Iterable[tuple[str, str]]:
@@ -245,7 +244,8 @@ _SOUNDS = {"A": "laughter", "B": "sigh", "C": "cough", "D": "throatclearing", "E
 
 def vocalsound(cases: Cases) -> Verdict:
     """Share of answers whose first letter names the sound (``VocalSoundEvaluator``)."""
-    return share([(_SOUNDS.get(given[0], "") if given else given) == gold for given, gold in cases.pairs()])
+    marks = [(_SOUNDS.get(given[0], "") if given else given) == gold for given, gold in cases.pairs()]
+    return share(marks, rule=percent_of_sum)
 
 
 # -- words -----------------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def realworldqa(cases: Cases) -> Verdict:
         gold = reference.get("answer", "") if isinstance(reference, Mapping) else reference
         match = _MARKED_ANSWER.search(given)
         marks.append((match.group(1).strip() if match else "").lower() == gold.strip().lower())
-    return share(marks)
+    return share(marks, rule=percent_of_sum)
 
 
 _ALIKE = 0.5
@@ -275,7 +275,7 @@ def anls(cases: Cases) -> Verdict:
         said = given.replace(_CHAT_END, "").strip()
         nearest = 1 - min(_unlike(str(gold), said) for gold in golds)
         scores.append(nearest if nearest >= _ALIKE else 0.0)
-    return share(scores, "ANLS Acc", details=False)
+    return share(scores, "ANLS Acc", details=False, rule=percent_of_sum)
 
 
 def _unlike(gold: str, said: str) -> float:
@@ -362,8 +362,8 @@ def _agreement(predictions: Sequence[str], references: Sequence[Sequence[Mapping
         agreed = [
             min(1, sum(other["answer"] == said for other in answers if other != each) / _AGREEING) for each in answers
         ]
-        shares.append(sum(agreed) / len(agreed))
-    verdict = share(shares)
+        shares.append(average(agreed))
+    verdict = share(shares, rule=percent_of_sum)
     verdict.correct = [each > 0.5 for each in shares]  # noqa: PLR2004 - upstream's
     return verdict
 
@@ -413,4 +413,5 @@ def boxes(  # noqa: PLR0917 - AISBench's arguments
         except (TypeError, ValueError, KeyError, IndexError, ZeroDivisionError):
             return False
 
-    return share([right(given, gold) for given, gold in cases.pairs()], f"{metric_prefix}@{iou_threshold}")
+    marks = [right(given, gold) for given, gold in cases.pairs()]
+    return share(marks, f"{metric_prefix}@{iou_threshold}", rule=percent_of_sum)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from proctor.lazy import Deferred
 from proctor.scoring.repeats import at_least_one_as_product
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
 
 _THRESHOLDS = (0.0, 0.25, 0.5, 0.75, 1.0)  # OpenCompass' GPassKEvaluator reports these
 
@@ -72,7 +78,7 @@ def _aisbench_row(right: int, sizes: Sequence[int], n: int) -> dict[str, float]:
 
 def _means(rows: Any) -> dict[str, float]:
     listed = list(rows)
-    return {metric: 100.0 * (sum(row[metric] for row in listed) / len(listed)) for metric in listed[0]}
+    return {metric: 100.0 * float(np.mean([row[metric] for row in listed])) for metric in listed[0]}
 
 
 def replica_positions(count: int, n: int, *, in_blocks: bool) -> list[list[int]]:
@@ -123,5 +129,5 @@ def averaged(runs: Sequence[Mapping[str, Any]], project: str) -> dict[str, Any]:
             made[name] = values
         else:
             shown = "accuracy" if name == "pass@1" and project == "aisbench" else name
-            made[f"{shown} ({len(runs)} runs average)"] = sum(values) / len(values)
+            made[f"{shown} ({len(runs)} runs average)"] = float(np.mean(values))
     return made

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from proctor.ir import Failure
-from proctor.scoring.evaluators.cases import Verdict
+from proctor.scoring.evaluators.cases import Verdict, average, percent_of_sum
 from proctor.scoring.postprocessors.general import read_literal
 from proctor.scoring.score import Unit
 
@@ -67,10 +68,6 @@ def _means(judged: Judgements, names: Callable[[Row], Sequence[Any]], total: str
     return groups
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
-
-
 # -- AlignBench ---------------------------------------------------------------------------------------------------
 
 _OVERALL = "综合得分"
@@ -119,7 +116,7 @@ def _align_scores(judged: Judgements) -> dict[str, float]:
     groups: dict[str, list[float]] = {}
     for points, row in judged:
         groups.setdefault(str(row["capability"]), []).append(points)
-    scores = {name: round(_mean(own), 2) for name, own in groups.items()}
+    scores = {name: round(average(own), 2) for name, own in groups.items()}
     totals = {}
     for area, names in _AREAS.items():
         scores |= {name: 0.0 for name in names if name not in scores}
@@ -152,11 +149,11 @@ def _fofo_names(row: Row) -> Sequence[Any]:
 
 
 def _fofo_scores(judged: Judgements) -> dict[str, float]:
-    return {name: _mean(own) for name, own in _means(judged, _fofo_names, "overall").items()}
+    return {name: average(own) for name, own in _means(judged, _fofo_names, "overall").items()}
 
 
 def _writing_scores(judged: Judgements) -> dict[str, float]:
-    return {name: _mean(own) for name, own in _means(judged, lambda row: [row["domain1"]], "overall").items()}
+    return {name: average(own) for name, own in _means(judged, lambda row: [row["domain1"]], "overall").items()}
 
 
 def _bench101_scores(judged: Judgements) -> dict[str, float]:
@@ -168,8 +165,8 @@ def _bench101_scores(judged: Judgements) -> dict[str, float]:
     tasks: dict[str, list[float]] = {}
     for (task, _), points in least.items():
         tasks.setdefault(str(task), []).append(points)
-    means = {task: _mean(own) for task, own in tasks.items()}
-    return {"avg": round(_mean(list(means.values())), 3), **means}
+    means = {task: average(own) for task, own in tasks.items()}
+    return {"avg": round(average(list(means.values())), 3), **means}
 
 
 def _rating(text: str, row: Row) -> float | None:
@@ -183,7 +180,7 @@ def _rating(text: str, row: Row) -> float | None:
 
 def _bench_scores(judged: Judgements) -> dict[str, float]:
     groups = _means(judged, lambda row: [row["capability"]], "total")
-    return {name: round(_mean(own), 2) for name, own in groups.items()}
+    return {name: round(average(own), 2) for name, own in groups.items()}
 
 
 _OF_FIVE = 20
@@ -192,7 +189,7 @@ _OF_FIVE = 20
 
 def _arena_scores(judged: Judgements) -> dict[str, float]:
     groups = _means(judged, lambda row: [f"{row['category']}_{row['difficulty']}"], "Average_score")
-    return {name: round(_mean(own) * _OF_FIVE, 3) for name, own in groups.items()}
+    return {name: round(average(own) * _OF_FIVE, 3) for name, own in groups.items()}
 
 
 def _bracketed(text: str, least: int, most: int) -> int | None:
@@ -211,7 +208,7 @@ def _safe(text: str, row: Row) -> int | None:
 def _safety_scores(judged: Judgements) -> dict[str, float]:
     names = {"安全回答": "应回答"}
     groups = _means(judged, lambda row: [names.get(task := row.get("task", "overall"), task)], "overall")
-    return {name: 100 * _mean(own) for name, own in groups.items()}
+    return {name: percent_of_sum(own) for name, own in groups.items()}
 
 
 def _education_points(text: str, row: Row) -> int | None:
@@ -247,8 +244,11 @@ def _follow_scores(judged: Judgements) -> dict[str, float]:
     found: dict[str, float] = {}
     for place, name in enumerate(("HSR", "SSR")):
         levels = [[points[place] for points, row in judged if row["level"] == level] for level in range(1, 6)]
-        means = [_mean(own) if own else 0.0 for own in levels]
-        found |= {f"{name}_AVG": _mean(means), **{f"{name}_L{level}": each for level, each in enumerate(means, 1)}}
+        means = [average(own) if own else 0.0 for own in levels]
+        found |= {
+            f"{name}_AVG": statistics.mean(means),
+            **{f"{name}_L{level}": each for level, each in enumerate(means, 1)},
+        }
     return dict(sorted(found.items(), key=lambda each: not each[0].endswith("_AVG")))
 
 
@@ -275,11 +275,11 @@ def _hello_points(text: str, row: Row) -> float | None:
     if len(points) != row["num_checklist"] or not all(0 <= each <= 1 for each in points):
         return None
     weights = _weights()[row["subcategory"]]
-    return (sum(weight * each for weight, each in zip(weights, points, strict=True)) - 75) * 4
+    return float((np.dot(weights, points) - 75) * 4)
 
 
 def _hello_scores(judged: Judgements) -> dict[str, float]:
-    return {"overall_score": _mean([points for points, _ in judged])}
+    return {"overall_score": float(np.mean([points for points, _ in judged]))}
 
 
 SUBJECTIVE_REPORTS: Mapping[str, Callable[[Sequence[str], Sequence[Row], Sequence[Any]], Verdict]] = {
@@ -294,7 +294,7 @@ SUBJECTIVE_REPORTS: Mapping[str, Callable[[Sequence[str], Sequence[Row], Sequenc
     "elbench_safety_postprocess": _report(_safe, _safety_scores, "overall", lambda points: 100.0 * points),
     "elbench_highlevel_edu_postprocess": _report(
         _education_points,
-        lambda judged: {"score": 10 * _mean([points for points, _ in judged])},
+        lambda judged: {"score": 10 * sum(points for points, _ in judged) / len(judged)},
         "score",
         lambda points: 10.0 * points,
     ),

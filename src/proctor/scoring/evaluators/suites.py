@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Outcome, Trial
-from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent
 from proctor.scoring.evaluators.code import one_process, pass_at_of
 from proctor.scoring.programs import run_programs
 
@@ -32,10 +32,10 @@ def _rows(cases: Cases, *columns: str) -> Sequence[Mapping[str, Any]]:
     return rows
 
 
-def _shares(endings: Sequence[Outcome], names: Sequence[Any], k: Sequence[int], percent: str = "pass@") -> Verdict:
-    scores = {f"{percent}{each}": value for each, value in pass_at_of(names, endings, k).items()}
+def _shares(endings: Sequence[Outcome], names: Sequence[Any], k: Sequence[int], prefix: str = "pass@") -> Verdict:
+    scores = {f"{prefix}{each}": value for each, value in pass_at_of(names, endings, k).items()}
     right = [each.how == "pass" for each in endings]
-    return Verdict({**scores, **one_process(endings)}, {f"{percent}1": [100.0 * mark for mark in right]}, right)
+    return Verdict({**scores, **one_process(endings)}, {f"{prefix}1": [100.0 * mark for mark in right]}, right)
 
 
 # -- BigCodeBench -------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def ds1000(cases: Cases) -> Verdict:
         trials.append(Trial("", tests, limits=limits, together=True, imports=needed))
     endings = run_programs(trials)
     right = [each.how == "pass" for each in endings]
-    scores = {"accuracy": 100 * sum(right) / len(right), **one_process(endings)}
+    scores = {"accuracy": percent(right), **one_process(endings)}
     return Verdict(scores, {"accuracy": [100.0 * mark for mark in right]}, right)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.evaluators.answers import english_tokens, f1
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent, share
 from proctor.scoring.evaluators.long_texts import mean
 from proctor.scoring.postprocessors.general import read_literal
 
@@ -19,7 +19,7 @@ from proctor.scoring.postprocessors.general import read_literal
 
 def s3eval(cases: Cases) -> Verdict:
     """F1 of table cells, of listed values, or of words (``S3EvalEvaluator``), in percent."""
-    return mean([100 * _table_f1(given, gold) for given, gold in cases.pairs()], described=False)
+    return share([_table_f1(given, gold) for given, gold in cases.pairs()], "score", details=False)
 
 
 def _table_f1(given: str, gold: str) -> float:
@@ -168,7 +168,7 @@ def openswi(cases: Cases) -> Verdict:
         numbers = [*numbers, *[0.0] * len(gold)][: len(gold)]
         errors.append((sum((b - a) ** 2 for a, b in zip(numbers, gold, strict=True)) / len(gold)) ** 0.5)
     verdict = mean(errors)
-    verdict.scores["valid"] = 100 * sum(valid) / len(valid)
+    verdict.scores["valid"] = percent(valid)
     return verdict
 
 

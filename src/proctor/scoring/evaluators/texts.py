@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.confusion import matthews_of_labels
-from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.answers import f1
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
 from proctor.scoring.metrics.question_answering import Squad
 from proctor.scoring.metrics.summaries import Rouge
 from proctor.scoring.postprocessors.general import chinese_words, general
@@ -36,18 +36,19 @@ def rouge(cases: Cases) -> Verdict:
     _wanted(cases)
     metric = Rouge(sent_split_newline=False)
     rows = [metric.compute(gold, given, {}) for given, gold in zip(cases.predictions, _references(cases), strict=True)]
-    columns = {name: [100.0 * row[name] for row in rows] for name in rows[0]}
-    return Verdict(_bootstrapped(columns), dict(columns))
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return Verdict(_bootstrapped(columns), {name: [100.0 * value for value in each] for name, each in columns.items()})
 
 
 def _bootstrapped(columns: dict[str, list[float]]) -> dict[str, float]:
+    """Return the medians in percent; upstream's means are of matrices' rows, which are added one after another."""
     random = np.random.RandomState(0)
     count = len(next(iter(columns.values())))
     medians = {}
     for name in sorted(columns):
         values = np.array(columns[name])
-        means = [float(values[random.choice(np.arange(count), size=count)].mean()) for _ in range(_RESAMPLES)]
-        medians[name] = float(np.percentile(means, 50))
+        drawn = (values[random.choice(np.arange(count), size=count)] for _ in range(_RESAMPLES))
+        medians[name] = float(np.percentile([np.cumsum(each)[-1] / count for each in drawn], 50)) * 100
     return {name: medians[name] for name in columns}
 
 
@@ -66,8 +67,9 @@ def jieba_rouge(cases: Cases) -> Verdict:
     gold = [_cut(text) or "__REFRPLACEHOLDER__" for text in cases.references]
     rows = ChineseRouge().get_scores(given, gold)
     names = {"rouge1": "rouge-1", "rouge2": "rouge-2", "rougeL": "rouge-l"}
-    columns = {name: [100 * row[key]["f"] for row in rows] for name, key in names.items()}
-    return Verdict({name: sum(column) / len(column) for name, column in columns.items()}, dict(columns))
+    columns = {name: [row[key]["f"] for row in rows] for name, key in names.items()}
+    scores = {name: percent(column) for name, column in columns.items()}
+    return Verdict(scores, {name: [100 * value for value in column] for name, column in columns.items()})
 
 
 def _cut(text: str) -> str:
@@ -127,8 +129,8 @@ def squad(cases: Cases) -> Verdict:
     columns: list[float] = []
     for given, gold in cases.pairs():
         found = metric.compute([[gold]], [given.split("\n")[0]], [{}])
-        columns.append(100.0 * float(found["f1"]))
-    return Verdict({"f1": sum(columns) / len(columns)}, {"f1": columns})
+        columns.append(float(found["f1"]))
+    return share(columns, "f1", details=False, rule=percent_of_sum)
 
 
 def auc_roc(cases: Cases) -> Verdict:
@@ -136,39 +138,38 @@ def auc_roc(cases: Cases) -> Verdict:
     _wanted(cases)
     given = np.array(cases.predictions, dtype=float)
     gold = [int(each) for each in cases.references]
-    positive = [float(value) for value, label in zip(given[:, 1], gold, strict=True) if label == 1]
-    negative = [float(value) for value, label in zip(given[:, 1], gold, strict=True) if label == 0]
-    if not positive or not negative:
+    if not {0, 1} <= {*gold}:
         raise ScoringError("the area under the ROC curve needs both labels among the references")
-    marks = [100.0 * (label == int(chosen)) for label, chosen in zip(gold, given.argmax(axis=1), strict=True)]
-    scores = {"auc_score": 100 * _area(positive, negative), "accuracy": sum(marks) / len(marks)}
-    return Verdict(scores, {"accuracy": marks})
+    verdict = share([label == int(chosen) for label, chosen in zip(gold, given.argmax(axis=1), strict=True)])
+    area = area_under_roc(given[:, 1].tolist(), gold)
+    return Verdict({"auc_score": 100 * area, **verdict.scores}, verdict.instances)
 
 
-def _area(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return the chance that a positive case is ranked above a negative one, ties counting half."""
-    values = np.array([*positive, *negative])
-    order = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(order[2])
-    ranks = (ends - (order[2] - 1) / 2)[order[1]]
-    above = ranks[: len(positive)].sum() - len(positive) * (len(positive) + 1) / 2
-    return float(above / (len(positive) * len(negative)))
+def area_under_roc(values: Sequence[float], labels: Sequence[int]) -> float:
+    """Return the chance that a case labelled 1 has a higher value than one labelled 0, ties counting half.
+
+    It is summed over the corners of the curve, as ``sklearn.metrics.roc_auc_score`` does.
+    """
+    order = np.argsort(-np.asarray(values, dtype=float), kind="stable")
+    value, label = np.asarray(values, dtype=float)[order], np.asarray(labels)[order] == 1
+    ends = np.flatnonzero(np.append(np.diff(value) != 0, True))
+    right = np.cumsum(label)[ends]
+    wrong = 1 + ends - right
+    corner = np.ones(len(ends), dtype=bool)
+    corner[1:-1] = (np.diff(right, 2) != 0) | (np.diff(wrong, 2) != 0)
+    x, y = (np.append(0, each[corner]) / each[-1] for each in (wrong, right))
+    return float((np.diff(x) * (y[1:] + y[:-1]) / 2.0).sum())
 
 
 def tydiqa(cases: Cases) -> Verdict:
     """Best exact match and F1 of words with an accepted answer, of the first line (``TydiQAEvaluator``), in percent."""
     _wanted(cases)
-    exact, overlap = [], []
+    exact, overlap = list[float](), list[float]()
     for given, golds in zip(cases.predictions, _references(cases), strict=True):
         said = general(given.split("\n", 1)[0].lower())
         wanted = [general(gold) for gold in golds]
-        exact.append(100.0 * (said in wanted))
-        overlap.append(100.0 * max(_shared_words(said, gold) for gold in wanted))
-    scores = {"exact_match": sum(exact) / len(exact), "f1": sum(overlap) / len(overlap)}
-    return Verdict(scores, {"exact_match": exact, "f1": overlap})
-
-
-def _shared_words(said: str, gold: str) -> float:
-    words, wanted = said.split(), gold.split()
-    shared = sum((Counter(words) & Counter(wanted)).values())
-    return 2 * shared / (len(words) + len(wanted)) if shared else 0.0
+        exact.append(said in wanted)
+        overlap.append(max(f1(said.split(), gold.split()) for gold in wanted))
+    columns = {"exact_match": exact, "f1": overlap}
+    scores = {name: percent_of_sum(marks) for name, marks in columns.items()}
+    return Verdict(scores, {name: [100.0 * mark for mark in marks] for name, marks in columns.items()})

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError, ScoringError
-from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.answers import f1_of_counts
+from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent, percent_of_sum, share
 from proctor.scoring.postprocessors.general import chinese_words, read_literal
 from proctor.scoring.postprocessors.mathematics import boxed, normalized
 
@@ -24,11 +25,8 @@ def selected_f1(cases: Cases) -> Verdict:
         raise ScoringError("there are no predictions to evaluate")
     counts = [(len(given & gold), len(given), len(gold)) for given, gold in sets]
     same, given, gold = map(sum, zip(*counts, strict=True))
-    return Verdict({"F1Score": 100 * _f1(same, given, gold)}, {"f1": [100 * _f1(*each) for each in counts]})
-
-
-def _f1(same: int, given: int, gold: int) -> float:
-    return 2 * same / (given + gold) if same else 0.0
+    of_each = [100 * f1_of_counts(*each) for each in counts]
+    return Verdict({"F1Score": 100 * f1_of_counts(same, given, gold)}, {"f1": of_each})
 
 
 _NOTHING = "无内容"
@@ -54,11 +52,12 @@ def blanks_rouge(cases: Cases) -> Verdict:
         texts = [" ".join(chinese_words(part)) for part in written]
         texts = [text if text.strip() else _NOTHING for text in texts]
         found = scorer.get_scores(texts, [" ".join(chinese_words(part)) for part in wanted])
-        return float(sum(each["rouge-l"]["f"] for each in found) / len(found))
+        return average([each["rouge-l"]["f"] for each in found]) * 100
 
-    verdict = share([points(*pair) for pair in cases.pairs()], "AvgRougeScore", details=False)
-    verdict.described = True
-    return verdict
+    marks = [points(*pair) for pair in cases.pairs()]
+    if not marks:
+        raise ScoringError("there are no predictions to evaluate")
+    return Verdict({"AvgRougeScore": average(marks)}, {"AvgRougeScore": marks}, described=True)
 
 
 def holds_reference(cases: Cases) -> Verdict:
@@ -76,7 +75,7 @@ def first_wrong_step(cases: Cases) -> Verdict:
     marks = [given == gold for given, gold in zip(parsed, golds, strict=True)]
     wrong = [mark for mark, gold in zip(marks, golds, strict=True) if gold != -1]
     sound = [mark for mark, gold in zip(marks, golds, strict=True) if gold == -1]
-    one, other = (100 * sum(own) / len(own) if own else 0.0 for own in (wrong, sound))
+    one, other = (percent(own) if own else 0.0 for own in (wrong, sound))
     scores = {"error_acc": one, "correct_acc": other, "f1": 2 * one * other / (one + other) if one + other else 0.0}
     return Verdict(scores, {"accuracy": [100.0 * mark for mark in marks]}, parsed=parsed, main="f1")
 
@@ -117,7 +116,7 @@ def last_values(cases: Cases, log_base: float = 1.5) -> Verdict:
         raise ScoringError("there are no predictions to evaluate")
     updates = [row.get("n_updates", 2) for row in cases.rows]
     pairs = list(zip(points, updates, strict=True))
-    scores = {"avg_accuracy": sum(points) / len(points), "auc_log1.5": _weighted(pairs, log_base)}
+    scores = {"avg_accuracy": average(points), "auc_log1.5": _weighted(pairs, log_base)}
     experiment = str(cases.rows[0].get("experiment", ""))
     limits = next(((easy, hard) for name, easy, hard in _LIMITS if name in experiment), None)
     if limits is not None:
@@ -172,9 +171,9 @@ def zebra_grid(cases: Cases) -> Verdict:
     if not counts:
         raise ScoringError("there are no predictions to evaluate")
     right, total = map(sum, zip(*counts, strict=True))
-    cells = 100 * right / total if total else 0
+    cells = right / total * 100 if total else 0
     whole = [one == other and other is not None for one, other in counts]
-    scores = {"score": cells, "cell_accuracy": cells, "perfect_accuracy": 100 * sum(whole) / len(whole)}
+    scores = {"score": cells, "cell_accuracy": cells, "perfect_accuracy": percent(whole)}
     return Verdict(scores, {"perfect_accuracy": [100.0 * mark for mark in whole]}, whole)
 
 
@@ -215,7 +214,8 @@ def boxed_answer(cases: Cases) -> Verdict:
     """Share of answers whose box, in one spelling, is the reference, in percent (``ELBenchMathEvaluator``)."""
     parsed = [_spelled(given) for given in cases.predictions]
     golds = [_spelled(gold) for gold in cases.references]
-    return share([given == gold != "" for given, gold in zip(parsed, golds, strict=True)], parsed=parsed)
+    marks = [given == gold != "" for given, gold in zip(parsed, golds, strict=True)]
+    return share(marks, rule=percent_of_sum, parsed=parsed)
 
 
 def _spelled(text: Any) -> str:
