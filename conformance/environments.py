@@ -40,8 +40,7 @@ ENVIRONMENTS = {
                 "jiwer",
                 "editdistance",
             ),
-            *("fuzzywuzzy", "evaluate", "Pillow", "jsonschema-rs", "sqlparse", "func_timeout"),
-            "sqlglot<28",  # what 28 calls FROM, Unitxt does not find: it then compares queries without it
+            *("fuzzywuzzy", "evaluate", "Pillow", "jsonschema-rs", "sqlglot", "sqlparse", "func_timeout"),
         )
     ),
     "lm_eval": Environment(
