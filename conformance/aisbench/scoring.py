@@ -158,10 +158,12 @@ def compare_processors(asked: dict[str, Any], wanted: list[list[Any]]) -> int:
 
 def compare_evaluators(asked: dict[str, Any], wanted: list[Any]) -> int:
     """Compare evaluators; return how many cases differ."""
-    different, explained = 0, Counter[str]()
+    different, explained, lacking = 0, Counter[str](), Counter[str]()
     for case, theirs in zip(asked["evaluators"], wanted, strict=True):
         mine = evaluated(case)
-        if reason := reason_of(case, mine, theirs):
+        if "needs the package" in str(mine.get("error", "")):
+            lacking[str(mine["error"]).partition("\n")[0]] += 1
+        elif reason := reason_of(case, mine, theirs):
             explained[reason] += 1
         elif not _agrees(case, mine, theirs):
             different += 1
@@ -170,7 +172,10 @@ def compare_evaluators(asked: dict[str, Any], wanted: list[Any]) -> int:
             )
     total = len(wanted)
     predictions = sum(len(case["predictions"]) for case in asked["evaluators"])
-    print(f"evaluators: {total - different - sum(explained.values())} of {total} equal ({predictions} predictions)")
+    apart = different + explained.total() + lacking.total()
+    print(f"evaluators: {total - apart} of {total} equal ({predictions} predictions)")
+    for what, count in lacking.items():
+        print(f"    {count} not compared: {what}")
     for reason, count in explained.items():
         print(f"    {count} differ on purpose: {sentence(reason)}")
     return different
