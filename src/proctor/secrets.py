@@ -52,6 +52,15 @@ def keep(value: str | None) -> None:
         _pieces.update(spelling[start : start + _PIECE] for start in range(len(spelling) - _PIECE + 1))
 
 
+def keep_named(values: Mapping[str, Any]) -> None:
+    """Take the values out whose names say that they are secrets, at any depth."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            keep_named(value)
+        elif isinstance(value, str) and is_secret(str(name)):
+            keep(value)
+
+
 def _spelled(value: str) -> Iterable[str]:
     """Yield a value as servers echo it: as it is, in JSON, in an address, and as a Basic header has it."""
     import base64

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -103,6 +104,19 @@ def test_instances_are_written_by_subset_without_processors() -> None:
     with patch.object(cli, "_save_results_to_disk") as saved:
         cli.process_and_save_results(argparse.Namespace(), results, "r", "s")
     assert saved.call_args[0][2] == {"a": [{"subset": ["a"], "score": 1}], "b": [{"subset": ["b"], "score": 0}]}
+
+
+def test_keys_among_the_arguments_are_not_written(tmp_path: Any) -> None:
+    key = "sk-0123456789abcdef"
+    words = ["--model_args", f"model_name=m,api_key={key}"]
+    args = argparse.Namespace(
+        model_args={"model_name": "m", "api_key": key, "credentials": {"token": key}}, log_samples=True
+    )
+    with patch.object(sys, "argv", ["unitxt-evaluate", *words]):
+        cli._save_results_to_disk(args, {"score": 1.0}, {"a": []}, str(tmp_path / "r.json"), str(tmp_path / "s.json"))
+    texts = [path.read_text() for path in tmp_path.iterdir()]
+    assert len(texts) == 2
+    assert all('"model_name": "m"' in text and key not in text for text in texts)
 
 
 def test_the_command_runs_an_exam(tmp_path: Any) -> None:

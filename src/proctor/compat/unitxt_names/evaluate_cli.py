@@ -31,6 +31,7 @@ from proctor.recipes.benchmark import Benchmark
 from proctor.results.evaluate import EvaluationResults
 from proctor.running.evaluate import evaluate
 from proctor.safe_files import write_for_user
+from proctor.secrets import cleaned, keep_named, without_secrets
 from proctor.settings import settings as known_settings
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -217,6 +218,9 @@ def run_evaluation(predictions: list[Any], dataset: Any) -> Any:
 
 
 def _get_unitxt_commit_hash() -> str | None:
+    """Return the commit of the checkout that this package runs from; a repository around an installed one is not it."""
+    if not (Path(__file__).parents[4] / ".git").exists():
+        return None
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
     try:
         found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
@@ -250,12 +254,12 @@ def _utc_now() -> str:
 
 def _environment(args: argparse.Namespace) -> dict[str, Any]:
     plain = (str, int, float, bool, list, dict, type(None))
+    given = {name: value if isinstance(value, plain) else repr(value) for name, value in vars(args).items()}
+    keep_named(given)  # a key among the model's arguments: files of results are passed on
     return {
         "timestamp_utc": _utc_now(),
-        "command_line_invocation": sys.argv,
-        "parsed_arguments": {
-            name: value if isinstance(value, plain) else repr(value) for name, value in vars(args).items()
-        },
+        "command_line_invocation": [cleaned(each) for each in sys.argv],
+        "parsed_arguments": without_secrets(given),
         "unitxt_version": _get_unitxt_version(),
         "unitxt_commit_hash": _get_unitxt_commit_hash() or "N/A",
         "python_version": platform.python_version(),
