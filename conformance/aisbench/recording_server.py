@@ -65,11 +65,13 @@ class RecordingServer:
 
     Attributes:
         requests: Path and body of every request, in the order of arrival.
+        keys: The values of ``Authorization`` that came.
     """
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, dict[str, Any]]] = []
-        recorded = self.requests
+        self.keys: set[str] = set()
+        recorded, keys = self.requests, self.keys
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -81,6 +83,7 @@ class RecordingServer:
                 self._send(json.dumps({"object": "list", "data": [{"id": MODEL}]}).encode(), "application/json")
 
             def do_POST(self) -> None:
+                keys.add(self.headers.get("Authorization", ""))
                 body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
                 recorded.append((self.path, body))
                 pieces = list(reply_to(self.path, body))

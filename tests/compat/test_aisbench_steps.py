@@ -38,7 +38,7 @@ from ais_bench.benchmark.openicl.icl_evaluator import AccEvaluator
 from ais_bench.benchmark.datasets.custom import CustomDataset
 
 models = [dict(attr="service", type=VLLMCustomAPIChat, abbr="m", path="", model="m", host_ip="127.0.0.1",
-               host_port=PORT, max_out_len=5, batch_size=2, retry=1, generation_kwargs=dict(temperature=0))]
+               host_port=PORT, api_key="sk-0123456789abcdef", max_out_len=5, batch_size=2, retry=1, generation_kwargs=dict(temperature=0))]
 datasets = [dict(abbr="sums", type=CustomDataset, path="PATH",
                  reader_cfg=dict(input_columns=["question"], output_column="answer"),
                  infer_cfg=dict(prompt_template=dict(type=PromptTemplate, template="{question}"),
@@ -71,6 +71,10 @@ def test_the_whole_command_line_asks_scores_and_sums_up(tmp_path, monkeypatch, c
     )  # in the order in which they came, as AISBench writes them
     assert {line["id"]: line["prediction"] for line in lines} == {0: answer_to("Who?"), 1: answer_to("Why?")}
     assert "50.00" in capsys.readouterr().out
+    written = [path.read_text() for path in tmp_path.glob("out/**/*") if path.is_file()]
+    assert any("host_port" in text for text in written)  # the config is kept beside its results, and without the key
+    assert not any("sk-0123456789abcdef" in text for text in written)
+    assert server.keys == {"Bearer sk-0123456789abcdef"}
 
 
 def arguments(folder, **said):

@@ -28,6 +28,7 @@ from proctor.compat.aisbench_names.custom_configs import (
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.printed_tables import table_text
+from proctor.secrets import is_secret
 
 _SUFFIX = "_datasets"
 """What names of lists of datasets end with."""
@@ -197,7 +198,7 @@ class ConfigManager:
             self.cfg = worker.update_cfg(self.cfg)
 
     def _dump_and_reload_config(self) -> None:
-        """Write the config beside the run, and go on with what is written.
+        """Write the config beside the run, and go on with what is written; keys of models are not written.
 
         Raises:
             CommandError: No row is to be asked.
@@ -205,6 +206,9 @@ class ConfigManager:
         """
         path = osp.join(self.cfg.work_dir, "configs", f"{self.cfg_time_str}_{os.getpid()}.py")
         recur_convert_config_type(self.cfg)
+        kept = [
+            {name: model.pop(name) for name in list(model) if is_secret(name)} for model in self.cfg.get("models") or ()
+        ]
         self.cfg.dump(path)
         count = self.args.num_prompts
         if count is not None and count <= 0:
@@ -212,6 +216,8 @@ class ConfigManager:
             raise failure("CommandError", "TMAN_CODES", "INVALID_ARG_VALUE_IN_CMD", what)
         self.cfg["num_prompts"] = count
         self.cfg = self._read(path, format_python_code=False)
+        for model, secrets in zip(self.cfg.get("models") or (), kept, strict=True):
+            model.update(secrets)
 
 
 def _lacks(path: str, what: str) -> Exception:

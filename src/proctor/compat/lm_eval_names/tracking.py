@@ -20,6 +20,7 @@ from proctor.dialects.lm_eval.package.utils import (
 from proctor.errors import OutputError, UsageError
 from proctor.logs import get_logger
 from proctor.safe_files import write_text, written
+from proctor.secrets import cleaned, keep_named
 
 _NAMED_BY = ("peft", "delta", "pretrained", "model", "path", "engine")
 """Arguments of a model that say what it is called, the most telling first."""
@@ -78,6 +79,7 @@ def _name_of(model_args: str | Mapping[str, Any] | None) -> str | None:
     from proctor.engines.engine_registry import parse_model_args
 
     given = parse_model_args(model_args) if isinstance(model_args, str) else model_args or {}
+    keep_named(given)  # results have the arguments as they were given, and are passed on
     return next((str(given[key]) for key in _NAMED_BY if key in given), None)
 
 
@@ -132,7 +134,7 @@ class EvaluationTracker:
         name = f"{place.stem}_{self.date_id}.json" if place.suffix == ".json" else f"results_{self.date_id}.json"
         text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
         try:
-            write_text(self._folder() / name, text)
+            write_text(self._folder() / name, cleaned(text))
         except OSError as error:
             raise OutputError(f"the results cannot be written to {place}", why=str(error)) from None
 
