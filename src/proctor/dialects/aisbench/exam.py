@@ -25,7 +25,7 @@ from proctor.effects import Effect, author_of_file
 from proctor.errors import ProctorError
 from proctor.recipes.exam import Exam, Grader
 from proctor.recipes.options import ExamOptions
-from proctor.recipes.repeats import CopiesGrader
+from proctor.recipes.copies import CopiesGrader
 from proctor.scoring.groupings import GroupBy
 
 
