@@ -88,9 +88,7 @@ def reduced(grade: Grade, answers: Answers, size: int = 0) -> Grade:
     """
     if answers.rows:
         found = _put_reduced(grade, answers, size)
-        grade.scores["repeats"] = found or summary_of(
-            two_level(list(answers.rows.values())), answers.column.scale
-        )
+        grade.scores["repeats"] = found or summary_of(two_level(list(answers.rows.values())), answers.column.scale)
     for entry, places in zip(grade.scores.get("groups", ()), grade.members, strict=True):
         own = Grade(entry)
         _put_reduced(own, answers.of(places))

@@ -75,9 +75,7 @@ def _numbers(column: Sequence[object]) -> list[float | None] | None:
     return found if any(value is not None for value in found) else None
 
 
-def _described(
-    grade: Grade, name: str, values: list[float | None], runs: Sequence[Sequence[int]] = ()
-) -> MainColumn:
+def _described(grade: Grade, name: str, values: list[float | None], runs: Sequence[Sequence[int]] = ()) -> MainColumn:
     main, known = grade.main, _known(values)
     if not known:
         return MainColumn(name, values, None, 1.0, is_mean=False)
