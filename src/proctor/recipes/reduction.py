@@ -62,7 +62,7 @@ class Answers:
     Attributes:
         main: The score that is reduced.
         column: How its instances are scored.
-        rows: Scores of each question's answers, by the question's place; only of questions all of whose answers have one.
+        rows: Scores of each question's answers, by the question's place: of questions all of whose answers have one.
         predictions: Returns what the answers to a question were read as; asked for votes alone.
         chosen: The reducers; the first gives the main score.
     """
