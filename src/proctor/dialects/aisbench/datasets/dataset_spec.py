@@ -105,6 +105,20 @@ class DatasetSpec:
         named = {_filled(name, arguments, place): paths for name, paths in files.items()}
         return {name: partial(self._read, paths, name, arguments, place) for name, paths in named.items()}
 
+    def file_names(self, given: Mapping[str, Any]) -> Any:
+        """Return the files that make each split, by split; one name where there is one split without a name."""
+        arguments = self.arguments(given)
+        if isinstance(self.files, str):
+            return _filled(self.files, arguments, None)
+        return {_filled(name, arguments, None): _filled(file, arguments, None) for name, file in self.files.items()}
+
+    def wanted(self) -> frozenset[str]:
+        """Return the arguments that its files are named with."""
+        files = self.files.values() if isinstance(self.files, Mapping) else [self.files]
+        names = [each for file in files for each in ([file] if isinstance(file, str) else file or ())]
+        fields = (field for name in names for _, field, _, _ in string.Formatter().parse(name))
+        return frozenset(each for each in fields if each) - {*self.defaults, *self.derived}
+
     def over(self, splits: Splits, given: Mapping[str, Any]) -> Splits:
         """Return splits that something else loaded, with this shape's columns."""
         arguments = self.arguments(given)
