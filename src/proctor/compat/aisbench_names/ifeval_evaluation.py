@@ -82,7 +82,9 @@ class IFEvaluator(BaseEvaluator):
         for place, (answer, asked) in enumerate(zip(predictions, references, strict=True)):
             given = [{key: value for key, value in each.items() if value is not None} for each in asked["kwargs"]]
             example = InputExample(asked["key"], asked["instruction_id_list"], asked["prompt"], given)
-            strict, loose = (_of_exam(f"test_instruction_following_{kind}")(example, answer) for kind in ("strict", "loose"))
+            strict, loose = (
+                _of_exam(f"test_instruction_following_{kind}")(example, answer) for kind in ("strict", "loose")
+            )
             marks = {"strict": strict.follow_instruction_list, "loose": loose.follow_instruction_list}
             found[place] = marks
             is_strict, is_loose = all(marks["strict"]), all(marks["loose"])

@@ -10,14 +10,13 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from proctor.compat.aisbench_names.refused import no_exam__ConstrainedStartChecker as ConstrainedStartChecker
-from proctor.compat.aisbench_names.refused import no_exam__KeySentenceChecker as KeySentenceChecker
-from proctor.compat.aisbench_names.refused import no_exam__RephraseChecker as RephraseChecker
-from proctor.compat.aisbench_names.refused import no_exam__RephraseParagraph as RephraseParagraph
+from proctor.compat.aisbench_names.refused import no_exam__ConstrainedStartChecker as ConstrainedStartChecker  # noqa: F401
+from proctor.compat.aisbench_names.refused import no_exam__KeySentenceChecker as KeySentenceChecker  # noqa: F401
+from proctor.compat.aisbench_names.refused import no_exam__RephraseChecker as RephraseChecker  # noqa: F401
+from proctor.compat.aisbench_names.refused import no_exam__RephraseParagraph as RephraseParagraph  # noqa: F401
 from proctor.compat.aisbench_names import ifeval_words as instructions_util
 from proctor.scoring.instructions import compares, follows
 
-__all__ = ["ConstrainedStartChecker", "KeySentenceChecker", "RephraseChecker", "RephraseParagraph"]
 
 _Drawn = Mapping[str, Callable[[], Any] | None]
 _RELATIONS = ("less than", "at least")
@@ -83,7 +82,9 @@ class CheckedInstruction(Instruction):
         """
         given = {**dict(zip(self.drawn, listed, strict=False)), **kwargs}
         if unknown := given.keys() - self.drawn.keys():
-            raise TypeError(f"{type(self).__name__} takes {', '.join(self.drawn) or 'nothing'}, not {', '.join(unknown)}")
+            raise TypeError(
+                f"{type(self).__name__} takes {', '.join(self.drawn) or 'nothing'}, not {', '.join(unknown)}"
+            )
         self._arguments = {name: self._value(name, given.get(name)) for name in self.drawn}
         for name, value in self._arguments.items():
             setattr(self, f"_{name}", value)
@@ -289,20 +290,29 @@ class RepeatPromptThenAnswer(CheckedInstruction):
 class EndChecker(CheckedInstruction):
     """The answer ends with a phrase."""
 
-    check, words = "startend:end_checker", "The answer ends with exactly this phrase, and nothing behind it: {end_phrase}"
+    check, words = (
+        "startend:end_checker",
+        "The answer ends with exactly this phrase, and nothing behind it: {end_phrase}",
+    )
     drawn: ClassVar[_Drawn] = {"end_phrase": _one("Is there anything else I can do?", "That is all there is to say.")}
 
 
 class TitleChecker(CheckedInstruction):
     """The answer has a title."""
 
-    check, words = "detectable_format:title", "Give the answer a title in double angle brackets, such as <<a sunny day>>."
+    check, words = (
+        "detectable_format:title",
+        "Give the answer a title in double angle brackets, such as <<a sunny day>>.",
+    )
 
 
 class LetterFrequencyChecker(CheckedInstruction):
     """The answer uses a letter some number of times."""
 
-    check, words = "keywords:letter_frequency", "The letter {letter} stands {let_relation} {let_frequency} times in the answer."
+    check, words = (
+        "keywords:letter_frequency",
+        "The letter {letter} stands {let_relation} {let_frequency} times in the answer.",
+    )
     drawn: ClassVar[_Drawn] = {
         "letter": _one(*"abcdefghijklmnopqrstuvwxyz"),
         "let_frequency": _number(10),

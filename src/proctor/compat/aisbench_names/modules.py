@@ -24,6 +24,10 @@ SAME: Mapping[str, str] = {
     f"{_CALCULATORS}.default_perf_metric_calculator": f"{_HOME}.perf_calculators",
     f"{_CALCULATORS}.stable_perf_metric_calculator": f"{_HOME}.stable_calculators",
     f"{_DATASETS}.base": f"{_HOME}.base_datasets",
+    **{
+        f"{_DATASETS}.agieval.{name}": f"{_HOME}.agieval_loading"
+        for name in ("dataset_loader", "utils", "constructions")
+    },
     f"{_DATASETS}.ifeval.instructions": f"{_HOME}.ifeval_instructions",
     f"{_DATASETS}.ifeval.instructions_util": f"{_HOME}.ifeval_words",
     f"{_DATASETS}.ifeval.instructions_registry": f"{_HOME}.ifeval_registry",
@@ -77,7 +81,9 @@ SAME: Mapping[str, str] = {
 HOMES: Mapping[str, tuple[str, ...]] = {
     _CALCULATORS: (f"{_HOME}.perf_calculators", f"{_HOME}.stable_calculators"),
     "ais_bench.benchmark.partitioners": (
-        f"{_HOME}.partitioning", f"{_HOME}.partitioning_judged", f"{_HOME}.partitioning_sizes",
+        f"{_HOME}.partitioning",
+        f"{_HOME}.partitioning_judged",
+        f"{_HOME}.partitioning_sizes",
     ),
     "ais_bench.benchmark.runners": (f"{_HOME}.runners",),
     "ais_bench.benchmark.summarizers": (f"{_HOME}.summarizing", f"{_HOME}.perf_summarizing"),
@@ -124,6 +130,13 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 _RENAMED: Mapping[str, Mapping[str, str]] = {
     "dapo_math": {
         name: f"{_MATH}:dapo_{name}" for name in ("last_boxed_only_string", "remove_boxed", "normalize_final_answer")
+    },
+    "agieval.math_equivalence": {
+        "_strip_string": f"{_AGIEVAL}:strip_string",
+        "_fix_fracs": f"{_AGIEVAL}:braced_fractions",
+        "_fix_a_slash_b": f"{_HOME}.math_evaluator:fix_a_slash_b",
+        "_fix_sqrt": f"{_AGIEVAL}:braced_roots",
+        "_remove_right_units": f"{_AGIEVAL}:without_unit",
     },
     "livecodebench.pass_k_utils": {"estimate_pass_at_k": f"{_PLAIN}:percent_pass_at_k"},
     "humanevalx.humaneval_x_utils": {"estimate_pass_at_k": f"{_PLAIN}:pass_at_k_of_each"},

@@ -130,7 +130,9 @@ class SubjectiveNaivePartitioner(NaivePartitioner):
             if mode not in _MODES or order not in _ORDERS:
                 raise AssertionError(f"there is no mode {mode!r} with infer_order {order!r}")
             asked = self.models or models
-            chosen = asked if mode == "singlescore" else get_model_combinations(mode, asked, dataset["base_models"], asked)
+            chosen = (
+                asked if mode == "singlescore" else get_model_combinations(mode, asked, dataset["base_models"], asked)
+            )
             tasks = self._tasks_of(chosen, dataset, work_dir, out_dir, add_cfg)
             tasks = replicate_tasks_with_judge_models(tasks, self.judge_models, self.meta_judge_model)
             tasks = remove_already_tasks(tasks, work_dir, self.meta_judge_model)

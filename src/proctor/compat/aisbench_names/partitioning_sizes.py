@@ -146,7 +146,9 @@ class _Costs:
     ) -> list[Config]:
         ordered = sorted(datasets, key=self.get_cost, reverse=True)
         chunks = ((model, self._chunks(model, ordered, out_dir, skip_done=skip_done)) for model in models)
-        return [{"models": [model], "datasets": [part], **rest} for model, each in chunks for part in self._packed(each)]
+        return [
+            {"models": [model], "datasets": [part], **rest} for model, each in chunks for part in self._packed(each)
+        ]
 
 
 class SizePartitioner(_Costs, BasePartitioner):

@@ -13,7 +13,7 @@ from proctor.compat.opencompass_names import datasets as opencompass
 from proctor.dialects.aisbench.datasets import dataset_splits
 from proctor.dialects.aisbench.datasets.dataset_spec import DatasetSpec
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
-from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
+from proctor.dialects.aisbench.datasets.splits import WHOLE
 from proctor.dialects.aisbench.signatures import signature
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError
@@ -44,7 +44,16 @@ def dataset_class(name: str, project: str) -> type[Any] | None:
             raise errors.ConfigError(code, f"{short}.load needs the argument 'path'")  # type: ignore[attr-defined]
         seams = LoaderSeams(made)
         with seams.reading():
-            found = _splits(spec, seams, seams.resolved(given), kind)
+            given = seams.resolved(given)
+            load_dataset = seams.replaced("load_dataset")
+            if load_dataset is None:
+                found = dataset_splits({**given, "type": kind})
+            else:
+                loaded = _loaded(spec, load_dataset, given)
+                if _has_columns_only(loaded, spec):
+                    return _remade(loaded, spec, given)
+                parts = dict(loaded) if isinstance(loaded, Mapping) else {WHOLE: loaded}
+                found = spec.over({split: partial(list, rows) for split, rows in parts.items()}, given)
             splits = {key: _rows(read(), seams.replaced("Dataset")) for key, read in found.items()}
         return splits[WHOLE] if splits.keys() == {WHOLE} else _together(splits)
 
@@ -55,14 +64,29 @@ def dataset_class(name: str, project: str) -> type[Any] | None:
     return made
 
 
-def _splits(spec: DatasetSpec, seams: LoaderSeams, given: dict[str, Any], kind: Reference) -> Splits:
-    """Return splits, from a program's own ``load_dataset`` where it has put one in the module."""
-    load = seams.replaced("load_dataset")
-    if load is None:
-        return dataset_splits({**given, "type": kind})
-    loaded = load("json", data_files=spec.file_names(given)) if spec.files else load(**spec.load_arguments(given))
-    parts = dict(loaded) if isinstance(loaded, Mapping) else {WHOLE: loaded}
-    return spec.over({split: partial(list, rows) for split, rows in parts.items()}, given)
+def _loaded(spec: DatasetSpec, load: Any, given: dict[str, Any]) -> Any:
+    """Return what a program's own ``load_dataset`` gives."""
+    return load("json", data_files=spec.file_names(given)) if spec.files else load(**spec.load_arguments(given))
+
+
+def _has_columns_only(loaded: Any, spec: DatasetSpec) -> bool:
+    """Whether a program's splits are no rows, but have columns that can be asked for, as upstream asks."""
+    from datasets import Dataset, DatasetDict
+
+    is_rows = isinstance(loaded, Dataset | DatasetDict | list) or (isinstance(loaded, Mapping) and bool(loaded))
+    return isinstance(spec.files, Mapping) and not is_rows and hasattr(loaded, "__setitem__")
+
+
+def _remade(loaded: Any, spec: DatasetSpec, given: dict[str, Any]) -> Any:
+    """Put the rows that columns stand for in the place of the splits that have them; return what was loaded."""
+    from datasets import Dataset
+
+    names = spec.column_names()
+    for split in spec.files:
+        columns = loaded[split]
+        rows = [{name: columns[name][place] for name in names} for place in range(len(columns))]
+        loaded[split] = Dataset.from_list(list(spec.over({split: partial(list, rows)}, given)[split]()))
+    return loaded
 
 
 def _rows(rows: Sequence[Any], maker: Any = None) -> Any:

@@ -22,7 +22,10 @@ from proctor.errors import UsageError
 from proctor.scoring.evaluators.runs import g_pass_at_k
 from proctor.scoring.repeats import at_least_one_as_product
 
-_OWN = {"IFEvaluator": "proctor.compat.aisbench_names.ifeval_evaluation"}
+_OWN = {
+    "IFEvaluator": "proctor.compat.aisbench_names.ifeval_evaluation",
+    "MATHEvaluator": "proctor.compat.aisbench_names.math_evaluator",
+}
 """Evaluators of AISBench whose parts programs call, and where those are."""
 _TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass.datasets"}
 

@@ -8,6 +8,7 @@ those that ``where`` leaves).
 
 from __future__ import annotations
 
+import ast
 import random
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -111,6 +112,11 @@ class DatasetSpec:
         if isinstance(self.files, str):
             return _filled(self.files, arguments, None)
         return {_filled(name, arguments, None): _filled(file, arguments, None) for name, file in self.files.items()}
+
+    def column_names(self) -> list[str]:
+        """Return the columns of files that its columns are made of."""
+        nodes = (node for text in self.columns.values() for node in ast.walk(ast.parse(text, mode="eval")))
+        return sorted({node.id for node in nodes if isinstance(node, ast.Name)})
 
     def wanted(self) -> frozenset[str]:
         """Return the arguments that its files are named with."""
