@@ -121,7 +121,7 @@ def combine_prompt(
     Raises:
         ParameterValueError: AGIEval has no such exam.
     """
-    import pandas
+    import pandas as pd
 
     with_passage = dataset_name != "sat-en-without-passage"
     name = dataset_name if with_passage else "sat-en"
@@ -129,7 +129,7 @@ def combine_prompt(
         code = error_codes.DSET_CODES.INVALID_PARAM_VALUE  # type: ignore[attr-defined]
         raise errors.ParameterValueError(code, f"AGIEval has no exam '{name}'")  # type: ignore[attr-defined]
     contexts, explanations = (
-        pandas.read_csv(prompt_path, header=0, skiprows=lambda line: line not in lines, keep_default_na=False)  # noqa: B023
+        pd.read_csv(prompt_path, header=0, skiprows=lambda line: line not in lines, keep_default_na=False)  # noqa: B023
         for lines in (_CONTEXT_LINES, _EXPLANATION_LINES)
     )
     rows = [ast.literal_eval(text) for text in contexts[name] if text]
@@ -149,7 +149,7 @@ def combine_prompt(
 def _lazy_load_enc() -> None:
     global enc  # noqa: PLW0603 - programs set it to None
     if enc is None:
-        import tiktoken
+        import tiktoken  # type: ignore[import-not-found,unused-ignore]
 
         enc = tiktoken.encoding_for_model(_ENCODING)
 
@@ -208,7 +208,7 @@ def convert_few_shot(
     return [*demo, {"role": "user", "content": asked}] if chat_mode else f"{demo}{asked}"
 
 
-def load_dataset(
+def load_dataset(  # noqa: PLR0917 - upstream's signature
     dataset_name: str,
     setting_name: str,
     parent_path: str,

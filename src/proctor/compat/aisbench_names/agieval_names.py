@@ -7,8 +7,10 @@ from typing import Any
 
 from proctor.dialects.aisbench import agieval_prompts
 from proctor.scoring.evaluators.exams import read_formula
-from proctor.scoring.postprocessors.mathematics import braced_fractions, braced_roots, is_equivalent_plain
-from proctor.scoring.postprocessors.mathematics import stripped_plain, without_unit
+from proctor.scoring.postprocessors.mathematics import (
+    is_equivalent_plain,
+    stripped_plain,
+)
 
 english_qa_datasets, chinese_qa_datasets = list(agieval_prompts.ENGLISH_QA), list(agieval_prompts.CHINESE_QA)
 english_cloze_datasets = list(agieval_prompts.ENGLISH_CLOZE)

@@ -18,7 +18,8 @@ class BaseEvaluator(RepeatedScores):
     Programs derive from it, and override :meth:`score`.
     """
 
-    _kind: ClassVar[Reference | None] = None
+    kind: ClassVar[Reference | None] = None
+    """What configs call it; ``None`` of classes that programs derive."""
 
     def __init__(self, *listed: Any, **named: Any) -> None:
         taken = self._signature()
@@ -32,13 +33,13 @@ class BaseEvaluator(RepeatedScores):
     @classmethod
     def _signature(cls) -> Signature:
         """Return what upstream's class takes; nothing of classes that it does not have."""
-        if cls._kind is None:
+        if cls.kind is None:
             return Signature()
-        return signature(cls._project(), "evaluators", cls._kind.name.rpartition(".")[2]) or Signature()
+        return signature(cls._project(), "evaluators", cls.kind.name.rpartition(".")[2]) or Signature()
 
     @classmethod
     def _project(cls) -> str:
-        return "aisbench" if cls._kind is not None and cls._kind.name.startswith("ais_bench") else "opencompass"
+        return "aisbench" if cls.kind is not None and cls.kind.name.startswith("ais_bench") else "opencompass"
 
     def _arguments(self) -> dict[str, Any]:
         """Return the arguments that this evaluator has, less upstream's defaults."""
@@ -67,13 +68,13 @@ class BaseEvaluator(RepeatedScores):
         Raises:
             ScoringError: There is nothing to score.
         """
-        if self._kind is None:
+        if self.kind is None:
             return super().score()
         if len(predictions) != len(references):
             return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
         rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
         cases = Cases(list(predictions), list(references), rows, (), columns, self._project())
-        verdict: Verdict = evaluator({"type": self._kind, **self._arguments()})(cases)
+        verdict: Verdict = evaluator({"type": self.kind, **self._arguments()})(cases)
         pairs = zip(predictions, references, verdict.correct, strict=True) if verdict.correct else ()
         details = [{"pred": given, "answer": gold, "correct": right} for given, gold, right in pairs]
         return {**verdict.scores, **({"details": details} if details else {})}

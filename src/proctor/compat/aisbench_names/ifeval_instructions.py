@@ -10,13 +10,12 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from proctor.compat.aisbench_names import ifeval_words as instructions_util
 from proctor.compat.aisbench_names.refused import no_exam__ConstrainedStartChecker as ConstrainedStartChecker  # noqa: F401
 from proctor.compat.aisbench_names.refused import no_exam__KeySentenceChecker as KeySentenceChecker  # noqa: F401
 from proctor.compat.aisbench_names.refused import no_exam__RephraseChecker as RephraseChecker  # noqa: F401
 from proctor.compat.aisbench_names.refused import no_exam__RephraseParagraph as RephraseParagraph  # noqa: F401
-from proctor.compat.aisbench_names import ifeval_words as instructions_util
 from proctor.scoring.instructions import compares, follows
-
 
 _Drawn = Mapping[str, Callable[[], Any] | None]
 _RELATIONS = ("less than", "at least")
@@ -31,11 +30,11 @@ _LANGUAGES = {
 
 
 def _number(most: int) -> Callable[[], int]:
-    return lambda: random.randint(1, most)  # noqa: S311 - programs seed it
+    return lambda: random.randint(1, most)
 
 
 def _one(*choices: str) -> Callable[[], str]:
-    return lambda: random.choice(choices)  # noqa: S311 - programs seed it
+    return lambda: random.choice(choices)
 
 
 class Instruction:

@@ -1,4 +1,4 @@
-"""Words and sentences of an answer, as IFEval counts them (``ais_bench.benchmark.datasets.ifeval.instructions_util``)."""
+"""Words and sentences of an answer, as IFEval counts them (``ais_bench``'s ``ifeval.instructions_util``)."""
 
 from __future__ import annotations
 

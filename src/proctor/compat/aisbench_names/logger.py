@@ -135,7 +135,7 @@ class AISLogger:
             ValueError: It is not one of AISBench's codes.
         """
         if not isinstance(error_code, BaseErrorCode):
-            raise ValueError(f"error_code {error_code} is not instance of BaseErrorCode!")
+            raise ValueError(f"error_code {error_code} is not instance of BaseErrorCode!")  # noqa: TRY004 - as upstream
         text = get_formatted_log_content(error_code.full_code, _plain(msg))
         self.logger.error(text, *map(_plain, arguments), stacklevel=2, **named)
 

@@ -125,7 +125,11 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc")},
     "videomme": {_PLAIN: ("extract_characters_regex",)},
     "hle": {_PLAIN: ("calib_err",)},
-    "custom": {f"{_HOME}.custom_configs": ("make_custom_dataset_config",)},
+    "custom": {
+        f"{_HOME}.custom_names": ("stringfy_types", "make_mcq_gen_config", "make_qa_gen_config", "parse_example_dataset",
+                                  "make_custom_dataset_config", "get_max_token_list_from_meta_json_file"),
+        f"{_HOME}.type_checks": ("check_meta_json_dict", "check_output_config_from_meta_json"),
+    },
 }  # fmt: skip
 _RENAMED: Mapping[str, Mapping[str, str]] = {
     "dapo_math": {
@@ -133,10 +137,10 @@ _RENAMED: Mapping[str, Mapping[str, str]] = {
     },
     "agieval.math_equivalence": {
         "_strip_string": f"{_AGIEVAL}:strip_string",
-        "_fix_fracs": f"{_AGIEVAL}:braced_fractions",
+        "_fix_fracs": "proctor.scoring.postprocessors.mathematics:braced_fractions",
         "_fix_a_slash_b": f"{_HOME}.math_evaluator:fix_a_slash_b",
-        "_fix_sqrt": f"{_AGIEVAL}:braced_roots",
-        "_remove_right_units": f"{_AGIEVAL}:without_unit",
+        "_fix_sqrt": "proctor.scoring.postprocessors.mathematics:braced_roots",
+        "_remove_right_units": "proctor.scoring.postprocessors.mathematics:without_unit",
     },
     "livecodebench.pass_k_utils": {"estimate_pass_at_k": f"{_PLAIN}:percent_pass_at_k"},
     "humanevalx.humaneval_x_utils": {"estimate_pass_at_k": f"{_PLAIN}:pass_at_k_of_each"},

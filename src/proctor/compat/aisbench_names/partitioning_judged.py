@@ -96,7 +96,7 @@ class SubjectiveNaivePartitioner(NaivePartitioner):
         keep_keys: As of :class:`BasePartitioner`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - upstream's signature
         self,
         out_dir: str,
         models: Sequence[Config] = (),
@@ -133,7 +133,7 @@ class SubjectiveNaivePartitioner(NaivePartitioner):
             chosen = (
                 asked if mode == "singlescore" else get_model_combinations(mode, asked, dataset["base_models"], asked)
             )
-            tasks = self._tasks_of(chosen, dataset, work_dir, out_dir, add_cfg)
+            tasks: list[Any] = self._tasks_of(chosen, dataset, work_dir, out_dir, add_cfg)
             tasks = replicate_tasks_with_judge_models(tasks, self.judge_models, self.meta_judge_model)
             tasks = remove_already_tasks(tasks, work_dir, self.meta_judge_model)
             for task in tasks:

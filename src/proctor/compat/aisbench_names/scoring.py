@@ -27,21 +27,25 @@ _OWN = {
     "MATHEvaluator": "proctor.compat.aisbench_names.math_evaluator",
 }
 """Evaluators of AISBench whose parts programs call, and where those are."""
+_ICL, _ICL_TOP = "icl.", "ais_bench.benchmark.openicl.icl_evaluator"
+"""What begins the names of evaluators that differ from those of datasets of the same name."""
 _TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass.datasets"}
 
 
 @cache
 def evaluator_class(name: str, project: str) -> type[BaseEvaluator] | None:
     """Return the class of an evaluator by its name; ``None`` where there is none."""
-    kind = Reference(f"{_TOPS[project]}.{name}")
+    is_icl = name.startswith(_ICL)
+    name = name.removeprefix(_ICL)
+    kind = Reference(f"{_ICL_TOP if is_icl else _TOPS[project]}.{name}")
     if not is_known({"type": kind}):
         return None
-    if project == "aisbench" and (home := _OWN.get(name)) is not None:
+    if project == "aisbench" and not is_icl and (home := _OWN.get(name)) is not None:
         own: type[BaseEvaluator] = getattr(import_module(home), name)
-        own._kind = kind
+        own.kind = kind
         return own
     bases = (BoxDetails, BaseEvaluator) if name == "BBoxIoUEvaluator" else (BaseEvaluator,)
-    return type(name, bases, {"_kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
+    return type(name, bases, {"kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
 
 
 @cache
