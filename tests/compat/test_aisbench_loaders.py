@@ -165,7 +165,7 @@ def test_loggers_have_aisbenchs_form(tmp_path):
     assert f"[{Colors.GREEN}INFO{Colors.RESET}] 3 rows" in text
     assert UTILS_CODES.UNKNOWN_ERROR.full_code in text
     with pytest.raises(ValueError, match="not instance"):
-        logger.error("words", "alone")
+        logger.error("words", "alone")  # noqa: PLE1205 - a code comes first
     with pytest.raises(ValueError, match="no error code"):
         get_formatted_log_content("NO-SUCH-001", "x")
     for handler in logger.logger.handlers:
