@@ -127,7 +127,8 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "hle": {_PLAIN: ("calib_err",)},
     "custom": {
         f"{_HOME}.custom_names": ("stringfy_types", "make_mcq_gen_config", "make_qa_gen_config",
-                                  "parse_example_dataset", "make_custom_dataset_config", "get_max_token_list_from_meta_json_file"),
+                                  "parse_example_dataset", "make_custom_dataset_config",
+                                  "get_max_token_list_from_meta_json_file"),
         f"{_HOME}.type_checks": ("check_meta_json_dict", "check_output_config_from_meta_json"),
     },
 }  # fmt: skip
