@@ -23,6 +23,8 @@ from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Failure, Prompt, Response
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
+from proctor.runs.compare_runs import compare_runs
+from proctor.runs.sample_index import SampleIndex
 
 SIZE = 40
 ROWS = [
@@ -111,11 +113,12 @@ class Model:
     """Answers by a plan: of each question and each time it is asked, whether it fails, is cut off, or is right."""
 
     fails: bool
+    name: str = ""
     asked: dict[int, int] = field(default_factory=dict)
 
     def plan(self, number: int, time: int) -> tuple[str, bool]:
         """Return what becomes of an answer, and whether it is right."""
-        draw = Random(f"{number}-{time}")
+        draw = Random(f"{self.name}{number}-{time}")
         chance, right = draw.random(), draw.random() < 0.2 + number % 7 / 10
         if not self.fails:
             return "stop", right
@@ -199,6 +202,41 @@ def test_numbers_are_those_of_every_dialect(case, tmp_path, monkeypatch):
         assert {**each, **{bound: first[bound] for bound in own}} == first, (
             f"{name}; a dialect's own bounds are left out"
         )
+
+
+def compared(case: Case, name: str, folder: Path) -> tuple[Any, ...]:
+    """Return what the comparison of two models says, in shares."""
+    for which in "ab":
+        (exam,) = resolve_tasks([str(DIALECTS[name](folder))], ExamOptions(**case.options))
+        engine = ScriptedEngine(function=Model(case.fails, which))
+        run_exams([exam], engine, log=folder / f"{which}.db", output=folder / which)
+    sides = []
+    for which in "ab":
+        results = json.loads((folder / which / "results.json").read_text())["results"]
+        sides.append(SampleIndex.of_run(folder / which / "samples.jsonl", results))
+        sides[-1].build()
+    (found,) = compare_runs(*sides)
+    scale = {"percent": 100.0}.get(found.unit, 1.0)
+    numbers = (found.first, found.second, found.difference, found.low, found.high, found.detectable)
+    p_value = pytest.approx(found.p, abs=1e-9)
+    shares = [_share(each, scale) for each in numbers]
+    return (found.refused, found.n, found.left_out, found.test, found.better, found.worse, p_value, *shares)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_two_models_differ_by_the_same_in_every_dialect(case, tmp_path, monkeypatch):
+    if case.options.get("predict_only"):
+        case = Case({"repeats": 2, "reduce": ("pass^2",)})
+    found = {}
+    for name in DIALECTS:
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        found[name] = compared(case, name, folder)
+    first = found["lm_eval"]
+    assert not first[0]
+    for name, each in found.items():
+        assert each == first, name
 
 
 @pytest.mark.parametrize("name", DIALECTS)

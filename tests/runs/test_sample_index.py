@@ -1,11 +1,13 @@
 import json
+import math
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import DataError, UsageError
-from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_index import SampleIndex, ScoredLines
 from proctor.runs.sample_lines import failure_of, main_score, read_line
 from proctor.runs.sample_query import SampleQuery
 
@@ -157,7 +159,9 @@ def test_every_line_is_a_record(line, kind):
 @pytest.mark.parametrize(
     "scores, name, expected",
     [
-        ({"score": 0.5, "f1": 1.0}, "f1", 0.5),
+        ({"score": 0.5, "f1:best": 1.0}, "f1:best", 1.0),
+        ({"score": 0.5, "em": 1.0}, "f1", 0.5),
+        ({"em": 0.5, "accuracy": 1.0}, "accuracy (3 runs average)", 1.0),
         ({"em": 0.25, "f1": 1.0}, "f1", 1.0),
         ({"em": 0.25}, None, 0.25),
         ({"note": "text", "ok": True, "em": 1}, None, 1.0),
@@ -167,3 +171,13 @@ def test_every_line_is_a_record(line, kind):
 )
 def test_the_main_score(scores, name, expected):
     assert main_score({"scores": scores}, name) == expected
+
+
+def test_copies_of_a_question_are_one_instance():
+    lines = ScoredLines(np.array([3, 4, 5, 6, 7]), np.array([9, 8, 9, 8, 5]), np.array([1.0, 0.0, 0.0, math.nan, 1.0]))
+    found = lines.by_question()
+    assert found.numbers.tolist() == [3, 4, 7]
+    assert found.digests.tolist() == [9, 8, 5]
+    assert found.scores.tolist() == pytest.approx([0.5, math.nan, 1.0], nan_ok=True)
+    unknown = lines._replace(digests=np.array([9, 0, 9, 0, 5]))
+    assert unknown.by_question() is unknown, "what instances hold is not known: nothing says which are copies"

@@ -105,7 +105,7 @@ def _mean_of_copies(grade: Grade, runs: Sequence[Sequence[int]]) -> tuple[Score 
     if main is None:
         return None, None
     named = [score for score in grade.table if score.name == mean_of_runs(main.name, len(runs))]
-    for score in [main, *named, *grade.table]:
+    for score in [*named, main, *grade.table]:  # the same name, whatever the numbers happen to be
         found = main_column(replace(grade, main=score), runs)
         if found is not None and found.is_mean:
             return score, found

@@ -36,7 +36,7 @@ from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.sampled import Sampled
 from proctor.running.spec import RunSpec
-from proctor.scoring.flat import DIRECTION, WITHOUT, units_of
+from proctor.scoring.flat import COPIES, DIRECTION, WITHOUT, units_of
 from proctor.scoring.grade import Grade
 from proctor.secrets import without_secrets
 
@@ -324,6 +324,8 @@ def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) ->
     kinds = Counter(failure.kind for failure in failures.values())
     counts = {"n": asked, "failures": len(failures), **(more or {})}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
+    if grade.copies > 1:
+        entry[COPIES] = grade.copies
     if grade.main is not None and grade.main.higher_is_better is not None:
         entry[DIRECTION] = grade.main.higher_is_better
     if kinds:

@@ -204,6 +204,10 @@ class _Side:
 
     def regraded(self, find_exam: FindExam | None) -> RegradedExam:
         """Return the exam, graded again."""
+        if self.exam in self.index.copied:
+            raise ScoringError(
+                f"the score of {self.exam} is of several runs of its questions together, not a mean of instances"
+            )
         if find_exam is None:
             name = self.main.name if self.main is not None else "this"
             raise ScoringError(f"{name} is a score of the whole exam: proctor compare computes it on resamples")

@@ -45,11 +45,11 @@ from proctor.runs.sample_query import (
     steps,
 )
 from proctor.safe_files import opened
-from proctor.scoring.flat import UNIT, main_of
+from proctor.scoring.flat import COPIES, UNIT, main_of
 from proctor.scoring.score import Score, Unit
 from proctor.settings import settings
 
-_VERSION = 4  # raised whenever the tables or what is put into them change: older indexes are then made anew
+_VERSION = 5  # raised whenever the tables or what is put into them change: older indexes are then made anew
 _BATCH_BYTES = 4_000_000  # of lines for one transaction, about a second: what is lost where building is stopped
 _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
@@ -127,6 +127,18 @@ class ScoredLines(NamedTuple):
     digests: NDArray[np.int64]
     scores: NDArray[np.float64]
 
+    def by_question(self) -> ScoredLines:
+        """Return one entry for all instances that hold the same: copies of a question depend on each other.
+
+        Its score is the mean of theirs, NaN where one of them has none; its number is that of the first.
+        """
+        if not self.digests.all():
+            return self
+        _, first, group = np.unique(self.digests, return_index=True, return_inverse=True)
+        means = np.bincount(group, weights=self.scores) / np.bincount(group)
+        order = np.argsort(first)
+        return ScoredLines(self.numbers[first[order]], self.digests[first[order]], means[order])
+
 
 class SampleIndex:
     """The index of one ``samples.jsonl``.
@@ -153,6 +165,7 @@ class SampleIndex:
         self.mains: Mapping[str, Score] = {}  # the main scores themselves, where there are results
         self.clusters: Mapping[str, str] = {}  # by which field instances of an exam belong together, where it says so
         self.adaptive: frozenset[str] = frozenset()  # exams of which questions were drawn for what they tell
+        self.copied: frozenset[str] = frozenset()  # exams whose instances are copies of questions, each several times
         self.spec: RunSpec | None = None  # what was run, where that is known
         self._main_scores = dict(main_scores or {})
         self._groupings = {exam: list(names) for exam, names in (groupings or {}).items() if names}
@@ -192,6 +205,7 @@ class SampleIndex:
         index.mains = {exam: main_of(entry) for exam, entry in results.items() if entry.get("score_name")}
         index.clusters = {exam: by for exam, entry in results.items() if (by := _clusters_of(entry))}
         index.adaptive = frozenset(exam for exam, entry in results.items() if _is_adaptive(entry.get("sample")))
+        index.copied = frozenset(exam for exam, entry in results.items() if entry.get(COPIES))
         index.spec = spec
         return index
 
@@ -355,7 +369,10 @@ class SampleIndex:
         return None if row is None else self.get(int(row[0]))
 
     def scored(self, exam: str) -> ScoredLines:
-        """Return an exam's instances by number: each with the digest of its content, and its main score."""
+        """Return an exam's instances by number: each with the digest of its content, and its main score.
+
+        Copies of a question are one.
+        """
         numbers, digests, scores = array("q"), array("q"), array("d")
         with closing(self._connect()) as database:
             rows = database.execute(
@@ -370,7 +387,8 @@ class SampleIndex:
                 numbers.append(number)
                 digests.append(digest or 0)
                 scores.append(math.nan if score is None else score)
-        return ScoredLines(*(np.array(each) for each in (numbers, digests, scores)))
+        found = ScoredLines(*(np.array(each) for each in (numbers, digests, scores)))
+        return found.by_question() if exam in self.copied else found
 
     def records(self, exam: str) -> Iterator[dict[str, Any]]:
         """Yield the lines of an exam in the order of the file."""

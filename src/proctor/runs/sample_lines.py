@@ -86,11 +86,14 @@ def failure_of(record: Mapping[str, Any]) -> str | None:
 
 
 def main_score(record: Mapping[str, Any], name: str | None) -> float | None:
-    """Return the main score of an instance: ``score``, the one named, or the first number there is."""
+    """Return the main score of an instance: the one named, ``score``, or the first number there is.
+
+    A mean over runs (``accuracy (3 runs average)``) is named by what it is a mean of.
+    """
     scores = record.get("scores")
     if not isinstance(scores, Mapping):
         return None
-    for key in ("score", name, *scores):
+    for key in (name, "score", (name or "").partition(" (")[0], *scores):
         value = scores.get(key) if key is not None else None
         if isinstance(value, int | float) and not isinstance(value, bool):
             with suppress(OverflowError):

@@ -49,6 +49,7 @@ _ENTRY: dict[str, Check] = {
     "failures": is_count,
     "num_of_instances": is_count,
     "num_of_failures": is_count,
+    "copies": is_count,
     "score_name": _is_text,
     "fingerprint": _is_mapping_of(_is_text),
     "failure_kinds": _is_mapping_of(is_count),

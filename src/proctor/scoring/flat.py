@@ -19,6 +19,8 @@ from proctor.scoring.score import Score, Unit
 COUNT, FAILED = "num_of_instances", "num_of_failures"
 WITHOUT = "without"
 """Members of a group that its main score is not made of, as they have none of that kind: a list of names."""
+COPIES = "copies"
+"""In a file of results: how often each question stands among the samples, where that is more than once."""
 LOW, HIGH = "_ci_low", "_ci_high"
 MAIN_BOUNDS = (f"score{LOW}", f"score{HIGH}")
 
@@ -134,7 +136,7 @@ def merged(views: Iterable[Mapping[str, Any]]) -> Flat:
 _COUNTED = frozenset(COUNTED)
 """What stands beside the scores in a file of results only, all of it or nothing; a metric may have such a name."""
 
-_SUMMARY = frozenset({"score", "score_name", COUNT, FAILED, "metric_failures", "n", "failures", *MAIN_BOUNDS})
+_SUMMARY = frozenset({"score", "score_name", COUNT, FAILED, "metric_failures", "n", "failures", COPIES, *MAIN_BOUNDS})
 UNIT, UNITS = "unit", "units"
 DIRECTION = "higher_is_better"
 """Of the main score, in files, where it is known."""

@@ -131,7 +131,8 @@ class Grade:
         main: The main score; ``None`` where there is none.
         stands_for: Instances of the exam of which these are a sample; ``None`` where they are all.
         members: Places of the questions of each group that :attr:`scores` lists, in its order.
-        questions: What was asked, where instances are copies; ``None`` where each is a question of its own.
+        questions: What was asked, where instances are copies that were counted as one; ``None`` where they were not.
+        copies: How many instances are copies of one question.
     """
 
     scores: dict[str, Any]
@@ -146,3 +147,4 @@ class Grade:
     stands_for: int | None = None
     members: list[Sequence[int]] = field(default_factory=list)
     questions: Questions | None = None
+    copies: int = 1

@@ -72,7 +72,9 @@ class ConfigGrader:
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; what could not be answered is a failure, not a wrong answer."""
-        return self.grader.grade(answered)
+        grade = self.grader.grade(answered)
+        grade.copies = self._config.count
+        return grade
 
     @property
     def declared_main(self) -> Score | None:
