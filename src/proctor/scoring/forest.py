@@ -94,9 +94,12 @@ def _leaf(tree: Mapping[str, Any], features: NDArray[np.float32]) -> NDArray[np.
     for _ in tree["nodes"]:
         node = dict(zip(_NODE, tree["nodes"][place], strict=False))
         if node["left_child"] == _LEAF:
-            counts = np.asarray(tree["values"][place], dtype=np.float64)[0]
+            counts: NDArray[np.float64] = np.asarray(tree["values"][place], dtype=np.float64)[0]
             total = counts.sum()
-            return counts / total if total else counts  # scikit-learn before 1.3 keeps counts, later ones shares
+            shares: NDArray[np.float64] = counts / (
+                total or 1.0
+            )  # scikit-learn before 1.3 keeps counts, later ones shares
+            return shares
         value = features[node["feature"]]
         left = node.get("missing_go_to_left", 0) if np.isnan(value) else value <= node["threshold"]
         place = node["left_child"] if left else node["right_child"]

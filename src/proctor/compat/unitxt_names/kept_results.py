@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.compat.unitxt_names.texts import generate_cache_key
 
-CACHE_LOCATION = os.environ.get("UNITXT_CACHE_LOCATION")
+CACHE_LOCATION = os.environ.get("UNITXT_CACHE_LOCATION") or ""
 """Whether results are kept: the place is not written to."""
 MAX_CACHE_SIZE = int(os.environ.get("MAX_CACHE_SIZE") or 10 * 1024**3)
 """In bytes, as programs say it; :data:`MOST_VALUES` is what limits the cache."""
