@@ -166,7 +166,6 @@ def test_arguments_of_hub_metrics_count(arguments: dict[str, Any], score: float)
         ("LlamaIndexCorrectness", "LLMJudgeDirect"),
         ("FaithfulnessHHEM", "metrics.token_overlap"),
         ("RemoteMetric", "inference_engine"),
-        ("RandomForestMetricsEnsemble", "MetricsEnsemble"),
     ],
 )
 def test_metrics_that_are_not_here_say_what_is(name: str, instead: str) -> None:

@@ -183,7 +183,7 @@ def test_errors_of_a_benchmark_name_the_subset():
         ({"num_demos": 1, "demos_pool_size": 9, "loader_limit": 5}, DemosError, "5 loaded rows"),
         ({"max_test_instances": 9, "loader_limit": 5}, ValidationError, "max_test_instances is 9"),
         ({"template": TEMPLATE, "template_card_index": 0}, ValidationError, "not both"),
-        ({"template_card_index": 7}, ValidationError, "no template 7"),
+        ({"template_card_index": 7}, ValidationError, "template 7 is not defined"),
         ({"augmentor": {"__type__": "null_augmentor"}}, None, ""),
         ({"formt": "x"}, ValidationError, "did you mean 'format'"),
     ],
@@ -310,7 +310,7 @@ def test_the_template_is_the_cards_else_the_tasks_default():
     with pytest.raises(ValidationError, match="no template") as caught:
         DatasetRecipe(card=card_with(TASK, []))
     assert "give one: template=templates.…" in str(caught.value)
-    with pytest.raises(ValidationError, match="no template 'frist'") as caught:
+    with pytest.raises(ValidationError, match="template 'frist' is not defined") as caught:
         DatasetRecipe(card=card_with(TASK, {"first": TEMPLATE}), template_card_index="frist")
     assert "did you mean 'first'" in str(caught.value)
 

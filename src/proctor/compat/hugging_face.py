@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from proctor.errors import UsageError
+
 DATA = ("unitxt/data",)
 METRIC = ("unitxt/metric",)
 DATASET_FILE = DATA[0]
@@ -26,12 +28,41 @@ class RecipeMetric:
     """What ``evaluate.load("unitxt/metric")`` returns."""
 
     def compute(
-        self, *, predictions: Any = None, references: Any = None, calc_confidence_intervals: bool = True
+        self,
+        *,
+        predictions: Any = None,
+        references: Any = None,
+        flatten: bool = False,
+        split_name: str = "all",
+        calc_confidence_intervals: bool = True,
     ) -> Any:
-        """Return the evaluation of predictions for a dataset."""
+        """Return the evaluation of predictions for a dataset.
+
+        Args:
+            predictions: One for each row.
+            references: The rows.
+            flatten: Refused: rows keep their ``score`` as a tree.
+            split_name: Without effect: it names a stream that the evaluation goes through.
+            calc_confidence_intervals: Whether scores have intervals.
+
+        Raises:
+            UsageError: ``flatten`` is asked for.
+        """
         from proctor.running.evaluate import evaluate
 
+        del split_name
+        if flatten:
+            raise UsageError("flatten=True is not honoured", hint="look into row['score'], which is a tree")
         return evaluate(predictions, references, calc_confidence_intervals=calc_confidence_intervals)
+
+
+_WITHOUT_EFFECT = frozenset(
+    {
+        *("trust_remote_code", "cache_dir", "download_config", "download_mode", "verification_mode", "keep_in_memory"),
+        *("save_infos", "revision", "token", "use_auth_token", "num_proc", "storage_options"),
+    }
+)
+"""How a script is fetched, checked and kept; here there is none, and the rows are the same."""
 
 
 def _data(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,6 +71,15 @@ def _data(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(path, name, *args, **kwargs)
         from proctor.recipes import load_dataset as load
 
+        refused = sorted(
+            key for key in kwargs.keys() - {"split", "streaming", *_WITHOUT_EFFECT} if kwargs[key] is not None
+        )
+        if args or refused:
+            raise UsageError(
+                f"load_dataset('{path}', recipe) takes no {', '.join(refused) or 'third value by position'}",
+                why="the recipe says where its data comes from",
+                hint="write it into the recipe: card=…,template=…",
+            )
         return load(name, split=kwargs.get("split"), streaming=bool(kwargs.get("streaming")))
 
     load_dataset.__proctor_original__ = original  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ Artifact classes need no entry: they are found by name in every module. The tabl
 from __future__ import annotations
 
 from proctor.compat.aliases import Alias
-from proctor.compat.unitxt_names.table import NAMES, WHOLE_MODULES
+from proctor.compat.unitxt_names.table import NAMES, REFUSED_MODULES, WHOLE_MODULES
 
 _TOP = {
     "load_dataset": "proctor.recipes:load_dataset",
@@ -286,31 +286,8 @@ UNITXT = Alias(
         ),
         "FaithfulnessHHEM": "its model brings code of its own along; LLMJudgeDirect with a criterion of faithfulness, "
         "or metrics.token_overlap on the contexts, say whether an answer keeps to them",
-        "RandomForestMetricsEnsemble": "its trees are a scikit-learn model of one version; MetricsEnsemble weighs "
-        "scores, and a GlobalMetric or InstanceMetric of your own can ask any model",
-        **dict.fromkeys(
-            ("HFInferenceEngineBase", "LMMSEvalBaseInferenceEngine", "HFGenerationParamsMixin", "LazyLoadMixin"),
-            "derive from HFAutoModelInferenceEngine, or from InferenceEngine for an engine of your own",
-        ),
-        **dict.fromkeys(
-            (
-                "StandardAPIParamsMixin",
-                "OpenAiInferenceEngineParamsMixin",
-                "TogetherAiInferenceEngineParamsMixin",
-                "VLLMParamsMixin",
-                "WMLChatParamsMixin",
-                "WMLGenerationParamsMixin",
-                "WMLInferenceEngineParamsMixin",
-                "TorchDeviceMixin",
-                "MockModeMixin",
-            ),
-            "derive from the engine itself, which has these fields, or from InferenceEngine",
-        ),
-        **dict.fromkeys(
-            ("MetricRecipe", "PostProcessRecipe", "DeleteTargetPrefix"),
-            "use unitxt.evaluate(predictions, data) and unitxt.api.post_process",
-        ),
     },
+    refused=REFUSED_MODULES,
     same={f"unitxt.{name}": f"proctor.compat.unitxt_names.{place}" for name, place in WHOLE_MODULES.items()},
 )
 """The alias of Unitxt 1.26."""

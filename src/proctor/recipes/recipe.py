@@ -205,7 +205,9 @@ class DatasetRecipe(Recipe):
         found = templates.get(index)
         if found is None:
             raise ValidationError(
-                "the recipe has no template" if index is None else f"the card has no template {index!r}",
+                "the recipe has no template"
+                if index is None
+                else f"template {index!r} is not defined in card.templates",
                 path="$.template",
                 why=f"the card's templates are {', '.join(map(str, templates))}" if templates else "",
                 hint=did_you_mean(str(index), map(str, templates)) or "give one: template=templates.…",

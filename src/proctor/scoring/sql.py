@@ -138,12 +138,19 @@ def is_equal_by_tokens(one: str, other: str) -> bool:
 
 
 def _parts(query: str) -> tuple[frozenset[str], list[str]] | None:
+    found = select_parts(query)
+    if found is None:
+        return None
+    return found["columns"], [found[name].replace(" ", "").upper() for name in _CLAUSES]
+
+
+def select_parts(query: str) -> dict[str, Any] | None:
+    """Return the ``columns`` of a SELECT and what each clause says; ``None`` where a text is not one SELECT."""
     statements = _statements(query)
     if statements is None or len(statements) != 1 or not any(_is_select(token) for token in statements[0].tokens):
         return None
     tokens = statements[0].tokens
-    clauses = [_clause(tokens, name.upper()).replace(" ", "").upper() for name in _CLAUSES]
-    return frozenset(_token_columns(tokens)), clauses
+    return {"columns": frozenset(token_columns(tokens)), **{name: clause_of(tokens, name.upper()) for name in _CLAUSES}}
 
 
 def _statements(query: str) -> Sequence[Any] | None:
@@ -159,7 +166,8 @@ def _is_select(token: Any) -> bool:
     return token.ttype is _sqlparse().tokens.DML and token.value.upper() == "SELECT"
 
 
-def _token_columns(tokens: Sequence[Any]) -> Iterator[str]:
+def token_columns(tokens: Sequence[Any]) -> Iterator[str]:
+    """Yield the columns of a SELECT's tokens, without their aliases."""
     sqlparse = _sqlparse()
     seen = False
     for token in tokens:
@@ -168,12 +176,13 @@ def _token_columns(tokens: Sequence[Any]) -> Iterator[str]:
         elif seen and token.ttype is sqlparse.tokens.Keyword and token.value.upper() in _KEYWORDS:
             return
         elif seen and isinstance(token, sqlparse.sql.IdentifierList):
-            yield from (_without_alias(each.value) for each in token.get_identifiers())
+            yield from (without_alias(each.value) for each in token.get_identifiers())
         elif seen and token.value.strip():
-            yield _without_alias(token.value)
+            yield without_alias(token.value)
 
 
-def _without_alias(column: str) -> str:
+def without_alias(column: str) -> str:
+    """Return a column without the name that it is given."""
     column = column.strip()
     if (place := column.upper().find(" AS ")) >= 0:
         return column[:place].strip()
@@ -181,7 +190,8 @@ def _without_alias(column: str) -> str:
     return " ".join(words[:-1]) if len(words) > 1 else column
 
 
-def _clause(tokens: Sequence[Any], keyword: str) -> str:
+def clause_of(tokens: Sequence[Any], keyword: str) -> str:
+    """Return what tokens say after a keyword, up to the next clause."""
     is_keyword = _sqlparse().tokens.Keyword
     found: list[str] | None = None
     for token in tokens:

@@ -90,3 +90,23 @@ def get_sql_execution_results(
     metric = SQLExecutionAccuracy(sql_timeout=sql_timeout)
     scores = metric.compared(predicted_sql, gold_sql, _database(connector, sql_timeout))
     return SQLExecutionResult(**{each.name: scores[each.name] for each in fields(SQLExecutionResult)})
+
+
+def strip_alias(col: str) -> str:
+    """Return a column without the name that ``AS`` gives it."""
+    return queries.without_alias(col)
+
+
+def extract_select_columns(statement: Any) -> frozenset[str]:
+    """Return the columns of a statement that sqlparse parsed, without their aliases."""
+    return frozenset(queries.token_columns(statement.tokens))
+
+
+def collect_clause(statement: Any, clause_keyword: str) -> str:
+    """Return what a statement that sqlparse parsed says in one clause (``FROM``, ``WHERE`` …)."""
+    return queries.clause_of(statement.tokens, clause_keyword)
+
+
+def extract_select_info(sql: str) -> dict[str, Any] | None:
+    """Return the columns and clauses of a SELECT; ``None`` where a text is not one SELECT."""
+    return queries.select_parts(sql)

@@ -22,7 +22,22 @@ _TESTED = _of(
 WHOLE_MODULES = {"deprecation_utils": "deprecations", "evaluate_cli": "evaluate_cli"}
 """Modules in which programs replace names for what is in them: each is one of ours, whole."""
 
+_SERVICE = "metrics run here, in this process; a judge is asked through its inference_engine"
+_PAGES = "`proctor view` shows runs, exams and prompts in a browser"
+REFUSED_MODULES = {
+    "unitxt.dataset": 'it is a script that `datasets` runs; datasets.load_dataset("unitxt/data", recipe) and '
+    "unitxt.load_dataset(recipe) do it here",
+    "unitxt.validate": "rows are checked against the fields of their task: unitxt.task.Task",
+    "unitxt.service.metrics.main": _SERVICE,
+    "unitxt.service.metrics.tokens": _SERVICE,
+    "unitxt.ui.run": _PAGES,
+    "unitxt.ui.ui_utils": _PAGES,
+    "unitxt.assistant.app": "it is a program of its own, which asks a model about Unitxt's documents",
+}
+"""Modules without a name of theirs here, and what does it instead."""
+
 NAMES: dict[str, dict[str, str]] = {
+    **{module.partition(".")[2]: {} for module in REFUSED_MODULES},
     "": {
         "register_all_artifacts": "proctor.compat.unitxt_helpers:register_all_artifacts",
         "dataset_url": "proctor.compat.unitxt_functions:DATASET_URL",
@@ -52,6 +67,7 @@ NAMES: dict[str, dict[str, str]] = {
         "is_possible_field "
         "standard_variables asdict to_dict",
     ),
+    "dataset": {"get_dataset_artifact": "proctor.compat.unitxt_helpers:get_dataset_artifact"},
     "dataset_utils": {**_of("catalogs", "fetch"), "parse": "proctor.artifacts.query:parse_assignments"},
     "dict_utils": _of("paths", "indx name is_index is_name is_wildcard validate_query_and_break_to_components"),
     "error_utils": _of("contexts", "additional_info context_block_title error_context"),
@@ -67,6 +83,13 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "inference": {
         **_of("packages", "PackageRequirementsMixin"),
+        **_of(
+            "engine_fields",
+            "T CredentialsOpenAi CredentialsWML StandardAPIParamsMixin OpenAiInferenceEngineParamsMixin "
+            "TogetherAiInferenceEngineParamsMixin WMLGenerationParamsMixin WMLInferenceEngineParamsMixin "
+            "WMLChatParamsMixin VLLMParamsMixin HFGenerationParamsMixin LazyLoadMixin MockModeMixin TorchDeviceMixin "
+            "HFInferenceEngineBase LMMSEvalBaseInferenceEngine run_with_imap AsyncTokenBucket",
+        ),
         **_of("texts", "batched get_model_and_label_id"),
         **_of("chats", "get_images_without_text get_text_without_images"),
     },
@@ -81,6 +104,7 @@ NAMES: dict[str, dict[str, str]] = {
             "group_str_to_key_value stream_name_to_origin_subset_group SplitSubsetsAndGroups JoinSubsetsAndGroups",
         ),
         **_of("steps", "FromPredictionsAndOriginalData"),
+        **_of("evaluation_steps", "DeleteTargetPrefix PostProcessRecipe MetricRecipe"),
         **_of("features", "get_schema UNITXT_METRIC_SCHEMA"),
         "nan_mean": "proctor.scoring.intervals:nan_mean",
     },
@@ -92,6 +116,7 @@ NAMES: dict[str, dict[str, str]] = {
             "validate_subgroup_types Statistic",
         ),
         "new_random_generator": "proctor.compat.unitxt_helpers:new_random_generator",
+        "MetricWithConfidenceInterval": "proctor.scoring.metric:Metric",
         "IntermediateType": "typing:Any",
         "PredictionType": "typing:Any",
     },
@@ -140,7 +165,12 @@ NAMES: dict[str, dict[str, str]] = {
     "test_utils.artifact": _TESTED,
     "test_utils.card": _TESTED,
     "text2sql_utils": {
-        **_of("sql_results", "SQLExecutionResult SQLNonExecutionMetricResult run_query get_sql_execution_results"),
+        **_of(
+            "sql_results",
+            "SQLExecutionResult SQLNonExecutionMetricResult run_query get_sql_execution_results strip_alias "
+            "extract_select_columns collect_clause extract_select_info",
+        ),
+        **_of("kept_results", "Cache get_cache CACHE_LOCATION MAX_CACHE_SIZE"),
         **_of("texts", "generate_cache_key"),
         **_of("unitxt_sql", "DatabaseConnector execute_query_local", "proctor.compat"),
     },

@@ -1,0 +1,91 @@
+"""``unitxt.metric_utils``: an evaluation as the recipe that Unitxt makes of it.
+
+Here :func:`proctor.evaluate` does all of it at once; these give its rows as a stream.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from typing_extensions import override
+
+from proctor.artifacts import Artifact, fetch_artifact
+from proctor.compat.unitxt_names.score_streams import DEFAULT_STREAM_NAME
+from proctor.data.operator import InstanceOperator
+from proctor.data.streams import ListStream, MultiStream
+from proctor.errors import ValidationError
+from proctor.results.evaluate import SUBSET_DEPTH, post_process
+from proctor.running.evaluate import evaluate
+from proctor.templates import Template
+
+Row = dict[str, Any]
+
+
+class DeleteTargetPrefix(InstanceOperator):
+    """Takes what a template's ``target_prefix`` says off the front of predictions."""
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        data, said = instance["task_data"], instance.get("prediction")
+        template = fetch_artifact(data["metadata"]["template"]) if "metadata" in data else None
+        prefix = template.target_prefix if isinstance(template, Template) else ""
+        if not prefix or not isinstance(said, str):
+            return instance
+        return {**instance, "prediction": re.sub(rf"^\s*{re.escape(prefix.format(**data))}\s*", "", said)}
+
+
+class PostProcessRecipe(Artifact):
+    """Applies the processors of rows to predictions for them."""
+
+    def __call__(
+        self,
+        predictions: Sequence[Any] | None = None,
+        references: Sequence[Row] = (),
+        split_name: str = DEFAULT_STREAM_NAME,
+    ) -> MultiStream:
+        """Return a stream of the rows, each with ``prediction``, ``raw_prediction`` and ``processed_prediction``."""
+        said = [None] * len(references) if predictions is None else list(predictions)
+        processed = post_process(said, references)
+        rows = [
+            {**row, "raw_prediction": raw, "prediction": done, "processed_prediction": done}
+            for row, raw, done in zip(references, said, processed, strict=True)
+        ]
+        return MultiStream({split_name: ListStream(rows)})
+
+
+class MetricRecipe(Artifact):
+    """Evaluates predictions.
+
+    Attributes:
+        calc_confidence_intervals: Whether scores have intervals.
+        subset_depth: How much of a subset's path counts: 2.
+    """
+
+    calc_confidence_intervals: bool = True
+    subset_depth: int = SUBSET_DEPTH
+
+    def verify(self) -> None:
+        """Check the depth.
+
+        Raises:
+            ValidationError: It is not that of all evaluations.
+        """
+        super().verify()
+        if self.subset_depth != SUBSET_DEPTH:
+            raise ValidationError(
+                f"subset_depth={self.subset_depth} is not honoured",
+                path="$.subset_depth",
+                why=f"benchmarks are scored {SUBSET_DEPTH} levels deep",
+            )
+
+    def __call__(
+        self,
+        predictions: Sequence[Any] | None = None,
+        references: Sequence[Row] = (),
+        split_name: str = DEFAULT_STREAM_NAME,
+    ) -> MultiStream:
+        """Return a stream of the rows, each with its prediction and ``score``."""
+        found = evaluate(predictions, references, calc_confidence_intervals=self.calc_confidence_intervals)
+        return MultiStream({split_name: ListStream(list(found))})
