@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from uuid import uuid4
+
+import msgspec
+from pydantic import PrivateAttr
 
 from proctor.dialects.lm_eval.package.instance import Instance
 from proctor.dialects.lm_eval.package.model import LM
@@ -18,6 +22,9 @@ from proctor.ir import Answers, Decoding, Generate, Likelihood, Pair, Prompt, Re
 if TYPE_CHECKING:
     from proctor.ir import Message
 
+_METHODS = ("loglikelihood", "loglikelihood_rolling", "generate_until")
+LIMITS = ("max_gen_toks", "max_new_tokens", "max_tokens")
+"""Names of the most tokens to write, in the arguments of tasks."""
 _AT_ONCE = 1024  # requests: models of lm-eval's sort them by length, so few at a time would be slow
 
 
@@ -28,6 +35,7 @@ class ForeignModel(Engine):
         lm: The model.
         name: What tables call it.
         token: Tells it from every other: nothing says what such a model would answer another time.
+        arguments: How tasks say to generate, word for word, by what it means here.
     """
 
     can_score = True
@@ -35,12 +43,31 @@ class ForeignModel(Engine):
     lm: Any
     name: str = ""
     token: str = ""
+    _arguments: dict[bytes, dict[str, Any]] = PrivateAttr(default_factory=dict)
 
     def prepare(self) -> None:
-        """Give it a name and a token."""
+        """Give it a name and a token.
+
+        Raises:
+            UsageError: It is not a model.
+        """
         super().prepare()
+        if lacking := [name for name in _METHODS if not hasattr(self.lm, name)]:
+            raise UsageError(
+                f"the model is a {type(self.lm).__name__}, which has no {lacking[0]}",
+                why="a name, a model that derives from lm_eval.api.model.LM, or an engine is expected",
+                hint="of a model in memory: lm_eval.models.huggingface.HFLM(pretrained=model, tokenizer=tokenizer)",
+            )
         self.name = self.name or type(self.lm).__name__
         self.token = self.token or uuid4().hex
+
+    def keep_arguments(self, decoding: Decoding, arguments: Mapping[str, Any]) -> bool:
+        """Ask with a task's own arguments where a request means the same; return whether nothing else was kept.
+
+        What a task leaves out is left to the model, whose own defaults may be others than those here.
+        """
+        kept = self._arguments.setdefault(msgspec.json.encode(decoding.content, order="sorted"), dict(arguments))
+        return any(name in kept for name in LIMITS) == any(name in arguments for name in LIMITS)
 
     def identity_values(self) -> dict[str, Any]:
         """Return what tells it from others."""
@@ -55,7 +82,7 @@ class ForeignModel(Engine):
         """Ask ``generate_until``."""
         for part in _batched(enumerate(requests)):
             asked = [
-                Instance("generate_until", {}, (self._text(each.prompt), _arguments(each.decoding)), 0)
+                Instance("generate_until", {}, (self.text_of(each.prompt.payload), self._how(each.decoding)), 0)
                 for _, each in part
             ]
             texts = self._asked("generate_until", asked)
@@ -67,7 +94,7 @@ class ForeignModel(Engine):
         for part in _batched(enumerate(requests)):
             pairs = [(position, pair) for position, each in part for pair in _pairs(each)]
             asked = [
-                Instance("loglikelihood", {}, (self._text(pair.context), pair.continuation), place)
+                Instance("loglikelihood", {}, (self.text_of(pair.context.payload), pair.continuation), place)
                 for place, (_, pair) in enumerate(pairs)
             ]
             found: dict[int, list[Scored]] = {}
@@ -87,12 +114,17 @@ class ForeignModel(Engine):
             raise EngineError(f"{self.name}.{method} gave {len(answers)} answers to {len(instances)} requests")
         return answers
 
-    def _text(self, prompt: Prompt) -> str:
-        if isinstance(prompt.payload, str):
-            return prompt.payload
-        messages: list[Message] = [dict(each) for each in prompt.payload]
+    def _how(self, decoding: Decoding) -> dict[str, Any]:
+        kept = self._arguments.get(msgspec.json.encode(decoding.content, order="sorted"))
+        return _arguments(decoding) if kept is None else copy.deepcopy(kept)
+
+    def text_of(self, payload: str | Sequence[Message]) -> Any:
+        """Return a prompt as the model takes it: messages by its own chat template."""
+        if isinstance(payload, str):
+            return payload
+        messages: list[Message] = [dict(each) for each in payload]
         is_open = not messages or messages[-1]["role"] != "assistant"
-        return str(self.lm.apply_chat_template(messages, add_generation_prompt=is_open))
+        return self.lm.apply_chat_template(messages, add_generation_prompt=is_open)
 
 
 def _batched(items: Iterable[Any]) -> Iterator[list[Any]]:
