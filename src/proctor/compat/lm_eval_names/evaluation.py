@@ -144,6 +144,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     exams = _exams([manager.handle(each) for each in listed], options)
     made = _results(engine, exams, use_cache, model, model_args, log_samples=log_samples or predict_only)
     made["config"] |= {
+        "model_args": made["config"]["model_args"] if model_args is not None else None,
         "batch_size": batch_size,
         "device": device,
         "gen_kwargs": decoding or None,
@@ -209,7 +210,7 @@ def evaluate(
     log_samples: bool = True,
     system_instruction: str | None = None,
     apply_chat_template: bool | str = False,
-    fewshot_as_multiturn: bool | None = None,
+    fewshot_as_multiturn: bool | None = False,
     **idle: Any,
 ) -> dict[str, Any]:
     """Let a model sit the tasks of :func:`get_task_dict`, and return the results in lm-eval's form.
@@ -219,7 +220,8 @@ def evaluate(
         task_dict: Tasks by name, groups of them as mappings.
         limit, samples, log_samples: As for :func:`simple_evaluate`.
         bootstrap_iters: As there; ``None`` and 0 give no standard errors.
-        system_instruction, apply_chat_template, fewshot_as_multiturn, idle: As for :func:`simple_evaluate`.
+        system_instruction, apply_chat_template, idle: As for :func:`simple_evaluate`.
+        fewshot_as_multiturn: As there, but off where nothing is said, as in lm-eval.
 
     Raises:
         UsageError: A task is not one of ours.
@@ -232,7 +234,7 @@ def evaluate(
         limit=limit,
         samples=samples,
         apply_chat_template=bool(apply_chat_template),
-        demos_as_turns=fewshot_as_multiturn if apply_chat_template else None,
+        demos_as_turns=bool(fewshot_as_multiturn) if apply_chat_template else None,
         system_prompt=system_instruction,
         resamples=None if bootstrap_iters == BOOTSTRAP_RESAMPLES else bootstrap_iters or 0,
         metadata={key: value for each in handles for key, value in each.metadata.items()},

@@ -109,9 +109,7 @@ def samples(
             yield _sample(task, each, pipeline.name, scored, text_of)
 
 
-def _sample(
-    task: PreparedTask, answered: Answered, pipeline: str, scored: Scored, text_of: TextOf
-) -> dict[str, Any]:
+def _sample(task: PreparedTask, answered: Answered, pipeline: str, scored: Scored, text_of: TextOf) -> dict[str, Any]:
     is_usable = answered.question.failure is None
     target = task.view(answered.question.instance).target if is_usable else ""
     is_rolling = any(isinstance(request, Rolling) for request in answered.question.requests)
@@ -191,7 +189,9 @@ def generation_of(decoding: Decoding) -> dict[str, Any]:
     return {**named, **{name: value for name, value in more.items() if value is not None}, **decoding.extra}
 
 
-def samples_of_grade(grade: Grade, answers: Iterable[Answered], text_of: TextOf | None = None) -> Iterator[dict[str, Any]]:
+def samples_of_grade(
+    grade: Grade, answers: Iterable[Answered], text_of: TextOf | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield the samples of an exam that is no task of lm-eval's: its scores stand in its grade."""
     shown = text_of or _payload
     for place, each in enumerate(answers):
