@@ -20,7 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-PROGRAM = Path(__file__).with_name("parameters_program.py")
+PROGRAM = Path(__file__).with_name("parameters_oracle.py")
 ROWS = 12
 FEW = 20
 ALL = ["writing", "picking", "pair", "continuing", "rolling", "never", "shots"]
@@ -36,7 +36,8 @@ def shuffled(dataset):
 
 def with_metadata(**kwargs):
     import datasets
-    return {"test": datasets.Dataset.from_list([{"q": str(kwargs.get("size", "none")), "a": "4"}] * kwargs.get("size", 1))}
+    row = {"q": str(kwargs.get("size", "none")), "a": "4"}
+    return {"test": datasets.Dataset.from_list([row] * kwargs.get("size", 1))}
 
 
 def scored(doc, results):
@@ -55,7 +56,8 @@ def tasks() -> Iterator[tuple[str, dict[str, Any]]]:
         {"name": "strict", "filter": [{"function": "take_first"}]},
         {"name": "number", "filter": [{"function": "regex", "regex_pattern": "(\\d+)"}, {"function": "take_first"}]},
     ], "metric_list": [{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}]}  # fmt: skip
-    yield "often", {**writing, "repeats": 3, "generation_kwargs": {"until": ["\n"], "do_sample": True, "temperature": 0.7},
+    drawing = {"until": ["\n"], "do_sample": True, "temperature": 0.7}
+    yield "often", {**writing, "repeats": 3, "generation_kwargs": drawing,
         "filter_list": [{"name": "vote", "filter": [{"function": "majority_vote"}, {"function": "take_first"}]}],
         "metric_list": [{"metric": "exact_match"}]}  # fmt: skip
     choice = {"output_type": "multiple_choice", "doc_to_text": "{{q}}?", "doc_to_choice": ["0", "2", "44"],
@@ -120,13 +122,26 @@ def _yaml(values: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def cases() -> Iterator[tuple[str, dict[str, Any]]]:
+Case = tuple[str, dict[str, Any]]
+
+
+def call(name: str, tasks: Any = ALL, model: str = "recorder", **arguments: Any) -> Case:
+    """Return a call of ``simple_evaluate``."""
+    given = {"bootstrap_iters": FEW, **arguments}  # its own number of resamples takes minutes
+    return name, {"tasks": tasks, "model": model, "arguments": given}
+
+
+def cases() -> Iterator[Case]:
     """Yield a name and a case for every parameter, and for what belongs together."""
+    yield from _of_tasks_and_models()
+    yield from _of_documents()
+    yield from _of_seeds_and_generation()
+    yield from _of_switches()
+    yield from _of_prompts()
+    yield from _of_evaluate()
 
-    def call(name: str, tasks: Any = ALL, model: str = "recorder", **arguments: Any) -> tuple[str, dict[str, Any]]:
-        given = {"bootstrap_iters": FEW, **arguments}  # its own number of resamples takes minutes
-        return name, {"tasks": tasks, "model": model, "arguments": given}
 
+def _of_tasks_and_models() -> Iterator[Case]:
     yield call("nothing")
     yield call("tasks as one list with a group", ["outer"])
     yield call("a tag", ["choices"])
@@ -135,18 +150,19 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield call("an unknown task", ["nobody"])
     yield call("a task twice", ["pair", "pair"])
     yield call("repeats", ["often"])
-    yield call(
-        "every kind but those that draw", [name for name in ALL if name not in ("drawn", "continuing")], num_fewshot=2
-    )
     yield call("own metrics", ["own"])
     yield call("prefix of answers", ["prefixed"])
-    yield "model by name and arguments", {
-        "tasks": ["pair"], "model": "name:recorder", "arguments": {"model_args": "bonus=3", "batch_size": 4}}  # fmt: skip
-    yield "model_args as a mapping", {"tasks": ["pair"], "model": "name:recorder",
-                                      "arguments": {"model_args": {"bonus": 3}, "device": "cpu", "max_batch_size": 8}}  # fmt: skip
+    named = {"tasks": ["pair"], "model": "name:recorder"}
+    yield "model by name and arguments", {**named, "arguments": {"model_args": "bonus=3", "batch_size": 4}}
+    more = {"device": "cpu", "max_batch_size": 8}
+    yield "model_args as a mapping", {**named, "arguments": {"model_args": {"bonus": 3}, **more}}
     yield "batch_size auto", {"tasks": ["pair"], "model": "name:recorder", "arguments": {"batch_size": "auto:2"}}
     yield "model that does not exist", {"tasks": ["pair"], "model": "name:nobody", "arguments": {}}
     yield call("tokens", ["picking", "continuing", "writing"], model="tokens")
+    yield call("a model that is none", ["pair"], model="text")
+
+
+def _of_documents() -> Iterator[Case]:
     for shots in (0, 1, 3, 50):
         yield call(f"num_fewshot {shots}", num_fewshot=shots)
     for limit in (0, 1, 5, 0.25, 0.0001, 0.999, 1.0, 2.7, 100):
@@ -160,6 +176,9 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield call("limit and samples", ["writing"], samples={"writing": [2]}, limit=3)
     for count in (0, 10, 100):
         yield call(f"bootstrap_iters {count}", ["corpus", "translating"], bootstrap_iters=count)
+
+
+def _of_seeds_and_generation() -> Iterator[Case]:
     for seed in (0, 7, 1234, None):
         yield call(f"fewshot_random_seed {seed}", num_fewshot=3, fewshot_random_seed=seed)
         yield call(f"random_seed {seed}", ["drawn"], random_seed=seed)
@@ -176,6 +195,9 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield call("gen_kwargs own", ["writing"], gen_kwargs={"repetition_penalty": 1.2, "num_beams": 2})
     yield call("gen_kwargs empty", ["writing"], gen_kwargs={})
     yield call("gen_kwargs not of choices", ["picking"], gen_kwargs="temperature=0.9")
+
+
+def _of_switches() -> Iterator[Case]:
     yield call("predict_only", ["writing", "picking"], predict_only=True)
     yield call("predict_only without samples", ["writing"], predict_only=True, log_samples=False)
     yield call("log_samples off", ["writing", "picking"], log_samples=False)
@@ -184,6 +206,15 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
     for word in ("cache_requests", "rewrite_requests_cache", "delete_requests_cache", "write_out"):
         yield call(word, ["writing"], **{word: True})
     yield call("verbosity", ["writing"], verbosity="ERROR")
+    yield "use_cache", {"tasks": ["writing", "picking"], "times": 2, "model": "recorder",
+                        "arguments": {"use_cache": "kept"}}  # fmt: skip
+    yield "use_cache when drawing", {"tasks": ["often"], "times": 2, "model": "recorder",
+                                     "arguments": {"use_cache": "kept-too"}}  # fmt: skip
+    yield call("metadata", ["sized"], metadata={"size": 3})
+    yield call("no metadata", ["sized"])
+
+
+def _of_prompts() -> Iterator[Case]:
     for system in ("You are brief.", "", "Line one.\n\nLine two."):
         yield call(f"system_instruction {system!r}", system_instruction=system, num_fewshot=1)
         yield call(f"system_instruction {system!r} in a chat", system_instruction=system, num_fewshot=2,
@@ -194,18 +225,10 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
                        fewshot_as_multiturn=turns, num_fewshot=2)  # fmt: skip
         yield call(f"apply_chat_template {template} with prefix", ["prefixed"], apply_chat_template=template)
     yield call("fewshot_as_multiturn alone", fewshot_as_multiturn=True, num_fewshot=2)
-    yield "use_cache", {"tasks": ["writing", "picking"], "times": 2, "model": "recorder",
-                        "arguments": {"use_cache": "kept"}}  # fmt: skip
-    yield "use_cache when drawing", {"tasks": ["often"], "times": 2, "model": "recorder",
-                                     "arguments": {"use_cache": "kept-too"}}  # fmt: skip
-    yield call("metadata", ["sized"], metadata={"size": 3})
-    yield call("no metadata", ["sized"])
     yield call("num_fewshot with a group", ["outer"], num_fewshot=1, limit=3)
-    yield call("a model that is none", ["pair"], model="text")
-    yield from _of_evaluate()
 
 
-def _of_evaluate() -> Iterator[tuple[str, dict[str, Any]]]:
+def _of_evaluate() -> Iterator[Case]:
     for nested in (False, True):
         for name, arguments in (
             ("nothing", {}),
@@ -293,7 +316,7 @@ NOT_COMPARED = frozenset(
 def same(left: Any, right: Any) -> bool:
     """Return whether two values of JSON are equal; numbers to 1e-9."""
     if isinstance(left, float | int) and isinstance(right, float | int) and type(left) is not bool:
-        return left == right or math.isclose(left, right, rel_tol=1e-9) or (left != left and right != right)
+        return math.isclose(left, right, rel_tol=1e-9) or (math.isnan(left) and math.isnan(right))
     return bool(left == right)
 
 
@@ -344,15 +367,12 @@ def main() -> int:
     write(folder / "tasks")
     listed = dict(cases())
     (folder / "cases.json").write_text(json.dumps(listed), encoding="utf-8")
-    kept = folder / "theirs.json"
-    theirs = (
-        json.loads(kept.read_text(encoding="utf-8"))
-        if kept.is_file()
-        else run([str(args.lm_python)], folder / "cases.json", folder, "theirs", {})
-    )
-    ours = run(
-        [sys.executable, "-m", "proctor.compat"], folder / "cases.json", folder, "ours", {"PROCTOR_TRUST_CODE": "1"}
-    )
+    asked, kept = folder / "cases.json", folder / "theirs.json"
+    if kept.is_file():
+        theirs = json.loads(kept.read_text(encoding="utf-8"))
+    else:
+        theirs = run([str(args.lm_python)], asked, folder, "theirs", {})
+    ours = run([sys.executable, "-m", "proctor.compat"], asked, folder, "ours", {"PROCTOR_TRUST_CODE": "1"})
     left_over, meant = 0, Counter[str]()
     for name in listed:
         for path, left, right in compared(theirs[name], ours[name]):

@@ -352,8 +352,8 @@ def _keep_arguments(engine: ForeignModel, exams: Sequence[Exam]) -> None:
         arguments = task.config.generation_kwargs or {}
         if not engine.keep_arguments(decoding_of(arguments), arguments):
             raise UsageError(
-                f"the task '{exam.name}' and one before it mean the same length of answers, and only one of them says it",
-                why=f"generation_kwargs: {arguments}; the other is left to the model's own default",
+                f"of '{exam.name}' and a task before it, one leaves to the model how long answers are",
+                why=f"generation_kwargs: {arguments}; they are told apart by nothing else",
                 hint="evaluate them in two calls, or give gen_kwargs='max_gen_toks=…'",
             )
 

@@ -155,12 +155,44 @@ def _arguments(decoding: Decoding) -> dict[str, Any]:
     return {**found, **{name: value for name, value in more.items() if value is not None}, **decoding.extra}
 
 
+_INSIDE: Final = frozenset(
+    (
+        *("_create_payload", "amodel_call", "api_key", "batch_loglikelihood_requests", "create_message", "eos_string"),
+        *("get_batched_requests", "header", "model_call", "parse_generations", "parse_logprobs"),
+        *("_create_model", "_create_tokenizer", "_detect_batch_size", "_get_config", "_model_call", "_model_generate"),
+        *(
+            "_encode_pair",
+            "_loglikelihood_tokens",
+            "_preprocess_conversations",
+            "_select_cont_toks",
+            "apply_chat_template",
+        ),
+        *("chat_template", "eot_token_id", "max_gen_toks", "max_length", "prefix_token_id", "tok_batch_encode"),
+        *("tok_decode", "tok_encode"),
+    )
+)
+"""What classes of lm-eval's models call of themselves, which programs override."""
+
+
 class EngineLM(LM):
     """An engine of ours with lm-eval's interface: for programs that ask models themselves.
+
+    A class of one's own that derives from it and answers requests itself is asked itself; one that changes what such a
+    class of lm-eval's calls inside is refused, because nothing here would call it.
 
     Args:
         engine: The engine.
     """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        changed = sorted(_INSIDE & vars(cls).keys()) if cls.__module__ != __name__ else []
+        if changed:
+            raise UsageError(
+                f"{cls.__name__}.{changed[0]} would never be called",
+                why=f"{cls.__mro__[1].__name__} is an engine of Proctor's here, which asks in its own way",
+                hint="derive from lm_eval.api.model.LM or TemplateLM, or change loglikelihood and generate_until",
+            )
 
     def __init__(self, engine: Engine) -> None:
         super().__init__()
@@ -301,9 +333,13 @@ def engine_of(model: Any, model_args: Any, more: Mapping[str, Any]) -> Engine:
         return _named(model, model_args, {name: value for name, value in more.items() if value is not None})
     if model_args:
         raise UsageError("model_args are for a model's name, and this one is made already")
-    if isinstance(model, EngineLM):
+    if isinstance(model, EngineLM) and not _answers_itself(type(model)):
         return model.engine
     return model if isinstance(model, Engine) else ForeignModel(lm=model)
+
+
+def _answers_itself(kind: type[EngineLM]) -> bool:
+    return any(getattr(kind, name) is not getattr(EngineLM, name) for name in _METHODS)
 
 
 def _named(model: str, model_args: Any, more: Mapping[str, Any]) -> Engine:

@@ -30,6 +30,7 @@ from proctor.recipes.options import ExamOptions
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
 from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES, NO_ERROR
+from proctor.secrets import without_secrets
 
 FORM: Final = "0.4.13"
 """The release of lm-eval whose files these are like."""
@@ -197,7 +198,7 @@ def _config(exam: Exam) -> dict[str, Any]:
         "fewshot_config": {each.name: plain(getattr(config.fewshot, each.name)) for each in fields(FewshotConfig)},
         "num_fewshot": task.num_fewshot,
     }
-    metadata = dict(config.metadata) if isinstance(config.metadata, Mapping) else {}
+    metadata = without_secrets(config.metadata) if isinstance(config.metadata, Mapping) else {}
     if config.source is not None:
         metadata["config_source"] = str(config.source.path)
     return {**said, "metadata": metadata}

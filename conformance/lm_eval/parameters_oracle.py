@@ -1,8 +1,8 @@
-"""A program for lm-eval, as users write them: calls ``simple_evaluate`` and ``evaluate`` with one argument after another.
+"""A program for lm-eval, as users write them: calls ``simple_evaluate`` and ``evaluate``, argument by argument.
 
 It runs twice, unchanged: in lm-eval's environment, and by ``python -m proctor.compat``.
 
-Usage: ``parameters_program.py CASES.json OUT.json FOLDER``, where FOLDER has the tasks.
+Usage: ``parameters_oracle.py CASES.json OUT.json FOLDER``, where FOLDER has the tasks.
 """
 
 import json
@@ -79,20 +79,20 @@ class Tokens(TemplateLM):
         """The last token."""
         return 0
 
-    def tok_encode(self, string, add_special_tokens=None, **kwargs):
+    def tok_encode(self, string, add_special_tokens=None, **kwargs):  # noqa: ARG002 - lm-eval's signature
         """Return letters."""
         return [ord(each) for each in string]
 
-    def _loglikelihood_tokens(self, requests, disable_tqdm=False, **kwargs):
+    def _loglikelihood_tokens(self, requests, disable_tqdm=False, **kwargs):  # noqa: ARG002 - as above
         self.asked += [["tokens", list(start), list(end)] for _, start, end in requests]
         return [(-number(start, end), False) for _, start, end in requests]
 
-    def loglikelihood_rolling(self, requests, disable_tqdm=False):
+    def loglikelihood_rolling(self, requests, disable_tqdm=False):  # noqa: ARG002 - as above
         """Answer."""
         self.asked += [["rolling", *each.args] for each in requests]
         return [-number(each.args[0]) for each in requests]
 
-    def generate_until(self, requests, disable_tqdm=False):
+    def generate_until(self, requests, disable_tqdm=False):  # noqa: ARG002 - as above
         """Answer."""
         self.asked += [["generate_until", *json.loads(json.dumps(each.args))] for each in requests]
         return ["4"] * len(requests)
@@ -121,9 +121,7 @@ def answer(case, folder):
                 found = evaluate(model, loaded, **given)
             else:
                 found = simple_evaluate(model, tasks=case["tasks"], **given)
-        except SystemExit:
-            raise
-        except BaseException as error:
+        except Exception as error:  # noqa: BLE001 - its kind is what is compared
             rounds.append({"error": [each.__name__ for each in type(error).__mro__], "said": str(error)[:300]})
             continue
         rounds.append(found)
