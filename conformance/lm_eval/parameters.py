@@ -295,9 +295,11 @@ EXPLAINED: tuple[tuple[str, str, str], ...] = (
     ("samples/writing/*/doc_id", "samples", "there the number is that of the argument's order, of another document"),
     ("*/process_results", "predict_only*", "nothing takes the place of what would score"),
     ("*picking/*", "predict_only", "documents that were asked are counted"),
-    ("asked count", "use_cache when drawing", "what was drawn is kept, too: the log is the cache"),
-    ("asked count", "metadata", "equal requests are asked once"),
+    ("asked fewer", "use_cache when drawing", "what was drawn is kept, too: the log is the cache"),
+    ("asked fewer", "*", "equal requests are asked once"),
     ("configs/sized/custom_dataset", "*", "functions are filed by their names"),
+    ("config/model_args", "model by name*", "arguments are filed as a mapping, without keys"),
+    ("config/model_args", "batch_size auto", "no arguments are None"),
     ("config/gen_kwargs", "gen_kwargs empty", "nothing is nothing"),
     ("group_subtasks/*", "*", "tasks without a group are listed, as in files of results"),
 )
@@ -341,7 +343,8 @@ def compared(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[tup
     if asked[0].keys() != asked[1].keys() and not any(map(any, failed)):
         yield "asked", sorted(asked[0].keys() - asked[1].keys())[:1], sorted(asked[1].keys() - asked[0].keys())[:1]
     elif asked[0] != asked[1] and not any(map(any, failed)):
-        yield "asked count", asked[0].total(), asked[1].total()
+        fewer = asked[1].total() < asked[0].total()
+        yield "asked fewer" if fewer else "asked more", asked[0].total(), asked[1].total()
     yield from differences("made", theirs["made"], ours["made"])
     for left, right in both:
         if "error" in left or "error" in right:

@@ -149,7 +149,8 @@ for given in (f"api_key={KEY}", {"api_key": KEY}):
     tracker.save_results_samples(task_name="writes", samples=samples["writes"])
 written = [file for file in Path().rglob("*") if file.is_file() and file.name != "program.py"]
 assert sum("samples_writes" in file.name for file in written) >= 1
-assert not [file for file in written if KEY.encode() in file.read_bytes()]
+leaked = [str(file) for file in written if KEY.encode() in file.read_bytes()]
+assert not leaked, leaked
 """,
     "helpers of tasks that are not here say what fetches them": """
 try:
@@ -175,7 +176,7 @@ def folder(tmp_path):
     for name, more in {
         "writes": {"generation_kwargs": how},
         "says": {"generation_kwargs": {**how, "max_gen_toks": 256}},
-        "shots": {"num_fewshot": 1, "fewshot_config": {"sampler": "first_n"}},
+        "shots": {"doc_to_target": "{{a}}", "num_fewshot": 1, "fewshot_config": {"sampler": "first_n"}},
         "picks": choice,
         "whole": {"output_type": "loglikelihood_rolling", "doc_to_target": "{{q}}"},
     }.items():
@@ -199,7 +200,7 @@ HELPER = "from lm_eval.tasks.mine.utils import double\nprint(double(4))\n"
 
 
 def test_helpers_of_fetched_tasks_are_imported_by_programs_that_trust_them(tmp_path, monkeypatch):
-    tasks = tmp_path / "lm_eval" / "tasks" / "mine"
+    tasks = tmp_path / "fetched" / "tasks" / "mine"
     tasks.mkdir(parents=True)
     (tasks / "utils.py").write_text("from lm_eval.utils import hash_string\n\ndef double(x):\n    return 2 * x\n")
     program = f"""

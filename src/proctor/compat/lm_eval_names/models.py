@@ -18,6 +18,7 @@ from proctor.engines.engine_registry import make_engine
 from proctor.engines.lm_eval_models import NOTHING_HERE, is_foreign, translated
 from proctor.errors import EngineError, UsageError, did_you_mean
 from proctor.ir import Answers, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
+from proctor.secrets import cleaned, keep_environment, keep_named
 
 if TYPE_CHECKING:
     from proctor.ir import Message
@@ -52,6 +53,7 @@ class ForeignModel(Engine):
             UsageError: It is not a model.
         """
         super().prepare()
+        keep_environment()  # servers echo keys, and such a model reads them without telling
         if lacking := [name for name in _METHODS if not hasattr(self.lm, name)]:
             raise UsageError(
                 f"the model is a {type(self.lm).__name__}, which has no {lacking[0]}",
@@ -87,7 +89,7 @@ class ForeignModel(Engine):
             ]
             texts = self._asked("generate_until", asked)
             for (position, request), text in zip(part, texts, strict=True):
-                yield position, self.heard(Response(texts=(str(text),)), request.prompt)
+                yield position, self.heard(Response(texts=(cleaned(str(text)),)), request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Ask ``loglikelihood``, and ``loglikelihood_rolling`` of whole texts."""
@@ -348,6 +350,7 @@ def _named(model: str, model_args: Any, more: Mapping[str, Any]) -> Engine:
 
     if model in model_registry:
         kind = model_registry[model]
+        keep_named(parse_model_args(model_args) if isinstance(model_args, str) else dict(model_args or {}))
         make = kind.create_from_arg_string if isinstance(model_args, str) else kind.create_from_arg_obj
         return ForeignModel(lm=make(model_args or {}, dict(more)), name=model)
     given = parse_model_args(model_args) if isinstance(model_args, str) else dict(model_args or {})
