@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 from proctor.errors import Diagnostic
 from proctor.ir import Exchange, Failure, Generate, Prompt, Response
 from proctor.ir.question import Answered, Question
-from proctor.recipes.repeats import CopiesGrader, RepeatsGrader, summary_of
+from proctor.recipes.copies import CopiesGrader
+from proctor.recipes.reduction import summary_of
+from proctor.recipes.repeats import RepeatsGrader
 from proctor.scoring.columns import ABSENT
+from proctor.scoring.evaluators.runs import replica_positions
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
 from proctor.statistics.two_level import two_level
@@ -235,7 +238,7 @@ def test_scores_beside_the_main_one_are_means_with_the_bounds_of_one_repeat():
             "whole": [1, 0.5][number], "other_whole": [0.5, 1][number], "words": ["a", "b"][number], "size": 7 + number,
             "groups": [{"group": "x", "f1": values[0], "f1_ci_low": 0.0, "f1_ci_high": 1.0, "size": 3, "by": "k"}],
         }  # fmt: skip
-        return replace(grade, scores=scores, table=[*grade.table, other, words])
+        return replace(grade, scores=scores, table=[*grade.table, other, words], members=[[]])
 
     found = graded([[1, 0], [1, 1]], changed=changed)
     f1 = next(each for each in found.table if each.name == "f1")
@@ -356,7 +359,86 @@ def test_copies_of_rows_are_reduced_as_repeats_are_wherever_they_lie(table, in_b
             (other[0].value, other[0].low, other[0].high, other[0].stderr)
         )
     assert found.scores["repeats"] == repeats.scores["repeats"]
-    assert "acc:best" not in found.instance_scores, "instances are copies here"
+    size, values = len(table), [max(row) for row in table]
+    each_copy = values * len(table[0]) if in_blocks else [value for value in values for _ in table[0]]
+    assert found.instance_scores["acc:best"] == each_copy, "instances are copies here"
+    assert len(found.questions.places) == size
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_a_question_one_of_whose_copies_failed_has_failed(in_blocks):
+    rows = [[1, 0, 0], [1, None, 1], [1, 1, 1], [None, None, 0]]
+    found = copies(rows, "mean", "best", in_blocks=in_blocks)
+    repeats = graded(rows, "mean", "best")
+    assert found.main.value == repeats.main.value == pytest.approx((1 / 3 + 1) / 2)
+    assert (found.main.low, found.main.n) == (repeats.main.low, 2)
+    assert found.questions.failures.keys() == repeats.failures.keys() == {1, 3}
+    assert (found.scores["num_of_instances"], found.scores["num_of_failures"]) == (2, 2)
+    assert len(found.failures) == 3, "of copies, as the columns have them"
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_runs_that_failures_left_unequal_are_still_known_as_means(in_blocks):
+    """A config's mean over runs counts every run alike; its own main score is that of the last run."""
+
+    def last_run(grade, number):
+        del number
+        runs = replica_positions(len(grade.predictions), 3, in_blocks=in_blocks)
+        kept = [[v for place in run if (v := grade.instance_scores["acc"][place]) is not None] for run in runs]
+        means = [sum(each) / len(each) for each in kept]
+        table = [Score("acc", means[-1], unit="share"), Score("acc (3 runs average)", sum(means) / 3, unit="share")]
+        return replace(grade, main=table[0], table=table)
+
+    found = copies([[1, 0, 0], [1, None, 1], [1, 1, 1], [0, 0, 0]], in_blocks=in_blocks, changed=last_run)
+    assert (found.main.name, found.main.value) == ("acc (3 runs average)", pytest.approx(4 / 9))
+    assert found.scores["score_name"] == "acc (3 runs average)"
+    assert found.main.low is not None
+
+
+def test_a_score_of_all_copies_together_is_the_mean_of_its_runs():
+    def corpus(grade, number):
+        del number
+        table = [Score("bleu", 0.3, unit="share"), Score("bleu (2 runs average)", 0.2, unit="share")]
+        flat = {**grade.scores, "score_ci_low": 0.1, "score_ci_high": 0.4}
+        return replace(grade, main=table[0], table=table, instance_scores={}, scores=flat)
+
+    found = copies([[1, 0], [1, 1]], in_blocks=True, changed=corpus)
+    assert (found.main.name, found.scores["score"], found.scores["score_name"]) == (
+        "bleu (2 runs average)", 0.2, "bleu (2 runs average)",
+    )  # fmt: skip
+    assert "score_ci_low" not in found.scores, "the interval was that of one run"
+
+
+def _in_two_groups(members):
+    def changed(grade, number):
+        del number
+        groups = [{"by": {"half": name}, "n": len(each), "score": 7.0, "score_name": "acc"} for name, each in members]
+        return replace(grade, scores={**grade.scores, "groups": groups}, members=[each for _, each in members])
+
+    return changed
+
+
+def test_groups_are_reduced_like_the_whole():
+    rows = [[1, 0], [0, 0], [1, 1], [0, 1]]
+    found = graded(rows, "best", "mean", changed=_in_two_groups([("a", [0, 1]), ("b", [2, 3])]))
+    assert found.main.value == 0.75
+    groups = found.scores["groups"]
+    assert [(each["score_name"], each["score"], each["acc"]) for each in groups] == [
+        ("acc:best", 0.5, 0.25), ("acc:best", 1.0, 0.75),
+    ]  # fmt: skip
+    assert all(each["score_ci_low"] < each["score"] for each in groups)
+    assert "repeats" not in groups[0]
+
+
+def test_groups_of_copies_are_counted_and_reduced_by_question():
+    rows = [[1, 0], [0, None], [1, 1], [0, 1]]
+    members = [("a", [0, 1, 2, 3]), ("b", [4, 5, 6, 7])]
+    found = copies(rows, "best", in_blocks=False, changed=_in_two_groups(members))
+    groups = found.scores["groups"]
+    assert [(each["n"], each["score"], each["score_name"]) for each in groups] == [
+        (2, 1.0, "acc:best"), (2, 1.0, "acc:best"),
+    ]  # fmt: skip
+    assert found.members == [[0, 1], [2, 3]]
 
 
 def test_votes_of_copies_are_of_the_copies_of_one_row():

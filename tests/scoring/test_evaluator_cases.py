@@ -47,6 +47,7 @@ MULTIPLIED_FIRST = [
     (OC, "datasets.Gsm8kEvaluator", "accuracy", "A"),
     (AIS, "datasets.Gsm8kEvaluator", "accuracy", "A"),
     (OC, "datasets.MATHEvaluator", "accuracy", "A"),
+    (AIS, "datasets.MATHEvaluator", "accuracy", "A"),
     (OC, "datasets.MMLUProBaseEvaluator", "accuracy", "A. x"),
     (OC, "datasets.DropOpenAIEvaluator", "accuracy", "A1"),
     (OC, "datasets.LambadaEvaluator", "accuracy", "A"),

@@ -35,6 +35,7 @@ class Alias:
         extends: Modules of the real package that are given more once they are loaded: the names that change, from a
             function (``module:attribute``) of the module.
         spread: Packages whose names lie in many modules there: every module below one has the package's names.
+        plain: Names in those modules that are no modules themselves, so that ``module.name.attribute`` is the name's.
         same: Modules that are one of Proctor's, whole: what a test replaces in one is replaced for what is in it.
         refused: Modules without a name here, and what does it instead.
         homes: Modules it has whose names are those of modules of ours, in order.
@@ -48,6 +49,7 @@ class Alias:
     gaps_only: bool = False
     extends: Mapping[str, str] = field(default_factory=dict)
     spread: frozenset[str] = frozenset()
+    plain: frozenset[str] = frozenset()
     same: Mapping[str, str] = field(default_factory=dict)
     homes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -69,6 +71,9 @@ class Alias:
         return next((place for package, place in self.files.items() if module.startswith(f"{package}.")), None)
 
     def _package_of(self, module: str) -> str | None:
+        """Return the spread package that a module is below; there is none for names that are no modules."""
+        if module.rpartition(".")[2] in self.plain:
+            return None
         return next((name for name in self.spread if module.startswith(f"{name}.")), None)
 
     def _table(self, module: str) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proctor.compat.aisbench_names import modules, registries, scoring
+from proctor.compat.aisbench_names.loader_seams import SEAMS
 from proctor.compat.aliases import Alias
 
 _HOME = "proctor.compat.opencompass_names"
@@ -70,8 +71,11 @@ def _scoring(home: str) -> dict[str, dict[str, str]]:
 
 _AIS = "proctor.compat.aisbench_names"
 _OC_SCORING, _AIS_SCORING = _scoring(_HOME), _scoring(_AIS)
+_AIS_ICL = {**_AIS_SCORING["evaluators"], "MATHEvaluator": f"{_AIS}.scoring:icl.MATHEvaluator"}
+"""Evaluators of ``icl_evaluator``; one of them is another class than that of datasets with its name."""
 _OC_ALL = {**_OC_SCORING["evaluators"], **_OC_SCORING["functions"], **_OC_SCORING["datasets"]}
 _AIS_ALL = {**_AIS_SCORING["evaluators"], **_AIS_SCORING["functions"], **_AIS_SCORING["datasets"]}
+_IN_MODULES = {**SEAMS, **_AIS_ALL}
 _RUNS = _in(f"{_AIS}.scoring", ("compute_pass_at_k", "compute_g_pass_at_k"))
 _REGISTRIES = _in(f"{_AIS}.registries", registries.NAMES)
 _HASH = {"get_prompt_hash": f"{_AIS}.scoring:get_prompt_hash"}
@@ -129,7 +133,7 @@ _AIS_BASE = _in(f"{_AIS}.base_datasets", ("BaseDataset", "BaseJDGDataset"))
 AIS_BENCH = Alias(
     "ais_bench",
     {
-        _ICL: {**_TEMPLATES, **_AIS_RETRIEVERS, **_AIS_SCORING["evaluators"], **_AIS_SCORING["inferencers"]},
+        _ICL: {**_TEMPLATES, **_AIS_RETRIEVERS, **_AIS_ICL, **_AIS_SCORING["inferencers"]},
         f"{_ICL}.icl_prompt_template": _TEMPLATES,
         f"{_ICL}.icl_prompt_template.icl_prompt_template": _one(_TEMPLATES, "PromptTemplate"),
         f"{_ICL}.icl_prompt_template.icl_prompt_template_base": _one(_TEMPLATES, "BasePromptTemplate"),
@@ -143,12 +147,12 @@ AIS_BENCH = Alias(
         },
         "ais_bench.benchmark.utils.prompt": {**_PROMPT, **_HASH},
         "ais_bench.benchmark.utils.prompt.prompt": {**_PROMPT, **_HASH},
-        f"{_ICL}.icl_evaluator": _AIS_SCORING["evaluators"],
+        f"{_ICL}.icl_evaluator": _AIS_ICL,
         f"{_ICL}.icl_inferencer": _AIS_SCORING["inferencers"],
         "ais_bench.benchmark.utils.postprocess.text_postprocessors": _AIS_SCORING["functions"],
         "ais_bench.benchmark.utils.postprocess.model_postprocessors": _AIS_SCORING["functions"],
         "ais_bench.benchmark.utils.model_postprocessors": _AIS_SCORING["functions"],
-        f"{_ICL}.icl_evaluator.icl_base_evaluator": {**_AIS_SCORING["evaluators"], **_RUNS},
+        f"{_ICL}.icl_evaluator.icl_base_evaluator": {**_AIS_ICL, **_RUNS},
         "ais_bench.benchmark.utils.logging": _LOGGER,
         "ais_bench.benchmark.models": {
             **_AIS_PARSERS,
@@ -159,14 +163,15 @@ AIS_BENCH = Alias(
             **_one(_PARSERS, "LMTemplateParser"),
             **_in(f"{_AIS}.models", ("BaseModel",)),
         },
-        "ais_bench.benchmark": {"global_consts": f"{_AIS}.small_names:global_consts"},
+        "ais_bench.benchmark": {"global_consts": f"{_AIS}.global_constants"},
         "ais_bench.benchmark.utils.file": _in(
             f"{_AIS}.config_files", ("write_status", "read_and_clear_statuses", "match_files", "match_cfg_file")
         ),
-        "ais_bench.benchmark.datasets": {**_AIS_BASE, **_AIS_ALL},
-        **modules.tables(_AIS_ALL),
+        "ais_bench.benchmark.datasets": {**_AIS_BASE, **_IN_MODULES},
+        **modules.tables(_IN_MODULES),
     },
     artifacts=False,
+    plain=frozenset(SEAMS),
     spread=frozenset({"ais_bench.benchmark.datasets", f"{_ICL}.icl_evaluator", f"{_ICL}.icl_inferencer"}),
     same={
         "ais_bench.benchmark.registry": f"{_AIS}.registries",

@@ -13,7 +13,7 @@ from proctor.jsonable import jsonable
 from proctor.scoring.flat import HIGH, LOW
 from proctor.scoring.grade import Grade
 from proctor.scoring.groupings import values_of
-from proctor.scoring.main_column import main_column
+from proctor.scoring.main_column import question_column
 from proctor.statistics.two_level import two_level
 
 
@@ -44,7 +44,9 @@ def _key(each: Answered, by: str) -> Hashable:
 
 
 def _clustered(grade: Grade, keys: Sequence[Hashable], by: str) -> Grade:
-    main, column = grade.main, main_column(grade)
+    main, column = grade.main, question_column(grade)
+    if grade.questions is not None:
+        keys = [keys[places[0]] for places in grade.questions.places]
     if main is None or column is None:
         return grade
     if not column.is_mean or len(column.values) != len(keys):

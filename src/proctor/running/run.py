@@ -293,7 +293,7 @@ def group_entries(
             members = [exam.name for exam in exams if any(each.name == name for each in exam.groups)]
             lacking = scores.pop(WITHOUT, ())
             having = [member for member in members if member in grades and member not in lacking]
-            failed = sum(len(grades[member].failures) for member in having)
+            failed = sum(results[member].get("failures", 0) for member in having)
             asked = sum(results[member].get("n", 0) for member in having)
             entry = {**scores, "n": asked, "failures": failed, "members": members}
             if without := [member for member in members if member not in having]:
@@ -315,11 +315,14 @@ def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) ->
 
     Args:
         grade: Its scores.
-        asked: How many instances it has.
+        asked: How many instances it has; copies of questions are counted as one.
         more: How answers ended, where that is known.
     """
-    kinds = Counter(failure.kind for failure in grade.failures.values())
-    counts = {"n": asked, "failures": len(grade.failures), **(more or {})}
+    failures = grade.failures
+    if grade.questions is not None:
+        asked, failures = len(grade.questions.places), grade.questions.failures
+    kinds = Counter(failure.kind for failure in failures.values())
+    counts = {"n": asked, "failures": len(failures), **(more or {})}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
     if grade.main is not None and grade.main.higher_is_better is not None:
         entry[DIRECTION] = grade.main.higher_is_better

@@ -99,6 +99,19 @@ class Measured:
         return next((score for score in self.scores if score.name == name), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What was asked, where several entries of the columns are answers to one question.
+
+    Attributes:
+        places: Where the answers to each question stand.
+        failures: Number and reason of each question that has not been answered, or not each time.
+    """
+
+    places: Sequence[Sequence[int]]
+    failures: dict[int, Failure]
+
+
 @dataclass(slots=True)
 class Grade:
     """Scores of a set of instances. Columns have one entry per instance, in order.
@@ -117,6 +130,8 @@ class Grade:
         table: Every score with its interval, its unit and its n.
         main: The main score; ``None`` where there is none.
         stands_for: Instances of the exam of which these are a sample; ``None`` where they are all.
+        members: Places of the questions of each group that :attr:`scores` lists, in its order.
+        questions: What was asked, where instances are copies; ``None`` where each is a question of its own.
     """
 
     scores: dict[str, Any]
@@ -129,3 +144,5 @@ class Grade:
     table: list[Score] = field(default_factory=list)
     main: Score | None = None
     stands_for: int | None = None
+    members: list[Sequence[int]] = field(default_factory=list)
+    questions: Questions | None = None

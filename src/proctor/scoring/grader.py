@@ -189,6 +189,7 @@ class Passed:
         with remembering():  # groups ask a judge nothing new
             grade = self._whole()
             grade.scores["groups"] = self.group_scores()
+        grade.members = [positions for grouping, _ in self.groupings for _, positions in grouping]
         return grade
 
     def _whole(self) -> Grade:

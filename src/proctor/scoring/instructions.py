@@ -49,10 +49,11 @@ def follows_loosely(instruction: str, answer: str, arguments: Arguments) -> bool
         ScoringError: There is no such instruction, or an argument is missing or unusable.
         MissingExtraError: The check needs a package that is not installed.
     """
-    return _checked(instruction, _variants(answer), arguments)
+    return _checked(instruction, answer_variants(answer), arguments)
 
 
-def _variants(answer: str) -> list[str]:
+def answer_variants(answer: str) -> list[str]:
+    """Return an answer as it is, without its first or last line or both, and each of these without asterisks."""
     lines = answer.split("\n")
     shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
     return [answer, answer.replace("*", ""), *shorter, *(each.replace("*", "") for each in shorter)]
@@ -92,7 +93,12 @@ def _argument(instruction: str, name: str, value: Any) -> str | int:
     raise ScoringError(f"the argument '{name}' of the instruction '{instruction}' is {value!r}", hint=f"it is {wanted}")
 
 
-def _compares(count: int, relation: str, limit: int) -> bool:
+def compares(count: int, relation: str, limit: int) -> bool:
+    """Return whether a count is as a relation (``less than``, ``at least``) says.
+
+    Raises:
+        ScoringError: There is no such relation.
+    """
     if relation not in ("less than", "at least"):
         raise ScoringError(f"there is no relation '{relation}'", hint="less than, or at least")
     return count < limit if relation == "less than" else count >= limit
@@ -107,7 +113,7 @@ def _has_keywords(answer: str, given: Arguments) -> bool:
 
 def _keyword_frequency(answer: str, given: Arguments) -> bool:
     count = len(bounded(given["keyword"].strip(), re.IGNORECASE).findall(answer))
-    return _compares(count, given["relation"], given["frequency"])
+    return compares(count, given["relation"], given["frequency"])
 
 
 def _no_forbidden_words(answer: str, given: Arguments) -> bool:
@@ -117,7 +123,7 @@ def _no_forbidden_words(answer: str, given: Arguments) -> bool:
 
 def _letter_frequency(answer: str, given: Arguments) -> bool:
     count = answer.lower().count(given["letter"].strip().lower())
-    return _compares(count, given["let_relation"], given["let_frequency"])
+    return compares(count, given["let_relation"], given["let_frequency"])
 
 
 # -- language and letter case -------------------------------------------------------------------------------------
@@ -144,18 +150,18 @@ def _is_in(answer: str, language: str) -> bool:
 
 def _capital_words(answer: str, given: Arguments) -> bool:
     count = sum(word.isupper() for word in word_tokenizer().tokenize(answer))
-    return _compares(count, given["capital_relation"], given["capital_frequency"])
+    return compares(count, given["capital_relation"], given["capital_frequency"])
 
 
 # -- length -------------------------------------------------------------------------------------------------------
 
 
 def _sentence_count(answer: str, given: Arguments) -> bool:
-    return _compares(len(sentence_tokenizer().tokenize(answer)), given["relation"], given["num_sentences"])
+    return compares(len(sentence_tokenizer().tokenize(answer)), given["relation"], given["num_sentences"])
 
 
 def _word_count(answer: str, given: Arguments) -> bool:
-    return _compares(len(re.findall(r"\w+", answer)), given["relation"], given["num_words"])
+    return compares(len(re.findall(r"\w+", answer)), given["relation"], given["num_words"])
 
 
 def _paragraph_count(answer: str, given: Arguments) -> bool:

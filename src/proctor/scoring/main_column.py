@@ -31,16 +31,35 @@ class MainColumn:
     is_mean: bool
 
 
-def main_column(grade: Grade) -> MainColumn | None:
-    """Return the main score of each instance; ``None`` where instances have no scores."""
+def main_column(grade: Grade, runs: Sequence[Sequence[int]] = ()) -> MainColumn | None:
+    """Return the main score of each instance; ``None`` where instances have no scores.
+
+    Args:
+        grade: The scores.
+        runs: Places of the instances of each run, where the score may be the mean of runs: runs of different length
+            count equally, as failures leave them.
+    """
     main = grade.main
     columns = grade.instance_scores
     base = "" if main is None else main.name
-    names = ["score", base, base.partition(" (")[0], *columns]
+    names = [base, "score", base.partition(" (")[0], *columns]
     for name in names:
         if name in columns and (values := _numbers(columns[name])) is not None:
-            return _described(grade, name, values)
+            return _described(grade, name, values, runs)
     return None
+
+
+def question_column(grade: Grade) -> MainColumn | None:
+    """Return the main score of each question: where several instances are answers to one, what they have in common.
+
+    A question one of whose answers has no score has none.
+    """
+    column = main_column(grade)
+    if column is None or grade.questions is None:
+        return column
+    answers = ([column.values[place] for place in places] for places in grade.questions.places)
+    means = [None if None in found else _mean(_known(found)) for found in answers]
+    return _described(grade, column.name, means)
 
 
 def _numbers(column: Sequence[object]) -> list[float | None] | None:
@@ -56,16 +75,34 @@ def _numbers(column: Sequence[object]) -> list[float | None] | None:
     return found if any(value is not None for value in found) else None
 
 
-def _described(grade: Grade, name: str, values: list[float | None]) -> MainColumn:
-    main, known = grade.main, [value for value in values if value is not None]
-    mean = math.fsum(known) / len(known)
+def _described(grade: Grade, name: str, values: list[float | None], runs: Sequence[Sequence[int]] = ()) -> MainColumn:
+    main, known = grade.main, _known(values)
+    if not known:
+        return MainColumn(name, values, None, 1.0, is_mean=False)
+    means = [_mean(known), *([_mean_of_runs(values, runs)] if runs else ())]
     total = None if main is None else main.number
     unit = "raw" if main is None else main.unit
     scales = {"percent": (1.0, 100.0)}.get(unit, (1.0,))
-    scale = next((each for each in scales if total is not None and abs(mean * each - total) <= _CLOSE * each), None)
+    scale = next(
+        (each for each in scales for mean in means if total is not None and abs(mean * each - total) <= _CLOSE * each),
+        None,
+    )
     whole = {"share": 1.0, "percent": 100.0}.get(unit)
     if whole is not None and scale is not None:
         whole /= scale
     if whole is None and all(0 <= value <= 1 for value in known):
         whole = 1.0
     return MainColumn(name, values, whole, scale or 1.0, is_mean=scale is not None)
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _mean_of_runs(values: Sequence[float | None], runs: Sequence[Sequence[int]]) -> float:
+    known = [found for run in runs if (found := _known([values[place] for place in run]))]
+    return _mean([_mean(found) for found in known])

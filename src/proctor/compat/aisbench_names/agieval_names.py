@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from proctor.dialects.aisbench import agieval_prompts
 from proctor.scoring.evaluators.exams import read_formula
-from proctor.scoring.postprocessors.mathematics import is_equivalent_plain
+from proctor.scoring.postprocessors.mathematics import (
+    is_equivalent_plain,
+    stripped_plain,
+)
 
-english_qa_datasets = ["lsat-ar", "lsat-lr", "lsat-rc", "logiqa-en", "sat-math", "sat-en", "aqua-rat",
-                       "sat-en-without-passage", "gaokao-english"]  # fmt: skip
-chinese_qa_datasets = ["logiqa-zh", "jec-qa-kd", "jec-qa-ca", "gaokao-chinese", "gaokao-geography", "gaokao-history",
-                       "gaokao-biology", "gaokao-chemistry", "gaokao-physics", "gaokao-mathqa"]  # fmt: skip
-english_cloze_datasets = ["math"]
-chinese_cloze_datasets = ["gaokao-mathcloze"]
+english_qa_datasets, chinese_qa_datasets = list(agieval_prompts.ENGLISH_QA), list(agieval_prompts.CHINESE_QA)
+english_cloze_datasets = list(agieval_prompts.ENGLISH_CLOZE)
+chinese_cloze_datasets = list(agieval_prompts.CHINESE_CLOZE)
 multi_choice_datasets = ["jec-qa-kd", "jec-qa-ca", "gaokao-physics"]
 math_output_datasets = ["gaokao-mathcloze", "math"]
 _COT = "few-shot-CoT"
@@ -119,6 +120,11 @@ def is_equiv(str1: str | None, str2: str | None, verbose: bool = False) -> bool:
     """Whether two formulas are the same (Hendrycks et al. 2021)."""
     del verbose
     return is_equivalent_plain(str1, str2)
+
+
+def strip_string(string: str) -> str:
+    """Return a formula in one spelling."""
+    return stripped_plain(string, strict=False)
 
 
 def convert_to_set(item: Any) -> Any:

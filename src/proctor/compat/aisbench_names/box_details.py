@@ -12,10 +12,8 @@ from proctor.scoring.evaluators.boxes import overlap, pixels
 class BoxDetails:
     """Gives a score of boxes its details: each box in pixels, how much of it is shared, or why it is none."""
 
-    _arguments: dict[str, Any]
-
     def _said(self, name: str, unsaid: Any) -> Any:
-        return self._arguments.get(name, unsaid)
+        return vars(self).get(name, unsaid)
 
     def _scale_prediction(self, pred_box: Sequence[float], image_width: float, image_height: float) -> list[float]:
         """Return a box in pixels of a picture.

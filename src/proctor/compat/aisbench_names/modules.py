@@ -24,6 +24,14 @@ SAME: Mapping[str, str] = {
     f"{_CALCULATORS}.default_perf_metric_calculator": f"{_HOME}.perf_calculators",
     f"{_CALCULATORS}.stable_perf_metric_calculator": f"{_HOME}.stable_calculators",
     f"{_DATASETS}.base": f"{_HOME}.base_datasets",
+    **{
+        f"{_DATASETS}.agieval.{name}": f"{_HOME}.agieval_loading"
+        for name in ("dataset_loader", "utils", "constructions")
+    },
+    f"{_DATASETS}.ifeval.instructions": f"{_HOME}.ifeval_instructions",
+    f"{_DATASETS}.ifeval.instructions_util": f"{_HOME}.ifeval_words",
+    f"{_DATASETS}.ifeval.instructions_registry": f"{_HOME}.ifeval_registry",
+    f"{_DATASETS}.ifeval.evaluation_main": f"{_HOME}.ifeval_evaluation",
     f"{_DATASETS}.utils.datasets": f"{_HOME}.dataset_helpers",
     f"{_DATASETS}.utils.llm_judge": f"{_HOME}.llm_judge",
     f"{_INFERENCER}.icl_base_inferencer": f"{_HOME}.inferencer_base",
@@ -51,6 +59,9 @@ SAME: Mapping[str, str] = {
     "ais_bench.benchmark.cli.main": f"{_HOME}.task_managing",
     "ais_bench.benchmark.cli.task_manager": f"{_HOME}.task_managing",
     "ais_bench.benchmark.cli.workers": f"{_HOME}.workers",
+    **{f"ais_bench.benchmark.partitioners.{name}": f"{_HOME}.partitioning" for name in ("base", "naive")},
+    "ais_bench.benchmark.partitioners.sub_naive": f"{_HOME}.partitioning_judged",
+    **{f"ais_bench.benchmark.partitioners.{name}": f"{_HOME}.partitioning_sizes" for name in ("size", "sub_size")},
     "ais_bench.benchmark.runners.base": f"{_HOME}.runners",
     "ais_bench.benchmark.runners.local": f"{_HOME}.runners",
     "ais_bench.benchmark.summarizers.default": f"{_HOME}.summarizing",
@@ -61,6 +72,7 @@ SAME: Mapping[str, str] = {
     "ais_bench.benchmark.tasks.openicl_infer": f"{_HOME}.infer_tasks",
     "ais_bench.benchmark.utils.config.run": f"{_HOME}.custom_configs",
     "ais_bench.benchmark.utils.config.build": f"{_HOME}.builders",
+    "ais_bench.benchmark.global_consts": f"{_HOME}.global_constants",
     "ais_bench.benchmark.utils.core.valid_global_consts": f"{_HOME}.small_names",
     "ais_bench.benchmark.utils.results.results": f"{_HOME}.result_files",
 }
@@ -68,8 +80,11 @@ SAME: Mapping[str, str] = {
 
 HOMES: Mapping[str, tuple[str, ...]] = {
     _CALCULATORS: (f"{_HOME}.perf_calculators", f"{_HOME}.stable_calculators"),
-    "ais_bench.benchmark.partitioners": (f"{_HOME}.partitioning",),
-    **{f"ais_bench.benchmark.partitioners.{name}": (f"{_HOME}.partitioning",) for name in ("base", "naive")},
+    "ais_bench.benchmark.partitioners": (
+        f"{_HOME}.partitioning",
+        f"{_HOME}.partitioning_judged",
+        f"{_HOME}.partitioning_sizes",
+    ),
     "ais_bench.benchmark.runners": (f"{_HOME}.runners",),
     "ais_bench.benchmark.summarizers": (f"{_HOME}.summarizing", f"{_HOME}.perf_summarizing"),
     "ais_bench.benchmark.tasks": (f"{_HOME}.task_names", f"{_HOME}.infer_tasks", f"{_HOME}.eval_tasks"),
@@ -102,17 +117,31 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "string_int_check", "combined_int_check", "custom_compare_", "stripped_string_compare")},
     "livecodebench.livecodebench": {_CHECKS: ("Platform", "Difficulty", "TestType", "Test")},
     "textvqa": {_CHECKS: ("VQAEvalMethod", "MAX_TARGET_LENGTH")},
+    "ifeval.ifeval": {f"{_HOME}.ifeval_evaluation": ("InputExample", "test_instruction_following_strict",
+                                                     "test_instruction_following_loose")},
     "drop_simple_eval": {_PLAIN: ("normalize", "fuzzy_match")},
     "longbench.evaluators": {_PLAIN: ("normalize_zh_answer",)},
     "mmmu": {_PLAIN: ("can_infer_option", "can_infer_text", "can_infer")},
     "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc")},
     "videomme": {_PLAIN: ("extract_characters_regex",)},
     "hle": {_PLAIN: ("calib_err",)},
-    "custom": {f"{_HOME}.custom_configs": ("make_custom_dataset_config",)},
+    "custom": {
+        f"{_HOME}.custom_names": ("stringfy_types", "make_mcq_gen_config", "make_qa_gen_config",
+                                  "parse_example_dataset", "make_custom_dataset_config",
+                                  "get_max_token_list_from_meta_json_file"),
+        f"{_HOME}.type_checks": ("check_meta_json_dict", "check_output_config_from_meta_json"),
+    },
 }  # fmt: skip
 _RENAMED: Mapping[str, Mapping[str, str]] = {
     "dapo_math": {
         name: f"{_MATH}:dapo_{name}" for name in ("last_boxed_only_string", "remove_boxed", "normalize_final_answer")
+    },
+    "agieval.math_equivalence": {
+        "_strip_string": f"{_AGIEVAL}:strip_string",
+        "_fix_fracs": "proctor.scoring.postprocessors.mathematics:braced_fractions",
+        "_fix_a_slash_b": f"{_HOME}.math_evaluator:fix_a_slash_b",
+        "_fix_sqrt": "proctor.scoring.postprocessors.mathematics:braced_roots",
+        "_remove_right_units": "proctor.scoring.postprocessors.mathematics:without_unit",
     },
     "livecodebench.pass_k_utils": {"estimate_pass_at_k": f"{_PLAIN}:percent_pass_at_k"},
     "humanevalx.humaneval_x_utils": {"estimate_pass_at_k": f"{_PLAIN}:pass_at_k_of_each"},

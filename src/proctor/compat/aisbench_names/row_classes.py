@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
-from proctor.compat.aisbench_names import base_datasets
+from proctor.compat.aisbench_names import base_datasets, error_codes
+from proctor.compat.aisbench_names import exceptions as errors
+from proctor.compat.aisbench_names.loader_seams import LoaderSeams
 from proctor.compat.opencompass_names import datasets as opencompass
 from proctor.dialects.aisbench.datasets import dataset_splits
+from proctor.dialects.aisbench.datasets.dataset_spec import DatasetSpec
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
 from proctor.dialects.aisbench.datasets.splits import WHOLE
 from proctor.dialects.aisbench.signatures import signature
@@ -21,27 +24,77 @@ _TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass
 
 @cache
 def dataset_class(name: str, project: str) -> type[Any] | None:
-    """Return the class of a dataset type by its name; ``None`` where Proctor has none."""
-    if spec_of(name, project) is None:
+    """Return the class of a dataset type by its name, or by its module and name; ``None`` where Proctor has none."""
+    spec = spec_of(name, project)
+    if spec is None:
         return None
-    kind, taken = Reference(f"{_TOPS[project]}.{name}"), signature(project, "datasets", name)
+    short = name.rpartition(".")[2]
+    kind, taken = Reference(f"{_TOPS[project]}.{name}"), signature(project, "datasets", short)
     order = [] if taken is None else [*taken.needed, *taken.defaults]
+    needed = () if taken is None else taken.needed
 
     def load(*arguments: Any, **named: Any) -> Any:
         if len(arguments) > len(order):
-            raise TypeError(f"{name}.load takes {len(order)} arguments at most, and {len(arguments)} are given")
-        given = dict(zip(order, arguments, strict=False))
-        splits = {key: _rows(read()) for key, read in dataset_splits({**given, **named, "type": kind}).items()}
+            raise TypeError(f"{short}.load takes {len(order)} arguments at most, and {len(arguments)} are given")
+        given = {**dict(zip(order, arguments, strict=False)), **named}
+        if missing := [each for each in needed if each not in given]:
+            raise TypeError(f"{short}.load needs {', '.join(missing)}")
+        if "path" in spec.wanted() and "path" not in given:
+            code = error_codes.DSET_CODES.INVALID_DATASET_CONFIG  # type: ignore[attr-defined]
+            raise errors.ConfigError(code, f"{short}.load needs the argument 'path'")  # type: ignore[attr-defined]
+        seams = LoaderSeams(made)
+        with seams.reading():
+            given = seams.resolved(given)
+            load_dataset = seams.replaced("load_dataset")
+            if load_dataset is None:
+                found = dataset_splits({**given, "type": kind})
+            else:
+                loaded = _loaded(spec, load_dataset, given)
+                if _has_columns_only(loaded, spec):
+                    return _remade(loaded, spec, given)
+                parts = dict(loaded) if isinstance(loaded, Mapping) else {WHOLE: loaded}
+                found = spec.over({split: partial(list, rows) for split, rows in parts.items()}, given)
+            splits = {key: _rows(read(), seams.replaced("Dataset")) for key, read in found.items()}
         return splits[WHOLE] if splits.keys() == {WHOLE} else _together(splits)
 
     load.__doc__ = "Return the rows, or splits of rows."
-    made: dict[str, Any] = {"load": staticmethod(load), "__doc__": f"``{name}``, with the rows that Proctor reads."}
+    body: dict[str, Any] = {"load": staticmethod(load), "__doc__": f"``{short}``, with the rows that Proctor reads."}
     base = base_datasets.BaseDataset if project == "aisbench" else opencompass.BaseDataset
-    return type(name, (base,), made)
+    made = type(short, (base,), body)
+    return made
 
 
-def _rows(rows: Sequence[Any]) -> Any:
+def _loaded(spec: DatasetSpec, load: Any, given: dict[str, Any]) -> Any:
+    """Return what a program's own ``load_dataset`` gives."""
+    return load("json", data_files=spec.file_names(given)) if spec.files else load(**spec.load_arguments(given))
+
+
+def _has_columns_only(loaded: Any, spec: DatasetSpec) -> bool:
+    """Whether a program's splits are no rows, but have columns that can be asked for, as upstream asks."""
+    from datasets import Dataset, DatasetDict
+
+    is_rows = isinstance(loaded, Dataset | DatasetDict | list) or (isinstance(loaded, Mapping) and bool(loaded))
+    return isinstance(spec.files, Mapping) and not is_rows and hasattr(loaded, "__setitem__")
+
+
+def _remade(loaded: Any, spec: DatasetSpec, given: dict[str, Any]) -> Any:
+    """Put the rows that columns stand for in the place of the splits that have them; return what was loaded."""
+    from datasets import Dataset
+
+    names = spec.column_names()
+    for split in spec.files:
+        columns = loaded[split]
+        rows = [{name: columns[name][place] for name in names} for place in range(len(columns))]
+        loaded[split] = Dataset.from_list(list(spec.over({split: partial(list, rows)}, given)[split]()))
+    return loaded
+
+
+def _rows(rows: Sequence[Any], maker: Any = None) -> Any:
     """Return rows as a ``Dataset``; as a list where its columns cannot hold them.
+
+    Args:
+        rows: The rows.
+        maker: What a program has put in the place of ``Dataset``.
 
     Raises:
         DataError: One of them cannot be used.
@@ -51,6 +104,8 @@ def _rows(rows: Sequence[Any]) -> Any:
     listed = list(rows)
     if wrong := next((each for each in listed if isinstance(each, Failure)), None):
         raise DataError(wrong.message)
+    if maker is not None:
+        return maker.from_list([dict(each) for each in listed])
     try:
         return Dataset.from_list([dict(each) for each in listed])
     except (TypeError, ValueError, OverflowError):  # values of several types in a column: pyarrow has no such column

@@ -10,71 +10,42 @@ from importlib.resources import files
 from typing import Any
 
 from proctor.compat.aisbench_names.box_details import BoxDetails
-from proctor.compat.aisbench_names.repeated_scores import RepeatedScores
+from proctor.compat.aisbench_names.evaluator_base import BaseEvaluator
 from proctor.compat.aisbench_names.row_classes import dataset_class
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
-from proctor.dialects.aisbench.evaluators import evaluator, evaluator_names, is_known
+from proctor.dialects.aisbench.evaluators import evaluator_names, is_known
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_names
 from proctor.dialects.aisbench.prompt_version import prompt_digest
 from proctor.dialects.aisbench.signatures import signature
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import UsageError
-from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.runs import g_pass_at_k
 from proctor.scoring.repeats import at_least_one_as_product
 
+_OWN = {
+    "IFEvaluator": "proctor.compat.aisbench_names.ifeval_evaluation",
+    "MATHEvaluator": "proctor.compat.aisbench_names.math_evaluator",
+}
+"""Evaluators of AISBench whose parts programs call, and where those are."""
+_ICL, _ICL_TOP = "icl.", "ais_bench.benchmark.openicl.icl_evaluator"
+"""What begins the names of evaluators that differ from those of datasets of the same name."""
 _TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass.datasets"}
-
-
-class BaseEvaluator(RepeatedScores):
-    """An evaluator: made with its arguments, it scores predictions.
-
-    Programs derive from it, and override :meth:`score`.
-    """
-
-    _kind: Reference | None = None
-
-    def __init__(self, **arguments: Any) -> None:
-        self._arguments = arguments
-
-    def score(
-        self, predictions: Sequence[Any], references: Sequence[Any], test_set: Any = None, **columns: Any
-    ) -> dict[str, Any]:
-        """Return scores by name, with ``details`` of single predictions where they are right or wrong.
-
-        Args:
-            predictions: After their post-processors.
-            references: The right answers.
-            test_set: The rows, for evaluators that look at them.
-            columns: Further columns of the answers (``ppl`` …).
-
-        Returns:
-            Scores by name; of predictions and references of different length ``{"error": …}``, as upstream.
-
-        Raises:
-            ScoringError: There is nothing to score.
-        """
-        if self._kind is None:
-            return super().score()
-        if len(predictions) != len(references):
-            return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
-        rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
-        project = "aisbench" if self._kind.name.startswith("ais_bench") else "opencompass"
-        cases = Cases(list(predictions), list(references), rows, (), columns, project)
-        verdict: Verdict = evaluator({"type": self._kind, **self._arguments})(cases)
-        pairs = zip(predictions, references, verdict.correct, strict=True) if verdict.correct else ()
-        details = [{"pred": given, "answer": gold, "correct": right} for given, gold, right in pairs]
-        return {**verdict.scores, **({"details": details} if details else {})}
 
 
 @cache
 def evaluator_class(name: str, project: str) -> type[BaseEvaluator] | None:
     """Return the class of an evaluator by its name; ``None`` where there is none."""
-    kind = Reference(f"{_TOPS[project]}.{name}")
+    is_icl = name.startswith(_ICL)
+    name = name.removeprefix(_ICL)
+    kind = Reference(f"{_ICL_TOP if is_icl else _TOPS[project]}.{name}")
     if not is_known({"type": kind}):
         return None
+    if project == "aisbench" and not is_icl and (home := _OWN.get(name)) is not None:
+        own: type[BaseEvaluator] = getattr(import_module(home), name)
+        own.kind = kind
+        return own
     bases = (BoxDetails, BaseEvaluator) if name == "BBoxIoUEvaluator" else (BaseEvaluator,)
-    return type(name, bases, {"_kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
+    return type(name, bases, {"kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
 
 
 @cache

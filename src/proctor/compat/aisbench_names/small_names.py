@@ -6,10 +6,9 @@ import base64
 import io
 import os
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
-from proctor.compat.aisbench_names import error_codes
+from proctor.compat.aisbench_names import error_codes, global_constants
 from proctor.compat.aisbench_names import exceptions as errors
 from proctor.compat.aisbench_names.logger import AISLogger
 
@@ -18,8 +17,8 @@ _DEFAULT_CHUNK = 2**16
 _MOST_CHUNK = 2**24
 _MOST_SECONDS = 24 * 60 * 60
 
-global_consts = SimpleNamespace(WORKERS_NUM=0, MAX_CHUNK_SIZE=_DEFAULT_CHUNK, REQUEST_TIME_OUT=None, LOG_LEVEL=20)
-"""What users of AISBench edit in ``global_consts.py``; nothing of Proctor's reads it."""
+global_consts = global_constants
+"""What users of AISBench edit."""
 
 
 def get_max_chunk_size() -> int:

@@ -113,7 +113,8 @@ class TaskGrader:
             )
             for number, each in enumerate(self.pipelines)
         ]
-        return ExamGrader(gradings, TaskNames(), GroupBy.of(self._task.options.group_by), shown=read.shown)
+        found = ExamGrader(gradings, TaskNames(), GroupBy.of(self._task.options.group_by), shown=read.shown)
+        return found.without_scorers() if self._task.options.predict_only else found
 
     def scored(self, pipeline: TaskPipeline, answered: Iterable[Answered]) -> Iterator[tuple[Answered, Scored]]:
         """Yield answers with what a pipeline makes of them; some at a time, unless its filters must see all."""

@@ -24,7 +24,7 @@ def task_honours(task: PreparedTask) -> Honours:
 _HOW = {
     "limit": "the first documents of the split that is asked about",
     "samples": "positions of documents; demos are drawn for these only",
-    "predict_only": "the only score is 'bypass'",
+    "predict_only": "answers are recorded, and not scored; lm-eval's files say 'bypass'",
     "template": "one of the task's templates, or any template by its name",
     "keys": "keys of the task file; mappings are merged",
     "repeats": "separate answers to each document, instead of what the task says; where no filter and no metric takes "

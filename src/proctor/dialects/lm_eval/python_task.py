@@ -45,7 +45,7 @@ from proctor.recipes.exam import Context, Demos, Exam, Kind
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import repeated
 from proctor.recipes.selection import Opened, Selection
-from proctor.scoring.aggregations import bypass, mean
+from proctor.scoring.aggregations import mean
 from proctor.scoring.grade import Grade
 from proctor.scoring.grader import composed
 from proctor.scoring.grading import Mark
@@ -234,8 +234,6 @@ class ClassGrader:
         """Yield what the class makes of each of its filter pipelines."""
         task, name = self._task.task, self._task.name
         if self._task.options.predict_only:
-            nothing = [{"bypass": None} if place in good else None for place in range(count)]
-            yield Mark("", "bypass", RowAggregation({"bypass": bypass}).measured(nothing))
             return
         task._instances = [each for instances in good.values() for each in instances]  # noqa: SLF001 - filters read it
         if not good:

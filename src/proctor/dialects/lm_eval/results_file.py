@@ -125,7 +125,14 @@ def grader_of(exam: Exam, task: PreparedTask) -> TaskGrader:
 def _task_row(exam: Exam, grade: Grade) -> dict[str, Any]:
     task = task_of(exam)
     alias = exam.name if task is None else str(task.config.task_alias or exam.name)
-    return {"name": exam.name, "alias": alias, "sample_len": scored_count(grade), **_cells(grade.table)}
+    cells = _cells(grade.table) if not exam.options.predict_only else _unscored_cells(exam, task)
+    return {"name": exam.name, "alias": alias, "sample_len": scored_count(grade), **cells}
+
+
+def _unscored_cells(exam: Exam, task: PreparedTask | None) -> dict[str, Any]:
+    """Return what lm-eval files of answers that were recorded and not scored."""
+    pipelines = [ONLY] if task is None else [each.name for each in grader_of(exam, task).pipelines]
+    return {f"bypass{end},{name}": value for name in pipelines for end, value in (("", 999), ("_stderr", NO_ERROR))}
 
 
 def _cells(table: Iterable[Score]) -> dict[str, Any]:

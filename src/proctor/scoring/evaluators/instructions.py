@@ -11,6 +11,12 @@ from proctor.scoring.evaluators.cases import Cases, Verdict, percent
 from proctor.scoring.instructions import follows, follows_loosely
 
 _KINDS = {"strict": follows, "loose": follows_loosely}
+_NAMES = {
+    key: f"{level}-level-{kind}-accuracy"
+    for kind in _KINDS
+    for level, key in (("Prompt", f"prompt_{kind}"), ("Inst", f"inst_{kind}"))
+}
+"""What ``IFEvaluator`` calls the shares."""
 _TURNS = (1, 2, 3)
 
 _Followed = Mapping[str, Sequence[bool]]
@@ -28,15 +34,20 @@ def instructions_followed(cases: Cases) -> Verdict:
     """
     found, failures = _each(cases, lambda given, gold: _followed(given, gold["instruction_id_list"], gold["kwargs"]))
     shares, columns = _shares(found, len(cases.predictions))
-    names = {
-        key: f"{level}-level-{kind}-accuracy"
-        for kind in _KINDS
-        for level, key in (("Prompt", f"prompt_{kind}"), ("Inst", f"inst_{kind}"))
-    }
-    scores = {names[key]: value for key, value in shares.items()}
-    named = {names[key]: column for key, column in columns.items()}
+    scores = {_NAMES[key]: value for key, value in shares.items()}
+    named = {_NAMES[key]: column for key, column in columns.items()}
     right = [all(found[i]["strict"]) if i in found else False for i in range(len(cases.predictions))]
     return Verdict(scores, named, right, failures=failures)
+
+
+def shares_of_followed(found: Mapping[int, _Followed]) -> dict[str, float]:
+    """Return the shares of ``IFEvaluator``, in percent, of answers whose instructions are checked already.
+
+    Args:
+        found: By answer and kind (``strict``, ``loose``): whether it follows each instruction.
+    """
+    shares, _ = _shares(found, len(found))
+    return {_NAMES[key]: value for key, value in shares.items()}
 
 
 def instructions_followed_on_average(cases: Cases) -> Verdict:

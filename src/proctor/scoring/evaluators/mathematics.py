@@ -13,13 +13,25 @@ from proctor.scoring.postprocessors.mathematics import final_answer_boxed, is_eq
 def math(cases: Cases, version: str = "v1") -> Verdict:
     """Share of predictions that are their reference in another spelling (``MATHEvaluator``).
 
-    AISBench's evaluator of this name is the one that verifies symbolically.
+    AISBench's evaluator of this name in ``icl_evaluator`` is the one that verifies symbolically; the one in
+    ``datasets`` is :func:`math_spelled`.
 
     Raises:
         ScoringError: There is no such version.
     """
-    if cases.project == "aisbench":
-        return math_verified(cases)
+    return math_verified(cases) if cases.project == "aisbench" else math_spelled(cases, version)
+
+
+def math_spelled(cases: Cases, version: str = "v1") -> Verdict:
+    """Share of predictions that are their reference in another spelling (``datasets.math.MATHEvaluator``).
+
+    Args:
+        cases: The answers.
+        version: Rules for the spelling: ``v1`` (MATH), ``v2`` (more units and symbols).
+
+    Raises:
+        ScoringError: There is no such version.
+    """
     if version not in ("v1", "v2"):
         raise ScoringError(f"MATHEvaluator has no version '{version}'", hint="use v1 or v2")
     return share([is_equivalent(given, gold, version) for given, gold in cases.pairs()], rule=percent_of_sum)

@@ -120,6 +120,11 @@ def tabled(names: Iterable[str]) -> list[str]:
     return [next(ordered)[0] if _OF_RUNS.fullmatch(name) else name for name in kept]
 
 
+def mean_of_runs(name: str, count: int) -> str:
+    """Return what upstream calls the mean of a score over runs."""
+    return f"{name} ({count} runs average)"
+
+
 def averaged(runs: Sequence[Mapping[str, Any]], project: str) -> dict[str, Any]:
     """Return the mean of each number over runs, named as upstream names it; other values as lists."""
     made: dict[str, Any] = {}
@@ -129,5 +134,5 @@ def averaged(runs: Sequence[Mapping[str, Any]], project: str) -> dict[str, Any]:
             made[name] = values
         else:
             shown = "accuracy" if name == "pass@1" and project == "aisbench" else name
-            made[f"{shown} ({len(runs)} runs average)"] = float(np.mean(values))
+            made[mean_of_runs(shown, len(runs))] = float(np.mean(values))
     return made

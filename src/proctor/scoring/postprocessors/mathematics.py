@@ -113,7 +113,7 @@ def is_equivalent(first: str | None, second: str | None, version: str = "v1") ->
     """
     if first is None or second is None:
         return first is second
-    stripped = _stripped if version == "v1" else _stripped_more
+    stripped = stripped_plain if version == "v1" else stripped_more
     try:
         one, other = stripped(first), stripped(second)
         if one == other or normalized(one) == normalized(other):
@@ -133,22 +133,31 @@ def is_equivalent_plain(first: str | None, second: str | None) -> bool:
     if first is None or second is None:
         return first is second
     try:
-        return _stripped(first, strict=False) == _stripped(second, strict=False)
+        return stripped_plain(first, strict=False) == stripped_plain(second, strict=False)
     except (ValueError, IndexError, TypeError, AttributeError):
         return first == second
 
 
-def _stripped(text: str, *, strict: bool = True) -> str:
+def stripped_plain(text: str, *, strict: bool = True) -> str:
+    """Return a formula in the one spelling of the MATH dataset (Hendrycks et al. 2021).
+
+    Args:
+        text: The formula.
+        strict: Whether a slash between words is an error.
+
+    Raises:
+        ValueError: It is, or the formula has two units.
+    """
     text = _plain_latex(text.replace("\n", "").replace("\\!", "").replace("\\\\", "\\"))
     text = text.replace("\\$", "")
-    text = _without_unit(text).replace("\\%", "")
+    text = without_unit(text).replace("\\%", "")
     text = _leading_zero(text)
     if not text:
         return text
-    text = _fractions(_square_roots(_right_of_equals(text)).replace(" ", ""))
+    text = braced_fractions(braced_roots(_right_of_equals(text)).replace(" ", ""))
     text = "\\frac{1}{2}" if text == "0.5" else text
     try:
-        return _slash_as_fraction(text)
+        return slash_as_fraction(text)
     except ValueError:
         if strict:
             raise
@@ -159,7 +168,8 @@ _SIMPLE_ZEROS = re.compile(r"(?<!\d)(\d++)\.0++([^\d])"), re.compile(r"(?<!\d)(\
 """Zeros behind the point, before something else and at the end; each run of digits is looked at once."""
 
 
-def _stripped_more(text: str) -> str:
+def stripped_more(text: str) -> str:
+    """Return a formula in one spelling, with more units and symbols made the same (``v2``)."""
     text = str(text).strip().replace("\n", "").rstrip(".").replace("\\!", "").replace("\\ ", "")
     text = text.replace("\\\\", "\\").replace("\\\\", "\\")
     for before in ("tfrac", "dfrac"):
@@ -181,7 +191,7 @@ def _stripped_more(text: str) -> str:
     if not text:
         return text
     text = _right_of_equals(f"0{text}" if text[0] == "." else text)
-    return _slash_as_fraction(_fractions(re.sub(r"\\sqrt(\w+)", r"\\sqrt{\1}", text).replace(" ", "")))
+    return slash_as_fraction(braced_fractions(worded_roots(text).replace(" ", "")))
 
 
 def _plain_latex(text: str) -> str:
@@ -190,7 +200,12 @@ def _plain_latex(text: str) -> str:
     return text.replace("^{\\circ}", "").replace("^\\circ", "")
 
 
-def _without_unit(text: str) -> str:
+def without_unit(text: str) -> str:
+    r"""Return a formula without the unit behind it (``5\text{ cm}``).
+
+    Raises:
+        ValueError: It has two.
+    """
     if "\\text{ " not in text:
         return text
     parts = text.split("\\text{ ")
@@ -209,12 +224,19 @@ def _right_of_equals(text: str) -> str:
     return parts[1] if len(parts) == 2 and len(parts[0]) <= 2 else text
 
 
-def _square_roots(text: str) -> str:
+def braced_roots(text: str) -> str:
+    r"""Return a formula with braces after every root: ``\sqrt2`` is ``\sqrt{2}``."""
     first, *rest = text.split("\\sqrt")
     return first + "".join("\\sqrt" + (part if part[0] == "{" else f"{{{part[0]}}}{part[1:]}") for part in rest)
 
 
-def _fractions(text: str) -> str:
+def worded_roots(text: str) -> str:
+    r"""Return a formula with braces around the whole word after every root: ``\sqrtab`` is ``\sqrt{ab}``."""
+    return re.sub(r"\\sqrt(\w+)", r"\\sqrt{\1}", text)
+
+
+def braced_fractions(text: str) -> str:
+    r"""Return a formula with braces in every fraction: ``\frac12`` is ``\frac{1}{2}``."""
     first, *rest = text.split("\\frac")
     made = [first]
     for part in rest:
@@ -229,7 +251,12 @@ def _fractions(text: str) -> str:
     return "\\frac".join(made)
 
 
-def _slash_as_fraction(text: str) -> str:
+def slash_as_fraction(text: str) -> str:
+    r"""Return ``1/2`` as ``\frac{1}{2}``, and other formulas as they are.
+
+    Raises:
+        ValueError: What stands beside the slash is not a whole number.
+    """
     parts = text.split("/")
     if len(parts) != 2:
         return text
@@ -251,7 +278,7 @@ def is_equivalent_intern(first: str | None, second: str | None) -> bool:
 
 
 def _stripped_intern(text: str) -> str:
-    text = _stripped(text)
+    text = stripped_plain(text)
     if not text:
         return text
     text = text.replace("x \\in", "").strip()

@@ -51,7 +51,7 @@ def custom_dataset(config: Mapping[str, Any], project: str = "opencompass") -> d
             location=getattr(config, "location", None),
             why="known are " + ", ".join(" ".join(each) for each in _KINDS[project]),
         )
-    made = _dataset(meta, kind, project)
+    made = made_of(meta, kind, project)
     _check_placeholders(made, meta)
     return made
 
@@ -112,10 +112,18 @@ def _meta(config: Mapping[str, Any], project: str) -> dict[str, Any]:
             location=Location(str(file)),
             hint="a first line names the columns, and each further one is a question",
         )
+    found = described(path, row, project)
+    beside = read_meta(path, config.get("meta_path"), place) if project == "opencompass" else {}
+    given = {key: value for key, value in config.items() if value is not None}
+    return {**found, **beside, **given, _FIRST_ROW: row}
+
+
+def described(path: str, row: Mapping[str, Any], project: str) -> dict[str, Any]:
+    """Return what a file's first row says of it: options, columns, and how it is asked."""
     letters = string.ascii_uppercase
     count = next((i for i, letter in enumerate(letters) if letter not in row), len(letters))
     columns = [name for name in row if name != "answer"] if project == "opencompass" else ["question", "max_out_len"]
-    found = {
+    return {
         "path": path,
         "input_columns": columns,
         "output_column": "answer" if "answer" in row else None,
@@ -124,9 +132,6 @@ def _meta(config: Mapping[str, Any], project: str) -> dict[str, Any]:
         "data_type": "mcq" if count > 1 else "qa",
         "infer_method": "gen",
     }
-    beside = read_meta(path, config.get("meta_path"), place) if project == "opencompass" else {}
-    given = {key: value for key, value in config.items() if value is not None}
-    return {**found, **beside, **given, _FIRST_ROW: row}
 
 
 def read_meta(path: str, meta_path: str | None, place: Location | None = None) -> Mapping[str, Any]:
@@ -151,7 +156,14 @@ def read_meta(path: str, meta_path: str | None, place: Location | None = None) -
     return found
 
 
-def _dataset(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> dict[str, Any]:
+def made_of(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> dict[str, Any]:
+    """Return the dataset config of a file that is described.
+
+    Args:
+        meta: What is known of it (:func:`described`), and what a config says.
+        kind: Its type and how it is asked.
+        project: Whose default prompts are meant.
+    """
     data_type, method = kind
     top, custom, circular = _TOPS[project]
     turned = data_type == _CIRCULAR

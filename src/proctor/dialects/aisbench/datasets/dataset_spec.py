@@ -8,6 +8,7 @@ those that ``where`` leaves).
 
 from __future__ import annotations
 
+import ast
 import random
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -104,6 +105,25 @@ class DatasetSpec:
         files = self.files if isinstance(self.files, Mapping) else {WHOLE: self.files}
         named = {_filled(name, arguments, place): paths for name, paths in files.items()}
         return {name: partial(self._read, paths, name, arguments, place) for name, paths in named.items()}
+
+    def file_names(self, given: Mapping[str, Any]) -> Any:
+        """Return the files that make each split, by split; one name where there is one split without a name."""
+        arguments = self.arguments(given)
+        if isinstance(self.files, str):
+            return _filled(self.files, arguments, None)
+        return {_filled(name, arguments, None): _filled(file, arguments, None) for name, file in self.files.items()}
+
+    def column_names(self) -> list[str]:
+        """Return the columns of files that its columns are made of."""
+        nodes = (node for text in self.columns.values() for node in ast.walk(ast.parse(text, mode="eval")))
+        return sorted({node.id for node in nodes if isinstance(node, ast.Name)})
+
+    def wanted(self) -> frozenset[str]:
+        """Return the arguments that its files are named with."""
+        files = self.files.values() if isinstance(self.files, Mapping) else [self.files]
+        names = [each for file in files for each in ([file] if isinstance(file, str) else file or ())]
+        fields = (field for name in names for _, field, _, _ in string.Formatter().parse(name))
+        return frozenset(each for each in fields if each) - {*self.defaults, *self.derived}
 
     def over(self, splits: Splits, given: Mapping[str, Any]) -> Splits:
         """Return splits that something else loaded, with this shape's columns."""

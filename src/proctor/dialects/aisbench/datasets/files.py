@@ -25,6 +25,7 @@ from typing import IO, Any
 from proctor.data import hub
 from proctor.data.bounds import check_file
 from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.file_access import access
 from proctor.effects import Effect, author_of_file, reading, require
 from proctor.errors import DataError, DatasetNotFoundError, Location
 from proctor.foreign_text import parse_json
@@ -102,7 +103,7 @@ def find_file(path: str, place: Location | None = None) -> Path | None:
     """
     for root in roots(place):
         candidate = root / path
-        if candidate.exists():
+        if access().exists(candidate):
             _let_read(candidate, root, place)
             return candidate
     return None
@@ -178,7 +179,7 @@ def iter_rows(path: str, layout: FileFormat = FileFormat(), place: Location | No
         DataError: The file is not what its name says.
     """
     found = find_file(path, place)
-    if found is not None and found.is_file():
+    if found is not None and access().is_file(found):
         return read_rows(found, layout, passing=True)
     source = hub_source(path)
     if source is not None and not Path(path).is_absolute():
@@ -253,11 +254,10 @@ def read_rows(path: Path, layout: FileFormat = FileFormat(), *, passing: bool = 
 
 
 def _opened(path: Path, layout: FileFormat, errors: str = "strict") -> IO[str]:
-    is_packed = path.suffix.lower() == ".gz"
-    if is_packed:
+    if path.suffix.lower() == ".gz":
         check_file(path)
-    opener = gzip.open if is_packed else open
-    return opener(path, "rt", encoding=layout.encoding, errors=errors)
+        return gzip.open(path, "rt", encoding=layout.encoding, errors=errors)
+    return access().opened(path, layout.encoding, errors)
 
 
 def _typed_rows(path: Path) -> Iterator[Row]:
@@ -268,7 +268,7 @@ def _typed_rows(path: Path) -> Iterator[Row]:
 
 
 def _text_lines(path: Path, layout: FileFormat) -> Iterator[Row]:
-    with path.open(encoding=layout.encoding) as file:
+    with access().opened(path, layout.encoding) as file:
         yield from ({"line": line.rstrip("\r\n")} for line in file)
 
 
@@ -286,7 +286,8 @@ def _json_lines(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Ro
 
 
 def _json_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
-    document = _parsed(path.read_text(encoding=layout.encoding), path, 0)
+    with access().opened(path, layout.encoding) as file:
+        document = _parsed(file.read(), path, 0)
     for key in layout.at:
         if not isinstance(document, dict) or key not in document:
             raise DataError(f"the file has no '{key}'", location=Location(str(path)))
@@ -316,7 +317,7 @@ def _object(value: Any, path: Path, line: int) -> Row:
 
 def _table_rows(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Row | Failure]:
     delimiter = layout.delimiter or ("\t" if path.suffix.lower() == ".tsv" else ",")
-    with path.open(encoding=layout.encoding) as file:  # line ends inside a cell become "\n", as upstream
+    with access().opened(path, layout.encoding) as file:  # line ends inside a cell become "\n", as upstream
         lines = csv.reader(file, delimiter=delimiter)
         for _ in range(layout.skip):
             next(lines, None)

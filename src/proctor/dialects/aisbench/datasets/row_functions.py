@@ -81,7 +81,7 @@ def _aisbench_custom(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[
         return named
     stream = random_stream(arguments["path"])
     chosen = _sampled(named, str(meta.get("sampling_mode", "default")), int(meta.get("request_count", 0)), stream)
-    lengths = _answer_lengths(meta.get("output_config"), len(chosen), stream)
+    lengths = answer_lengths(meta.get("output_config"), len(chosen), stream)
     return [{**row, "max_out_len": length} for row, length in zip(chosen, lengths, strict=True)] if lengths else chosen
 
 
@@ -101,8 +101,12 @@ def _sampled(rows: list[Row], mode: str, count: int, stream: random.Random) -> l
     return chosen
 
 
-def _answer_lengths(config: Any, count: int, stream: random.Random) -> list[int]:
-    """Return how long each answer may be: drawn evenly from a range, or a share of the rows for each length."""
+def answer_lengths(config: Any, count: int, stream: random.Random) -> list[int]:
+    """Return how long each answer may be: drawn evenly from a range, or a share of the rows for each length.
+
+    Raises:
+        DataError: There is no such method.
+    """
     if not isinstance(config, Mapping):
         return []
     values = config.get("params", {})

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.file_access import access
 from proctor.dialects.aisbench.datasets.files import FileFormat, file_rows, find_file, found_file, local_path
 from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
 from proctor.dialects.aisbench.datasets.splits import WHOLE
@@ -60,7 +61,7 @@ class Source:
         """
         file = found_file(path, self.place)
         try:
-            with file.open(encoding="utf-8") as stream:
+            with access().opened(file) as stream:
                 return stream.read(most)
         except (OSError, UnicodeDecodeError) as error:
             raise DataError("the file cannot be read", location=Location(str(file)), why=str(error)) from None
@@ -75,7 +76,7 @@ class Source:
         Raises:
             DatasetNotFoundError: There is no such folder.
         """
-        return sorted(each.name for each in found_file(folder, self.place).iterdir())
+        return access().names(found_file(folder, self.place))
 
     def load(self, **arguments: Any) -> list[Row]:
         """Return the rows of one split, as ``datasets.load_dataset`` gives them.

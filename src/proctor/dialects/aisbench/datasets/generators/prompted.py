@@ -9,12 +9,14 @@ from itertools import product
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.dialects.aisbench import agieval_prompts
 from proctor.dialects.aisbench.datasets.files import FileFormat
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.upstream_texts import constants, package_yaml
 from proctor.errors import DataError
 
 _LINES = FileFormat(lines=True)
+_ZERO_SHOT = "zero-shot"
 
 
 def musr(source: Source, split: str) -> list[Row]:
@@ -267,3 +269,20 @@ def _dapo_row(row: Row) -> Row:
         "ability": row.get("ability", "MATH"),
         "extra_info": row.get("extra_info", {}),
     }
+
+
+def agieval(source: Source, split: str) -> list[Row]:
+    """AGIEval as its authors ask it (``zero-shot``): the prompt, and the label or, where there is none, the answer.
+
+    Raises:
+        DataError: Another setting is asked for, or AGIEval has no such exam.
+    """
+    del split
+    name, setting = source.arguments["name"], source.arguments.get("setting_name", _ZERO_SHOT)
+    if setting != _ZERO_SHOT or not agieval_prompts.language_of(name):
+        raise DataError(f"AGIEval has no exam '{name}' with setting_name '{setting}'", why="only zero-shot is asked")
+    rows = source.rows(f"{source.arguments['path']}/{name}.jsonl", _LINES)
+    return [
+        {"id": place, "problem_input": agieval_prompts.zero_shot(row, name), "label": row["label"] or row["answer"]}
+        for place, row in enumerate(rows)
+    ]

@@ -1,0 +1,80 @@
+"""The evaluators of AISBench and OpenCompass as classes: made with their arguments, they score predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from proctor.compat.aisbench_names.repeated_scores import RepeatedScores
+from proctor.dialects.aisbench.evaluators import evaluator
+from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature, signature
+from proctor.dialects.aisbench.values import Reference
+from proctor.scoring.evaluators.cases import Cases, Verdict
+
+
+class BaseEvaluator(RepeatedScores):
+    """An evaluator: made with its arguments, it scores predictions.
+
+    Programs derive from it, and override :meth:`score`.
+    """
+
+    kind: ClassVar[Reference | None] = None
+    """What configs call it; ``None`` of classes that programs derive."""
+
+    def __init__(self, *listed: Any, **named: Any) -> None:
+        taken = self._signature()
+        order = [*taken.needed, *taken.defaults]
+        if len(listed) > len(order):
+            most = f"{type(self).__name__} takes {len(order)} arguments at most"
+            raise TypeError(f"{most}, and {len(listed)} are given")
+        known = {name: value for name, value in taken.defaults.items() if value is not ELSEWHERE}
+        vars(self).update({**known, **dict(zip(order, listed, strict=False)), **named})
+
+    @classmethod
+    def _signature(cls) -> Signature:
+        """Return what upstream's class takes; nothing of classes that it does not have."""
+        if cls.kind is None:
+            return Signature()
+        return signature(cls._project(), "evaluators", cls.kind.name.rpartition(".")[2]) or Signature()
+
+    @classmethod
+    def _project(cls) -> str:
+        return "aisbench" if cls.kind is not None and cls.kind.name.startswith("ais_bench") else "opencompass"
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return the arguments that this evaluator has, less upstream's defaults."""
+        defaults = self._signature().defaults
+        private = ("_", "logger")
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not name.startswith(private) and (name not in defaults or defaults[name] != value)
+        }
+
+    def score(
+        self, predictions: Sequence[Any], references: Sequence[Any], test_set: Any = None, **columns: Any
+    ) -> dict[str, Any]:
+        """Return scores by name, with ``details`` of single predictions where they are right or wrong.
+
+        Args:
+            predictions: After their post-processors.
+            references: The right answers.
+            test_set: The rows, for evaluators that look at them.
+            columns: Further columns of the answers (``ppl`` …).
+
+        Returns:
+            Scores by name; of predictions and references of different length ``{"error": …}``, as upstream.
+
+        Raises:
+            ScoringError: There is nothing to score.
+        """
+        if self.kind is None:
+            return super().score()
+        if len(predictions) != len(references):
+            return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
+        rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
+        cases = Cases(list(predictions), list(references), rows, (), columns, self._project())
+        verdict: Verdict = evaluator({"type": self.kind, **self._arguments()})(cases)
+        pairs = zip(predictions, references, verdict.correct, strict=True) if verdict.correct else ()
+        details = [{"pred": given, "answer": gold, "correct": right} for given, gold, right in pairs]
+        return {**verdict.scores, **({"details": details} if details else {})}

@@ -1,0 +1,61 @@
+"""How files of data folders are reached: on the disk, or by what a program has put in the place of the disk.
+
+Everything that reads rows asks :func:`access`. A program that replaces ``open`` (tests do) says so with
+:func:`reached_by`, and every loader below reads what the program gives it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import IO
+
+
+class FileAccess:
+    """The disk. A subclass is another place to read from."""
+
+    def exists(self, path: Path) -> bool:
+        """Whether there is a file or a folder of this name."""
+        return path.exists()
+
+    def is_file(self, path: Path) -> bool:
+        """Whether there is a file of this name."""
+        return path.is_file()
+
+    def opened(self, path: Path, encoding: str | None = "utf-8", errors: str = "strict") -> IO[str]:
+        """Open a file of text.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        return path.open(encoding=encoding, errors=errors)
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names in a folder, sorted.
+
+        Raises:
+            OSError: There is no such folder.
+        """
+        return sorted(os.listdir(folder))  # noqa: PTH208 - names, not places
+
+
+_DISK = FileAccess()
+_ACCESS: ContextVar[FileAccess] = ContextVar("file access", default=_DISK)
+
+
+def access() -> FileAccess:
+    """Return how files are reached here."""
+    return _ACCESS.get()
+
+
+@contextmanager
+def reached_by(other: FileAccess) -> Iterator[None]:
+    """Let everything in this block read through something else."""
+    token = _ACCESS.set(other)
+    try:
+        yield
+    finally:
+        _ACCESS.reset(token)
