@@ -60,6 +60,7 @@ COMPARISONS = (
     Comparison("unitxt.seed_programs", missing="the document with the programs (--seed)"),
     Comparison("lm_eval.compare", hub=True),
     Comparison("lm_eval.package_functions", ("--lm-python", "{lm_eval}")),
+    Comparison("lm_eval.parameters", ("--lm-python", "{lm_eval}")),
     Comparison("lm_eval.load_tasks", ("--lm-python", "{lm_eval}")),
     Comparison("lm_eval.helper_tasks"),
     Comparison("lm_eval.hf_loglikelihoods", ("--lm-python", "{lm_eval}", "--hub", "{hub}"), hub=True),

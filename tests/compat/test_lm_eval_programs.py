@@ -49,7 +49,7 @@ inline = simple_evaluate(model=lm, tasks=[{**json.load(open("sums.json")), "task
 print(json.dumps({
     "names": [manager.all_tasks, manager.match_tasks(["s*"])],
     "first": {name: row for name, row in first["results"].items()},
-    "again": [again["samples"]["sums"][0]["arguments"]["gen_args_0"]["arg_0"], again["n-samples"], again["n-shot"]],
+    "again": [again["samples"]["sums"][0]["arguments"][0][0], again["n-samples"], again["n-shot"]],
     "named": named["results"]["picks"]["acc,none"],
     "other": [other["results"]["sums"]["exact_match,none"], "samples" in other],
     "inline": inline["results"]["inline"]["exact_match,none"],

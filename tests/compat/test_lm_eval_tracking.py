@@ -65,7 +65,7 @@ assert "both" in evaluate(Mine(), nested, log_samples=False)["groups"]
 assert list(get_task_dict(["some"], manager)) == ["two"], "a tag is its tasks"
 task.set_config("target_delimiter", "--")
 changed = evaluate(Mine(), {"one": task})
-assert changed["samples"]["one"][0]["arguments"]["gen_args_0"]["arg_1"] == "--A"
+assert changed["samples"]["one"][0]["arguments"][0] == ("1:", "--A")
 try:
     evaluate(Mine(), loaded)
 except ValueError as error:

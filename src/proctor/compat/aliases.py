@@ -39,6 +39,7 @@ class Alias:
         same: Modules that are one of Proctor's, whole: what a test replaces in one is replaced for what is in it.
         refused: Modules without a name here, and what does it instead.
         homes: Modules it has whose names are those of modules of ours, in order.
+        files: Packages whose modules are files of others: where each is loaded (``module:function`` of its full name).
     """
 
     package: str
@@ -52,6 +53,7 @@ class Alias:
     same: Mapping[str, str] = field(default_factory=dict)
     homes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
@@ -61,6 +63,12 @@ class Alias:
         """Whether a module (or a package above one) is in the table."""
         every = (*self.modules, *self.same, *self.homes)
         return module in every or any(name.startswith(f"{module}.") for name in every)
+
+    def loads(self, module: str) -> str | None:
+        """Return what loads a module that is a file of others; ``None`` where it is none of these."""
+        if self.has(module):
+            return None
+        return next((place for package, place in self.files.items() if module.startswith(f"{package}.")), None)
 
     def _package_of(self, module: str) -> str | None:
         """Return the spread package that a module is below; there is none for names that are no modules."""
@@ -173,6 +181,8 @@ class AliasFinder(MetaPathFinder, Loader):
             return real
         if (home := alias.same.get(fullname)) is not None:
             return ModuleSpec(fullname, _SameLoader(home), origin="proctor")
+        if (place := alias.loads(fullname)) is not None:
+            return ModuleSpec(fullname, _SameLoader(place, fullname), origin="proctor")
         if not alias.has(fullname):
             parent, _, name = fullname.rpartition(".")
             raise ModuleNotFoundError(
@@ -209,19 +219,24 @@ class AliasFinder(MetaPathFinder, Loader):
 
 
 class _SameLoader(Loader):
-    """Gives a module of Proctor's under another name.
+    """Gives a module of Proctor's under another name, or one that a function of Proctor's loads.
 
     Args:
-        home: Its own name.
+        home: Its own name, or the function (``module:attribute``).
+        wanted: What the function is asked for.
     """
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, wanted: str = "") -> None:
         self._home = home
+        self._wanted = wanted
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module, which is loaded already."""
         del spec
-        module = importlib.import_module(self._home)
+        home, _, attribute = self._home.partition(":")
+        module = importlib.import_module(home)
+        if attribute:
+            module = getattr(module, attribute)(self._wanted)
         self._spec = module.__spec__
         return module
 
@@ -290,7 +305,12 @@ def uninstall_alias(package: str) -> None:
     finder.restore(package)
     alias = finder.aliases.pop(package, None)
     same = alias.same if alias is not None else {}
-    for name in [name for name, module in sys.modules.items() if isinstance(module, _AliasModule) or name in same]:
+    of_files = tuple(f"{each}." for each in (alias.files if alias is not None else ()))
+    for name in [
+        name
+        for name, module in sys.modules.items()
+        if isinstance(module, _AliasModule) or name in same or name.startswith(of_files)
+    ]:
         if name.partition(".")[0] == package:
             del sys.modules[name]
     if not finder.aliases and finder in sys.meta_path:

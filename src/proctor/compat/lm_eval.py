@@ -104,6 +104,7 @@ LM_EVAL = Alias(
     },
     refused=_REFUSED,
     instead=_INSTEAD,
+    files={"lm_eval.tasks": "proctor.dialects.lm_eval.functions:module_of_tasks"},
     artifacts=False,
     gaps_only=True,
     extends=dict.fromkeys(

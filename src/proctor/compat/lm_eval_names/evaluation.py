@@ -19,14 +19,16 @@ from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
 from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
-from proctor.dialects.lm_eval.exam import task_exam
+from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.flags import parse_pairs, parse_samples
+from proctor.dialects.lm_eval.generation import decoding_of
 from proctor.dialects.lm_eval.package.group import Group
-from proctor.dialects.lm_eval.results_file import ModelDescription, results_document
+from proctor.dialects.lm_eval.results_file import TORCH_SEED, ModelDescription, results_document
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.writer import samples
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
+from proctor.engines.engine_registry import parse_model_args
 from proctor.errors import UsageError
 from proctor.ir import Failure
 from proctor.logs import get_logger
@@ -44,7 +46,6 @@ _IDLE = {
     "rewrite_requests_cache": "requests are built faster than they are read back",
     "delete_requests_cache": "there is no cache of requests",
     "check_integrity": "proctor validate reads every task",
-    "torch_random_seed": "nothing is drawn from it: sampled answers derive from their requests",
     "verbosity": "PROCTOR_DEFAULT_VERBOSITY says how much is logged",
     "write_out": "proctor show prints requests",
     "confirm_run_unsafe_code": "PROCTOR_TRUST_CODE=1 lets code of tasks run; programs of models run in a prison",
@@ -77,6 +78,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     random_seed: int | None = PYTHON_SEED,
     numpy_random_seed: int | None = NUMPY_SEED,
     fewshot_random_seed: int | None = DEFAULT_SEED,
+    torch_random_seed: int | None = TORCH_SEED,
     metadata: Mapping[str, Any] | None = None,
     evaluation_tracker: Any = None,
     **idle: Any,
@@ -93,7 +95,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         limit: Most documents of each task, or a share of them.
         samples: Only these documents, by task.
         bootstrap_iters: Resamples behind standard errors of corpus metrics.
-        log_samples: Whether the results have ``samples``.
+        log_samples: Whether the results have ``samples``; they always do where nothing is scored.
         system_instruction: Opens every prompt.
         apply_chat_template: Lay prompts out as chats; a text names one of the tokenizer's templates.
         fewshot_as_multiturn: With a chat template, whether demos are turns of their own.
@@ -103,7 +105,10 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         random_seed, numpy_random_seed: What code of tasks draws from while it makes documents; ``None`` draws from
             lm-eval's defaults, because no two runs would be alike.
         fewshot_random_seed: What demos are drawn from.
-        metadata: More metadata for tasks whose code reads it.
+        torch_random_seed: Filed among the results; nothing is drawn from it, because sampled answers derive from their
+            requests.
+        metadata: More metadata for tasks whose code reads it, on top of the model's arguments; a task manager that is
+            given has its own.
         evaluation_tracker: Is told who is asked and how; its ``save_results_aggregated`` writes files.
         idle: Arguments that decide nothing here; they are logged.
 
@@ -111,10 +116,12 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         UsageError: There is no such task or argument, or a model cannot do what is asked.
     """
     _say_idle(idle)
+    _check_choice(limit, samples)
     if evaluation_tracker is not None:
         _check_tracker(evaluation_tracker)
-    manager = task_manager or TaskManager(metadata=metadata)
-    engine = engine_of(model, _with_template(model_args, apply_chat_template), {
+    manager = task_manager or TaskManager(metadata={**_named_arguments(model, model_args), **(metadata or {})})
+    template = apply_chat_template if isinstance(model, str) else bool(apply_chat_template)
+    engine = engine_of(model, _with_template(model_args, template), {
         "batch_size": batch_size, "max_batch_size": max_batch_size, "device": device,
     })  # fmt: skip
     decoding = parse_pairs(gen_kwargs) if isinstance(gen_kwargs, str) else dict(gen_kwargs or {})
@@ -130,12 +137,19 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         decoding={_NAMES.get(name, name): value for name, value in decoding.items()},
         predict_only=predict_only,
         resamples=None if bootstrap_iters == BOOTSTRAP_RESAMPLES else bootstrap_iters,
-        metadata={**manager.metadata, **(metadata or {})},
+        metadata=manager.metadata,
         include_paths=manager.include_paths,
     )
     listed = [tasks] if isinstance(tasks, str | Mapping) else list(tasks or ())
     exams = _exams([manager.handle(each) for each in listed], options)
-    made = _results(engine, exams, use_cache, model, model_args, log_samples=log_samples)
+    made = _results(engine, exams, use_cache, model, model_args, log_samples=log_samples or predict_only)
+    made["config"] |= {
+        "model_args": made["config"]["model_args"] if model_args is not None else None,
+        "batch_size": batch_size,
+        "device": device,
+        "gen_kwargs": decoding or None,
+        "torch_seed": torch_random_seed,
+    }
     if evaluation_tracker is not None:
         evaluation_tracker.general_config_tracker.log_experiment_args(
             model_source=made["model_source"],
@@ -145,6 +159,23 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
             fewshot_as_multiturn=fewshot_as_multiturn,
         )
     return made
+
+
+def _check_choice(limit: float | None, samples: Any) -> None:
+    """See that documents are chosen in one way.
+
+    Raises:
+        UsageError: They are chosen in two.
+    """
+    if limit is not None and samples is not None:
+        raise UsageError("limit and samples both choose documents", hint="give one of them, and None for the other")
+
+
+def _named_arguments(model: Any, model_args: Any) -> dict[str, Any]:
+    """Return a named model's arguments, which tasks may read: tasks of long texts count with its tokenizer."""
+    if not isinstance(model, str) or not model_args:
+        return {}
+    return without_secrets(parse_model_args(model_args) if isinstance(model_args, str) else model_args)
 
 
 def _check_tracker(tracker: Any) -> None:
@@ -175,11 +206,11 @@ def evaluate(
     limit: float | None = None,
     samples: Mapping[str, Sequence[int]] | None = None,
     *,
-    bootstrap_iters: int = BOOTSTRAP_RESAMPLES,
+    bootstrap_iters: int | None = BOOTSTRAP_RESAMPLES,
     log_samples: bool = True,
     system_instruction: str | None = None,
-    apply_chat_template: bool = False,
-    fewshot_as_multiturn: bool | None = None,
+    apply_chat_template: bool | str = False,
+    fewshot_as_multiturn: bool | None = False,
     **idle: Any,
 ) -> dict[str, Any]:
     """Let a model sit the tasks of :func:`get_task_dict`, and return the results in lm-eval's form.
@@ -187,22 +218,25 @@ def evaluate(
     Args:
         lm: A model with lm-eval's interface, or an engine.
         task_dict: Tasks by name, groups of them as mappings.
-        limit, samples, bootstrap_iters, log_samples: As for :func:`simple_evaluate`.
-        system_instruction, apply_chat_template, fewshot_as_multiturn, idle: As for :func:`simple_evaluate`.
+        limit, samples, log_samples: As for :func:`simple_evaluate`.
+        bootstrap_iters: As there; ``None`` and 0 give no standard errors.
+        system_instruction, apply_chat_template, idle: As for :func:`simple_evaluate`.
+        fewshot_as_multiturn: As there, but off where nothing is said, as in lm-eval.
 
     Raises:
         UsageError: A task is not one of ours.
     """
     _say_idle(idle)
+    _check_choice(limit, samples)
     handles = list(_handles(task_dict))
     paths = tuple(dict.fromkeys(path for each in handles for path in each.include_paths))
     options = ExamOptions(
         limit=limit,
         samples=samples,
-        apply_chat_template=apply_chat_template,
-        demos_as_turns=fewshot_as_multiturn if apply_chat_template else None,
+        apply_chat_template=bool(apply_chat_template),
+        demos_as_turns=bool(fewshot_as_multiturn) if apply_chat_template else None,
         system_prompt=system_instruction,
-        resamples=None if bootstrap_iters == BOOTSTRAP_RESAMPLES else bootstrap_iters,
+        resamples=None if bootstrap_iters == BOOTSTRAP_RESAMPLES else bootstrap_iters or 0,
         metadata={key: value for each in handles for key, value in each.metadata.items()},
         include_paths=paths,
     )
@@ -295,11 +329,42 @@ def _results(
             place = Path(stack.enter_context(TemporaryDirectory(prefix="proctor-"))) / "responses.db"
         elif isinstance(engine, ForeignModel):
             engine.token = engine.name  # the user says that it is the model that the log knows
+        if isinstance(engine, ForeignModel):
+            _keep_arguments(engine, exams)
         result = run_exams(exams, engine, log=place)
+        _say_failures(result)
         made = results_document(exams, result.grades, _described(engine, model, model_args, result, log))
         if log_samples:
             made["samples"] = _samples(engine, exams, result, place)
     return made
+
+
+def _keep_arguments(engine: ForeignModel, exams: Sequence[Exam]) -> None:
+    """Let a model of one's own see each task's arguments of generation as they are written.
+
+    Raises:
+        UsageError: One task says how long an answer may be what another leaves to the model.
+    """
+    for exam in exams:
+        task = task_of(exam)
+        if task is None or task.config.output_type != "generate_until":
+            continue
+        arguments = task.config.generation_kwargs or {}
+        if not engine.keep_arguments(decoding_of(arguments), arguments):
+            raise UsageError(
+                f"of '{exam.name}' and a task before it, one leaves to the model how long answers are",
+                why=f"generation_kwargs: {arguments}; they are told apart by nothing else",
+                hint="evaluate them in two calls, or give gen_kwargs='max_gen_toks=…'",
+            )
+
+
+def _say_failures(result: RunResult) -> None:
+    """Log what lm-eval's form of results has no place for."""
+    for name, row in result.results.items():
+        if kinds := row.get("failure_kinds"):
+            get_logger().warning("%s: %s documents have no score: %s", name, row.get("failures"), kinds)
+        for metric, why in dict(row.get("metric_failures") or {}).items():
+            get_logger().warning("%s: %s has no value: %s", name, metric, why)
 
 
 def _described(engine: Engine, model: Any, model_args: Any, result: RunResult, log: str | None) -> ModelDescription:
@@ -307,7 +372,7 @@ def _described(engine: Engine, model: Any, model_args: Any, result: RunResult, l
     return ModelDescription(
         model if isinstance(model, str) else type(model).__name__,
         engine.label,
-        {} if not isinstance(model_args, Mapping) else without_secrets(dict(model_args)),
+        _named_arguments(model, model_args),
         info=engine.facts(),
         seconds=float(result.run.get("seconds") or 0.0),
         started=datetime.fromisoformat(started).timestamp() if started else 0.0,
@@ -324,4 +389,7 @@ def _samples(engine: Engine, exams: Sequence[Exam], result: RunResult, log: Path
             return answered(exam.questions(), filed.heard_by(listening(engine, exam)), _MISSING)
 
         graded = [exam for exam in exams if exam.name in result.grades]
-        return {each.name: list(samples(each, partial(answers, each), result.grades[each.name])) for each in graded}
+        text_of = engine.text_of if isinstance(engine, ForeignModel) else None
+        return {
+            each.name: list(samples(each, partial(answers, each), result.grades[each.name], text_of)) for each in graded
+        }

@@ -15,6 +15,7 @@ from proctor.compat.lm_eval_names.command_line import key_val_to_dict
 from proctor.dialects.lm_eval.package.utils import simple_parse_args_string
 from proctor.errors import UsageError, did_you_mean
 from proctor.logs import get_logger
+from proctor.secrets import without_secrets
 
 if TYPE_CHECKING:
     from proctor.compat.lm_eval_names.tasks import TaskManager
@@ -133,7 +134,7 @@ class EvaluatorConfig:
             is_file = not self.samples.lstrip().startswith("{") and Path(self.samples).is_file()
             self.samples = json.loads(Path(self.samples).read_text(encoding="utf-8") if is_file else self.samples)
         self.model_args, self.metadata = dict(self.model_args or {}), dict(self.metadata or {})
-        self.metadata = {**self.model_args, **self.metadata}
+        self.metadata = {**without_secrets(self.model_args), **self.metadata}  # results have the metadata of tasks
         self.seed = None if self.seed is None else _four_seeds(self.seed)
         if self.trust_remote_code:
             self.model_args["trust_remote_code"] = True

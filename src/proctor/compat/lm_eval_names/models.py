@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from uuid import uuid4
+
+import msgspec
+from pydantic import PrivateAttr
 
 from proctor.dialects.lm_eval.package.instance import Instance
 from proctor.dialects.lm_eval.package.model import LM
@@ -14,10 +18,14 @@ from proctor.engines.engine_registry import make_engine
 from proctor.engines.lm_eval_models import NOTHING_HERE, is_foreign, translated
 from proctor.errors import EngineError, UsageError, did_you_mean
 from proctor.ir import Answers, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
+from proctor.secrets import cleaned, keep_environment, keep_named
 
 if TYPE_CHECKING:
     from proctor.ir import Message
 
+_METHODS = ("loglikelihood", "loglikelihood_rolling", "generate_until")
+LIMITS = ("max_gen_toks", "max_new_tokens", "max_tokens")
+"""Names of the most tokens to write, in the arguments of tasks."""
 _AT_ONCE = 1024  # requests: models of lm-eval's sort them by length, so few at a time would be slow
 
 
@@ -28,6 +36,7 @@ class ForeignModel(Engine):
         lm: The model.
         name: What tables call it.
         token: Tells it from every other: nothing says what such a model would answer another time.
+        arguments: How tasks say to generate, word for word, by what it means here.
     """
 
     can_score = True
@@ -35,12 +44,32 @@ class ForeignModel(Engine):
     lm: Any
     name: str = ""
     token: str = ""
+    _arguments: dict[bytes, dict[str, Any]] = PrivateAttr(default_factory=dict)
 
     def prepare(self) -> None:
-        """Give it a name and a token."""
+        """Give it a name and a token.
+
+        Raises:
+            UsageError: It is not a model.
+        """
         super().prepare()
+        keep_environment()  # servers echo keys, and such a model reads them without telling
+        if lacking := [name for name in _METHODS if not hasattr(self.lm, name)]:
+            raise UsageError(
+                f"the model is a {type(self.lm).__name__}, which has no {lacking[0]}",
+                why="a name, a model that derives from lm_eval.api.model.LM, or an engine is expected",
+                hint="of a model in memory: lm_eval.models.huggingface.HFLM(pretrained=model, tokenizer=tokenizer)",
+            )
         self.name = self.name or type(self.lm).__name__
         self.token = self.token or uuid4().hex
+
+    def keep_arguments(self, decoding: Decoding, arguments: Mapping[str, Any]) -> bool:
+        """Ask with a task's own arguments where a request means the same; return whether nothing else was kept.
+
+        What a task leaves out is left to the model, whose own defaults may be others than those here.
+        """
+        kept = self._arguments.setdefault(msgspec.json.encode(decoding.content, order="sorted"), dict(arguments))
+        return any(name in kept for name in LIMITS) == any(name in arguments for name in LIMITS)
 
     def identity_values(self) -> dict[str, Any]:
         """Return what tells it from others."""
@@ -55,19 +84,19 @@ class ForeignModel(Engine):
         """Ask ``generate_until``."""
         for part in _batched(enumerate(requests)):
             asked = [
-                Instance("generate_until", {}, (self._text(each.prompt), _arguments(each.decoding)), 0)
+                Instance("generate_until", {}, (self.text_of(each.prompt.payload), self._how(each.decoding)), 0)
                 for _, each in part
             ]
             texts = self._asked("generate_until", asked)
             for (position, request), text in zip(part, texts, strict=True):
-                yield position, self.heard(Response(texts=(str(text),)), request.prompt)
+                yield position, self.heard(Response(texts=(cleaned(str(text)),)), request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Ask ``loglikelihood``, and ``loglikelihood_rolling`` of whole texts."""
         for part in _batched(enumerate(requests)):
             pairs = [(position, pair) for position, each in part for pair in _pairs(each)]
             asked = [
-                Instance("loglikelihood", {}, (self._text(pair.context), pair.continuation), place)
+                Instance("loglikelihood", {}, (self.text_of(pair.context.payload), pair.continuation), place)
                 for place, (_, pair) in enumerate(pairs)
             ]
             found: dict[int, list[Scored]] = {}
@@ -87,12 +116,17 @@ class ForeignModel(Engine):
             raise EngineError(f"{self.name}.{method} gave {len(answers)} answers to {len(instances)} requests")
         return answers
 
-    def _text(self, prompt: Prompt) -> str:
-        if isinstance(prompt.payload, str):
-            return prompt.payload
-        messages: list[Message] = [dict(each) for each in prompt.payload]
+    def _how(self, decoding: Decoding) -> dict[str, Any]:
+        kept = self._arguments.get(msgspec.json.encode(decoding.content, order="sorted"))
+        return _arguments(decoding) if kept is None else copy.deepcopy(kept)
+
+    def text_of(self, payload: str | Sequence[Message]) -> Any:
+        """Return a prompt as the model takes it: messages by its own chat template."""
+        if isinstance(payload, str):
+            return payload
+        messages: list[Message] = [dict(each) for each in payload]
         is_open = not messages or messages[-1]["role"] != "assistant"
-        return str(self.lm.apply_chat_template(messages, add_generation_prompt=is_open))
+        return self.lm.apply_chat_template(messages, add_generation_prompt=is_open)
 
 
 def _batched(items: Iterable[Any]) -> Iterator[list[Any]]:
@@ -123,12 +157,44 @@ def _arguments(decoding: Decoding) -> dict[str, Any]:
     return {**found, **{name: value for name, value in more.items() if value is not None}, **decoding.extra}
 
 
+_INSIDE: Final = frozenset(
+    (
+        *("_create_payload", "amodel_call", "api_key", "batch_loglikelihood_requests", "create_message", "eos_string"),
+        *("get_batched_requests", "header", "model_call", "parse_generations", "parse_logprobs"),
+        *("_create_model", "_create_tokenizer", "_detect_batch_size", "_get_config", "_model_call", "_model_generate"),
+        *(
+            "_encode_pair",
+            "_loglikelihood_tokens",
+            "_preprocess_conversations",
+            "_select_cont_toks",
+            "apply_chat_template",
+        ),
+        *("chat_template", "eot_token_id", "max_gen_toks", "max_length", "prefix_token_id", "tok_batch_encode"),
+        *("tok_decode", "tok_encode"),
+    )
+)
+"""What classes of lm-eval's models call of themselves, which programs override."""
+
+
 class EngineLM(LM):
     """An engine of ours with lm-eval's interface: for programs that ask models themselves.
+
+    A class of one's own that derives from it and answers requests itself is asked itself; one that changes what such a
+    class of lm-eval's calls inside is refused, because nothing here would call it.
 
     Args:
         engine: The engine.
     """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        changed = sorted(_INSIDE & vars(cls).keys()) if cls.__module__ != __name__ else []
+        if changed:
+            raise UsageError(
+                f"{cls.__name__}.{changed[0]} would never be called",
+                why=f"{cls.__mro__[1].__name__} is an engine of Proctor's here, which asks in its own way",
+                hint="derive from lm_eval.api.model.LM or TemplateLM, or change loglikelihood and generate_until",
+            )
 
     def __init__(self, engine: Engine) -> None:
         super().__init__()
@@ -269,9 +335,13 @@ def engine_of(model: Any, model_args: Any, more: Mapping[str, Any]) -> Engine:
         return _named(model, model_args, {name: value for name, value in more.items() if value is not None})
     if model_args:
         raise UsageError("model_args are for a model's name, and this one is made already")
-    if isinstance(model, EngineLM):
+    if isinstance(model, EngineLM) and not _answers_itself(type(model)):
         return model.engine
     return model if isinstance(model, Engine) else ForeignModel(lm=model)
+
+
+def _answers_itself(kind: type[EngineLM]) -> bool:
+    return any(getattr(kind, name) is not getattr(EngineLM, name) for name in _METHODS)
 
 
 def _named(model: str, model_args: Any, more: Mapping[str, Any]) -> Engine:
@@ -280,6 +350,7 @@ def _named(model: str, model_args: Any, more: Mapping[str, Any]) -> Engine:
 
     if model in model_registry:
         kind = model_registry[model]
+        keep_named(parse_model_args(model_args) if isinstance(model_args, str) else dict(model_args or {}))
         make = kind.create_from_arg_string if isinstance(model_args, str) else kind.create_from_arg_obj
         return ForeignModel(lm=make(model_args or {}, dict(more)), name=model)
     given = parse_model_args(model_args) if isinstance(model_args, str) else dict(model_args or {})

@@ -13,10 +13,10 @@ from typing import Any
 from proctor.dialects.lm_eval.package.utils import (
     handle_non_serializable,
     hash_string,
-    sanitize_list,
     sanitize_model_name,
     sanitize_task_name,
 )
+from proctor.dialects.lm_eval.writer import filed
 from proctor.errors import OutputError, UsageError
 from proctor.logs import get_logger
 from proctor.safe_files import write_text, written
@@ -151,8 +151,8 @@ class EvaluationTracker:
         try:
             with written(path) as file:
                 for each in samples:
-                    line = json.dumps(_line(each), default=handle_non_serializable, ensure_ascii=False)
-                    file.write(line.encode() + b"\n")
+                    line = json.dumps(filed(each), default=handle_non_serializable, ensure_ascii=False)
+                    file.write(cleaned(line).encode() + b"\n")
         except OSError as error:
             raise OutputError(f"the samples cannot be written to {path}", why=str(error)) from None
 
@@ -186,18 +186,6 @@ def _now() -> str:
 
 def _digest(samples: Iterable[Mapping[str, Any]]) -> str:
     return hash_string("".join(each["doc_hash"] + each["prompt_hash"] + each["target_hash"] for each in samples))
-
-
-def _line(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a sample as its file has it: answers as texts, arguments by number."""
-    arguments = sample["arguments"]
-    if not isinstance(arguments, Mapping):
-        arguments = {
-            f"gen_args_{place}": {f"arg_{number}": value for number, value in enumerate(each)}
-            for place, each in enumerate(arguments)
-        }
-    texts = {key: sanitize_list(sample[key]) for key in ("resps", "filtered_resps")}
-    return {**sample, **texts, "arguments": arguments, "target": str(sample["target"])}
 
 
 def remove_none_pattern(input_string: str) -> tuple[str, bool]:

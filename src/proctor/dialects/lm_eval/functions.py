@@ -12,7 +12,7 @@ from typing import Any
 
 from proctor.dialects.lm_eval.code_draws import by_content, importing
 from proctor.dialects.lm_eval.evaluate_package import evaluate_module, evaluate_stood_in
-from proctor.dialects.lm_eval.package.imports import TaskImports
+from proctor.dialects.lm_eval.package.imports import TaskImports, missing
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import DataError, Location, TrustError
 from proctor.settings import settings
@@ -98,6 +98,25 @@ def _module(file: Path, name: str) -> ModuleType:
         raise
     _modules[key] = module
     return module
+
+
+def module_of_tasks(name: str) -> ModuleType:
+    """Return a module below ``lm_eval.tasks`` of the fetched package: for programs that import helpers of tasks.
+
+    Raises:
+        ModuleNotFoundError: There is none of that name, or no package was fetched.
+        TrustError: The user has not said that code of exams may run.
+    """
+    imports = TaskImports(None, _module, evaluate_module())
+    if not settings.trust_code and imports.is_code(name):
+        raise TrustError(
+            f"{name} is Python code of lm-eval's tasks",
+            why="importing it runs a file of the package that proctor get lm-eval fetched",
+            hint="if you trust it, set PROCTOR_TRUST_CODE=1",
+        )
+    if (found := imports.module(name)) is None:
+        raise ModuleNotFoundError(missing(name, by="in the tasks of lm-eval that are here"), name=name)
+    return found
 
 
 def _tasks_folder(file: Path) -> Path | None:

@@ -30,11 +30,12 @@ from proctor.recipes.options import ExamOptions
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
 from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES, NO_ERROR
+from proctor.secrets import without_secrets
 
 FORM: Final = "0.4.13"
 """The release of lm-eval whose files these are like."""
 
-_TORCH_SEED: Final = 1234
+TORCH_SEED: Final = 1234
 """lm-eval's default: nothing is drawn from it here, and its own files have this value."""
 
 _OF_MODEL: Final = ("model_num_parameters", "model_dtype", "model_revision", "model_sha")
@@ -77,7 +78,9 @@ def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: 
     groups = {each.name: each for exam in exams for each in exam.groups}
     graded = [exam for exam in exams if exam.name in grades]
     rows = {exam.name: _task_row(exam, grades[exam.name]) for exam in graded}
-    group_rows = {name: row for name, group in groups.items() if (row := _group_row(group, grades)) is not None}
+    with_errors = not exams or exams[0].options.resamples != 0
+    found = {name: _group_row(group, grades, with_errors=with_errors) for name, group in groups.items()}
+    group_rows = {name: row for name, row in found.items() if row is not None}
     bare = {name: _bare_row(group) for name, group in groups.items() if isinstance(group, Group)}
     members = {name: _members(group, graded) for name, group in groups.items()}
     listed = {each for names in members.values() for each in names}
@@ -148,13 +151,15 @@ def _bare_row(group: ScoredGroup) -> dict[str, Any]:
     return {"alias": getattr(group, "alias", "") or group.name, "name": group.name}
 
 
-def _group_row(group: ScoredGroup, grades: Mapping[str, Grade]) -> dict[str, Any] | None:
+def _group_row(group: ScoredGroup, grades: Mapping[str, Grade], *, with_errors: bool) -> dict[str, Any] | None:
     """Return the scores of a group; ``None`` where it has none."""
     if isinstance(group, Group):
         if not group.metrics:
             return None
         found = group_scores(group, grades)
         cells = _cells(found.table)
+        if not with_errors:
+            cells = {name: NO_ERROR if "_stderr," in name else value for name, value in cells.items()}
         return {**_bare_row(group), "sample_len": found.count, **cells, "sample_count": _counts(group, grades, cells)}
     scores = group.score(grades)
     value, main = scores.get("score"), str(scores.get("score_name") or "score")
@@ -200,7 +205,7 @@ def _config(exam: Exam) -> dict[str, Any]:
         "fewshot_config": {each.name: plain(getattr(config.fewshot, each.name)) for each in fields(FewshotConfig)},
         "num_fewshot": task.num_fewshot,
     }
-    metadata = dict(config.metadata) if isinstance(config.metadata, Mapping) else {}
+    metadata = without_secrets(config.metadata) if isinstance(config.metadata, Mapping) else {}
     if config.source is not None:
         metadata["config_source"] = str(config.source.path)
     return {**said, "metadata": metadata}
@@ -290,7 +295,7 @@ def _config_of_run(exams: Sequence[Exam], model: ModelDescription) -> dict[str, 
         "bootstrap_iters": BOOTSTRAP_RESAMPLES if task is None else task.resamples,
         "gen_kwargs": generation_arguments(options.decoding),
         **dict(zip(("random_seed", "numpy_seed"), seeds_of(options), strict=True)),
-        "torch_seed": _TORCH_SEED,
+        "torch_seed": TORCH_SEED,
         "fewshot_seed": exams[0].seed if task is None and exams else None if task is None else task.seed,
     }
 

@@ -30,6 +30,8 @@ from proctor.scoring.grade import Grade
 
 Answers = Callable[[Exam], Iterable[Answered]]
 """Returns an exam's items with their responses, as often as it is asked."""
+TextOf = Callable[[Any], Any]
+"""Returns a prompt, a text or messages, as the arguments of a request have it."""
 
 
 def write_files(
@@ -75,7 +77,7 @@ def write_files(
 def _write_samples(path: Path, exam: Exam, answers: Callable[[], Iterable[Answered]], grade: Grade) -> str:
     hashes = sha256()
     with written(path) as file:
-        for sample in samples(exam, answers, grade):
+        for sample in map(filed, samples(exam, answers, grade)):
             hashes.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
             file.write(json.dumps(sample, default=_plain, ensure_ascii=False).encode() + b"\n")
     return hashes.hexdigest()
@@ -84,61 +86,81 @@ def _write_samples(path: Path, exam: Exam, answers: Callable[[], Iterable[Answer
 # -- samples ----------------------------------------------------------------------------------------------------------
 
 
-def samples(exam: Exam, answers: Callable[[], Iterable[Answered]], grade: Grade) -> Iterator[dict[str, Any]]:
-    """Yield the lines of ``samples_*.jsonl``: one for each filter pipeline and document.
+def samples(
+    exam: Exam, answers: Callable[[], Iterable[Answered]], grade: Grade, text_of: TextOf | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield what ``samples_*.jsonl`` holds as programs see it: one for each filter pipeline and document.
+
+    Arguments are tuples and answers are values there; :func:`filed` makes lines of files of them.
 
     Args:
         exam: The exam.
         answers: Returns its answers; they are passed once for each pipeline, and not kept.
         grade: What they scored; lines of exams that are no tasks of lm-eval's come from it.
+        text_of: Returns a prompt as it was asked; by default messages are JSON.
     """
-    task = task_of(exam)
+    task, text_of = task_of(exam), text_of or _payload
     if task is None:
-        yield from samples_of_grade(grade, answers())
+        yield from samples_of_grade(grade, answers(), text_of)
         return
     grader = grader_of(exam, task)
     for pipeline in grader.pipelines:
         for each, scored in grader.scored(pipeline, answers()):
-            yield _sample(task, each, pipeline.name, scored)
+            yield _sample(task, each, pipeline.name, scored, text_of)
 
 
-def _sample(task: PreparedTask, answered: Answered, pipeline: str, scored: Scored) -> dict[str, Any]:
+def _sample(task: PreparedTask, answered: Answered, pipeline: str, scored: Scored, text_of: TextOf) -> dict[str, Any]:
     is_usable = answered.question.failure is None
-    target = str(task.view(answered.question.instance).target) if is_usable else ""
-    arguments = [each for request in answered.question.requests[:1] for each in request_arguments(request, task)]
+    target = task.view(answered.question.instance).target if is_usable else ""
+    is_rolling = any(isinstance(request, Rolling) for request in answered.question.requests)
+    arguments = [each for request in answered.question.requests[:1] for each in _arguments(request, text_of, task)]
     said = {
         "target": target,
-        "resps": as_texts(scored.answers),
-        "filtered_resps": as_texts(scored.filtered),
+        "resps": [_bare(each) for each in scored.answers] if is_rolling else scored.answers,
+        "filtered_resps": _bare(scored.filtered) if is_rolling else scored.filtered,
         "filter": pipeline,
     }
-    return _line(answered, arguments, said, scored.values or {}, scored.failure)
+    return _sample_of(answered, arguments, said, scored.values or {}, scored.failure)
 
 
-def _line(
+def _bare(answers: Sequence[Any]) -> list[Any]:
+    """Return likelihoods of whole texts, which are numbers alone in lm-eval."""
+    return [each[0] if isinstance(each, list | tuple) else each for each in answers]
+
+
+def filed(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a sample as its file has it: answers as texts, arguments by number."""
+    arguments = sample["arguments"]
+    if not isinstance(arguments, Mapping):
+        arguments = {
+            f"gen_args_{number}": {f"arg_{place}": part for place, part in enumerate(parts)}
+            for number, parts in enumerate(arguments)
+        }
+    texts = {key: as_texts(sample[key]) for key in ("resps", "filtered_resps")}
+    return {**sample, **texts, "arguments": arguments, "target": str(sample["target"])}
+
+
+def _sample_of(
     answered: Answered,
     arguments: Sequence[tuple[Any, ...]],
     said: Mapping[str, Any],
     metrics: Mapping[str, Any],
     failure: Failure | None,
 ) -> dict[str, Any]:
-    """Return a line in the order of lm-eval's keys."""
+    """Return a sample in the order of lm-eval's keys."""
     doc = answered.question.instance
     line = {
         "doc_id": answered.question.number,
         "doc": doc,
         "target": said["target"],
-        "arguments": {
-            f"gen_args_{number}": {f"arg_{place}": part for place, part in enumerate(parts)}
-            for number, parts in enumerate(arguments)
-        },
+        "arguments": list(arguments),
         "resps": said["resps"],
         "filtered_resps": said["filtered_resps"],
         "filter": said["filter"],
         "metrics": list(metrics),
         "doc_hash": digest(json.dumps(doc, indent=2, default=_plain, ensure_ascii=False)),
         "prompt_hash": digest(str(arguments[0][0]) if arguments else ""),
-        "target_hash": digest(said["target"]),
+        "target_hash": digest(str(said["target"])),
         **metrics,
     }
     if failure is not None:
@@ -146,18 +168,18 @@ def _line(
     return line
 
 
-def request_arguments(request: Request, task: PreparedTask | None = None) -> Iterator[tuple[Any, ...]]:
+def _arguments(request: Request, text_of: TextOf, task: PreparedTask | None = None) -> Iterator[tuple[Any, ...]]:
     """Yield the arguments of the lm-eval requests that a request stands for."""
     if isinstance(request, Choose | Likelihood):
         for pair in request.pairs:
-            yield _payload(pair.context.payload), pair.continuation
+            yield text_of(pair.context.payload), pair.continuation
     elif isinstance(request, Generate):
         arguments = generation_of(request.decoding) if task is None else task.config.generation_kwargs
-        yield _payload(request.prompt.payload), arguments
+        yield text_of(request.prompt.payload), arguments
     elif isinstance(request, Rolling):
         yield (request.text,)
     elif isinstance(request, Converse):
-        yield _payload([each for each in request.turns if each is not None]), generation_of(request.decoding)
+        yield text_of([each for each in request.turns if each is not None]), generation_of(request.decoding)
 
 
 def generation_of(decoding: Decoding) -> dict[str, Any]:
@@ -167,8 +189,11 @@ def generation_of(decoding: Decoding) -> dict[str, Any]:
     return {**named, **{name: value for name, value in more.items() if value is not None}, **decoding.extra}
 
 
-def samples_of_grade(grade: Grade, answers: Iterable[Answered]) -> Iterator[dict[str, Any]]:
-    """Yield the lines of an exam that is no task of lm-eval's: its scores stand in its grade."""
+def samples_of_grade(
+    grade: Grade, answers: Iterable[Answered], text_of: TextOf | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the samples of an exam that is no task of lm-eval's: its scores stand in its grade."""
+    shown = text_of or _payload
     for place, each in enumerate(answers):
         exchange, failure = each.question.exchange, grade.failures.get(place)
         target = str(exchange.answer) if exchange.answer is not None else next(iter(exchange.references), "")
@@ -178,10 +203,10 @@ def samples_of_grade(grade: Grade, answers: Iterable[Answered]) -> Iterator[dict
             if place < len(column) and (value := number_or_none(column[place])) is not None
         }
         filtered = grade.processed_predictions[place] if place < len(grade.processed_predictions) else None
-        yield _line(each, [part for request in each.question.requests for part in request_arguments(request)], {
+        yield _sample_of(each, [part for request in each.question.requests for part in _arguments(request, shown)], {
             "target": target,
-            "resps": as_texts([_answers_of(response) for response in each.responses]),
-            "filtered_resps": as_texts([] if isinstance(filtered, Failure) else [filtered]),
+            "resps": [_answers_of(response) for response in each.responses],
+            "filtered_resps": [] if isinstance(filtered, Failure) else [filtered],
             "filter": ONLY,
         }, metrics, failure)  # fmt: skip
 

@@ -150,7 +150,7 @@ class TaskImports:
         if is_installed() and not is_task:
             return None
         if (module := self.module(name)) is None:
-            raise ModuleNotFoundError(_no_module(name), name=name)
+            raise ModuleNotFoundError(missing(name), name=name)
         return module
 
     def module(self, name: str) -> ModuleType | None:
@@ -164,6 +164,11 @@ class TaskImports:
         if name in MODULES or name == TASKS or any(each.startswith(f"{name}.") for each in MODULES):
             return self._empty(name)
         return None
+
+    def is_code(self, name: str) -> bool:
+        """Whether importing a module below ``lm_eval.tasks`` runs a file."""
+        place = self._place(name)
+        return place is not None and (place.is_file() or (place / "__init__.py").is_file())
 
     def _empty(self, name: str) -> ModuleType:
         return PackageModule(name, self.module)
@@ -190,9 +195,10 @@ def _absolute(name: str, namespace: Mapping[str, Any], level: int) -> str | None
     return ".".join([*parts[: len(parts) - level + 1], *([name] if name else [])])
 
 
-def _no_module(name: str) -> str:
+def missing(name: str, by: str = "beside the task") -> str:
+    """Return what is said where a module is not found ``by`` the task, or elsewhere."""
     if name.startswith(f"{TASKS}."):
-        return f"there is no {name} beside the task; proctor get lm-eval fetches the tasks of lm-eval"
+        return f"there is no {name} {by}; proctor get lm-eval fetches the tasks of lm-eval"
     return f"Proctor has no '{name}'. {did_you_mean(name, MODULES) or 'With lm_eval installed, its own is used'}"
 
 

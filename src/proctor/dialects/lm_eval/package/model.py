@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from proctor.dialects.lm_eval.package.instance import Instance
 from proctor.dialects.lm_eval.package.utils import simple_parse_args_string
+from proctor.secrets import cleaned
 
 
 def hash_args(attr: str, args: Iterable[Any]) -> str:
@@ -119,7 +120,7 @@ class KeptAnswers(MutableMapping[str, Any]):
         return json.loads(row[0])
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self._store.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, json.dumps(value)))
+        self._store.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, cleaned(json.dumps(value))))
 
     def __delitem__(self, key: str) -> None:
         if not self._store.execute("DELETE FROM answers WHERE key = ?", (key,)).rowcount:

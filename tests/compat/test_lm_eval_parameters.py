@@ -1,0 +1,219 @@
+"""Arguments of ``simple_evaluate`` and ``evaluate``, and models of programs, beside what lm-eval 0.4.13 does with them.
+
+``conformance/lm_eval/parameters.py`` compares many more calls with the real program.
+"""
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+pytestmark = pytest.mark.skipif(find_spec("lm_eval") is not None, reason="lm_eval is installed")
+
+KEY = "sk-lives-in-no-file-0123456789"
+
+START = f"""
+import json
+from pathlib import Path
+from lm_eval import evaluate, simple_evaluate
+from lm_eval.api.model import LM
+from lm_eval.api.registry import register_model
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.loggers import EvaluationTracker
+from lm_eval.models.huggingface import HFLM
+from lm_eval.models.openai_completions import LocalChatCompletion
+from lm_eval.tasks import TaskManager
+
+KEY = "{KEY}"
+
+
+@register_model("mine")
+class Mine(LM):
+    def __init__(self, api_key=None, batch_size=1):
+        super().__init__()
+        self.asked = []
+
+    def generate_until(self, requests):
+        self.asked += [each.args for each in requests]
+        return [f"4 {{KEY}}" for _ in requests]
+
+    def loglikelihood(self, requests):
+        return [(-1.5, False) for _ in requests]
+
+    def loglikelihood_rolling(self, requests):
+        return [-2.5 for _ in requests]
+
+    def apply_chat_template(self, chat_history, add_generation_prompt=True):
+        return json.dumps(chat_history)
+
+
+manager = TaskManager(include_path=".", include_defaults=False)
+
+
+def refused(call):
+    try:
+        call()
+    except ValueError as error:
+        return str(error)
+    raise SystemExit("it was not refused")
+"""
+
+PROGRAMS = {
+    "arguments of generation are the task's own, word for word": """
+lm = Mine()
+made = simple_evaluate(lm, tasks=["writes"], task_manager=manager)
+assert [how for _, how in lm.asked] == [{"until": ["Q"], "do_sample": False}] * 3, lm.asked
+assert made["samples"]["writes"][0]["arguments"] == [("1:", {"until": ["Q"], "do_sample": False})]
+""",
+    "a length that only one of two tasks says is refused": """
+assert "leaves to the model" in refused(lambda: simple_evaluate(Mine(), tasks=["writes", "says"], task_manager=manager))
+""",
+    "samples are values": """
+found = simple_evaluate(Mine(), tasks=["picks", "whole"], task_manager=manager)["samples"]
+assert found["picks"][0]["resps"] == [[(-1.5, False)], [(-1.5, False)]], found["picks"][0]
+assert found["picks"][0]["filtered_resps"] == [(-1.5, False), (-1.5, False)] and found["picks"][0]["target"] == 1
+assert found["whole"][0]["resps"] == [[-2.5]] and found["whole"][0]["filtered_resps"] == [-2.5], found["whole"][0]
+""",
+    "nothing is scored, and samples are there": """
+made = simple_evaluate(Mine(), tasks=["writes"], task_manager=manager, predict_only=True, log_samples=False)
+assert len(made["samples"]["writes"]) == 3
+""",
+    "documents are chosen in one way": """
+assert "both" in refused(lambda: simple_evaluate(Mine(), tasks=["writes"], limit=1, samples={"writes": [0]}))
+loaded = manager.load(["writes"])
+assert "both" in refused(lambda: evaluate(Mine(), loaded, limit=1, samples={"writes": [0]}))
+""",
+    "no resamples, no standard errors": """
+for none in (0, None):
+    made = evaluate(Mine(), manager.load(["group"]), bootstrap_iters=none)["results"]
+    assert {row[key] for row in made.values() for key in row if "_stderr" in key} == {"N/A"}, made
+""",
+    "demos are one turn unless evaluate is told otherwise": """
+lm, task = Mine(), manager.load(["shots"])
+evaluate(lm, task, apply_chat_template=True)
+assert len(json.loads(lm.asked[0][0])) == 1, lm.asked[0]
+lm = Mine()
+made = evaluate(lm, task, apply_chat_template="named", fewshot_as_multiturn=True)
+assert len(json.loads(lm.asked[0][0])) == 3
+assert made["samples"]["shots"][0]["arguments"][0][0] in [asked for asked, _ in lm.asked]
+""",
+    "the configuration is what was given": """
+config = simple_evaluate(
+    "mine", {"api_key": KEY}, ["writes"], batch_size=4, task_manager=manager, gen_kwargs="top_p=0.5", torch_random_seed=9
+)["config"]
+assert [config[key] for key in ("model_args", "batch_size", "gen_kwargs", "torch_seed")] == [{}, 4, {"top_p": 0.5}, 9]
+""",
+    "a model without methods is refused": """
+assert "HFLM" in refused(lambda: simple_evaluate(object(), tasks=["writes"], task_manager=manager))
+""",
+    "a class that changes what nothing calls is refused": """
+def payload():
+    class Other(LocalChatCompletion):
+        def _create_payload(self, messages, **more):
+            return {}
+
+
+def call():
+    class Other(HFLM):
+        def _model_call(self, inputs):
+            return None
+
+
+assert "_create_payload would never" in refused(payload) and "_model_call would never" in refused(call)
+""",
+    "a class that answers itself is asked itself": """
+from lm_eval.models.dummy import DummyLM
+
+
+class Own(DummyLM):
+    def generate_until(self, requests):
+        return ["own"] * len(requests)
+
+
+made = simple_evaluate(Own(), tasks=["writes"], task_manager=manager)
+assert [each["resps"] for each in made["samples"]["writes"]] == [[["own"]]] * 3
+""",
+    "keys reach no file": """
+for given in (f"api_key={KEY}", {"api_key": KEY}):
+    tracker = EvaluationTracker(output_path="out")
+    config = EvaluatorConfig(tasks=["writes"], model_args=given)._configure()
+    assert "api_key" not in config.metadata and config.model_args["api_key"] == KEY
+    made = simple_evaluate(
+        "mine", given, ["writes"], evaluation_tracker=tracker, use_cache="kept.db",
+        task_manager=TaskManager(include_path=".", include_defaults=False, metadata={"api_key": KEY}),
+    )
+    samples = made.pop("samples")
+    tracker.save_results_aggregated(results=made, samples=samples)
+    tracker.save_results_samples(task_name="writes", samples=samples["writes"])
+written = [file for file in Path().rglob("*") if file.is_file() and file.name != "program.py"]
+assert sum("samples_writes" in file.name for file in written) >= 1
+leaked = [str(file) for file in written if KEY.encode() in file.read_bytes()]
+assert not leaked, leaked
+""",
+    "helpers of tasks that are not here say what fetches them": """
+try:
+    import lm_eval.tasks.nobody.utils
+except ModuleNotFoundError as error:
+    assert "proctor get lm-eval" in str(error)
+else:
+    raise SystemExit("it was found")
+""",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(f"{json.dumps({'q': n, 'a': n % 2})}\n" for n in range(1, 4)))
+    data = {
+        "dataset_path": "json", "dataset_kwargs": {"data_files": {"test": str(rows)}}, "test_split": "test",
+        "doc_to_text": "{{q}}:", "doc_to_target": "a",
+    }  # fmt: skip
+    how = {"until": ["Q"], "do_sample": False}
+    choice = {"output_type": "multiple_choice", "doc_to_choice": ["A", "B"], "metric_list": [{"metric": "acc"}]}
+    for name, more in {
+        "writes": {"generation_kwargs": how},
+        "says": {"generation_kwargs": {**how, "max_gen_toks": 256}},
+        "shots": {"doc_to_target": "{{a}}", "num_fewshot": 1, "fewshot_config": {"sampler": "first_n"}},
+        "picks": choice,
+        "whole": {"output_type": "loglikelihood_rolling", "doc_to_target": "{{q}}"},
+    }.items():
+        (tmp_path / f"{name}.yaml").write_text(json.dumps({**data, **more, "task": name}))
+    group = {"group": "group", "task": ["picks"], "aggregate_metric_list": [{"metric": "acc"}]}
+    (tmp_path / "group.yaml").write_text(json.dumps(group))
+    return tmp_path
+
+
+@pytest.mark.parametrize("what", PROGRAMS)
+def test_what_programs_say_is_done_or_refused(folder, what):
+    (folder / "program.py").write_text(START + PROGRAMS[what])
+    done = subprocess.run(
+        [sys.executable, "-m", "proctor.compat", "program.py"],
+        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+
+
+HELPER = "from lm_eval.tasks.mine.utils import double\nprint(double(4))\n"
+
+
+def test_helpers_of_fetched_tasks_are_imported_by_programs_that_trust_them(tmp_path, monkeypatch):
+    tasks = tmp_path / "fetched" / "tasks" / "mine"
+    tasks.mkdir(parents=True)
+    (tasks / "utils.py").write_text("from lm_eval.utils import hash_string\n\ndef double(x):\n    return 2 * x\n")
+    program = f"""
+import proctor.dialects.lm_eval.package.imports as imports
+from pathlib import Path
+imports._tasks_of_package = lambda: Path({str(tasks.parent)!r})
+{HELPER}"""
+    (tmp_path / "program.py").write_text(program)
+    command = [sys.executable, "-m", "proctor.compat", "program.py"]
+    monkeypatch.setenv("PROCTOR_TRUST_CODE", "1")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.strip() == "8", done.stderr
+    monkeypatch.delenv("PROCTOR_TRUST_CODE")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode
+    assert "PROCTOR_TRUST_CODE=1" in done.stderr
