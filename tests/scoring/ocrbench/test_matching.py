@@ -56,8 +56,10 @@ def test_choices_are_the_letters_alone_or_written_with_one_sign() -> None:
     assert letters_alone("It is B", ["B"]) == 0
     assert written_choice_said("写的是 A、C", ["AC"]) == 1
     assert written_choice_said("写的是 A-C", ["AC"]) == 0
-    with pytest.raises(ValueError, match="one text as answer"):
+    with pytest.raises(ValueError, match="one answer"):
         letters_alone("B", ["A", "B"])
+    with pytest.raises(ValueError, match="one text as answer"):
+        written_choice_said("B", [1])
 
 
 def test_formulas_are_compared_without_spaces() -> None:

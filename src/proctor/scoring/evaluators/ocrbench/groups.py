@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from proctor.scoring.evaluators.cases import average, percent_of_sum
+
 _GROUPS = {
     "en": (
         ("text recognition", "fine-grained text recognition", "full-page OCR"),
@@ -50,7 +52,7 @@ def overall_scores(scored: Iterable[tuple[str, float]]) -> dict[str, float]:
         found.setdefault(_GROUP_OF[kind], []).append(score)
     made: dict[str, float] = {}
     for language, name in _OVERALL.items():
-        means = [sum(found[each]) / len(found[each]) for each in sorted(found) if each[0] == language]
+        means = [average(found[each]) for each in sorted(found) if each[0] == language]
         if means:
-            made[name] = 100 * sum(means) / len(means)
+            made[name] = percent_of_sum(means)
     return made

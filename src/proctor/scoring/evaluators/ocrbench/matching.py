@@ -60,7 +60,10 @@ def letters_alone(said: str, answers: Any) -> float:
     Raises:
         ValueError: There is not one answer.
     """
-    return float("".join(each for each in said if each.isalpha()) == _only(answers))
+    known = _listed(answers)
+    if len(known) != 1:
+        raise ValueError(f"there has to be one answer: {answers!r}")
+    return float("".join(each for each in said if each.isalpha()) == known[0])
 
 
 def formula_said(said: str, answers: Any) -> float:

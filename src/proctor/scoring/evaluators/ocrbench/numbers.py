@@ -59,7 +59,7 @@ def signed_overlap(first: Sequence[Any], second: Sequence[Any]) -> float:
     """
     try:
         one, two = [int(each) for each in first], [int(each) for each in second]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0.0
     across, down = min(one[2], two[2]) - max(one[0], two[0]), min(one[3], two[3]) - max(one[1], two[1])
     shared = max(0, across) * max(0, down)
