@@ -73,6 +73,7 @@ ENVIRONMENTS = {
                 "rapidfuzz",
             ),
             *("math_verify", "latex2sympy2_extended", "rouge", "Levenshtein", "langdetect", "wonderwords", "rdkit"),
+            *("apted", "zss", "distance"),  # OCRBench v2
             "timeout_decorator",  # without it SuperGPQA scores 0.0 there
         ),
         ("ais-bench-benchmark==3.1.20260630",),

@@ -72,6 +72,7 @@ COMPARISONS = (
     Comparison("aisbench.more_scoring", hub=True),
     Comparison("aisbench.rows"),
     Comparison("aisbench.pictures"),
+    Comparison("aisbench.ocrbench", missing="apted, zss and distance in AISBench's environment, WordNet (NLTK_DATA)"),
     Comparison("aisbench.judgements"),
     Comparison("aisbench.breadth_scoring"),
     Comparison("aisbench.subjective_readers"),

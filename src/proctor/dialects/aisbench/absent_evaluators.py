@@ -19,7 +19,6 @@ ABSENT: Mapping[str, str] = {
     "OmniDocBench": "it compares pages by rendering their formulas with LaTeX",
     "BFCLMultiTurn": "it runs simulated programs of its package (files, orders, posts) between the calls",
     "LMMJudge": "it judges pictures that models made",
-    "OCRBenchV2": "it compares tables, charts and pages as trees, with packages of its own",
     "PMMEvalMIFEval": "its instructions are checked by the program of its authors",
     "GaoKaoMATH": "it asks a model at an address of its own; GenericLLMEvaluator asks the judge of a config",
     "OmniMath": "it loads a model that judges; GenericLLMEvaluator asks the judge of a config",

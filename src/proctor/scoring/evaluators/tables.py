@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError
 from proctor.scoring.evaluators.answers import english_tokens, f1
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, share
 from proctor.scoring.evaluators.long_texts import mean
+from proctor.scoring.meteor import words_meteor
 from proctor.scoring.postprocessors.general import read_literal
 
 # -- tables and grids ---------------------------------------------------------------------------------------------
@@ -178,16 +179,8 @@ def meteor(cases: Cases) -> Verdict:
     Raises:
         MissingExtraError: NLTK or its data is not there.
     """
-    try:
-        from nltk.translate.meteor_score import meteor_score
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", "text", "MeteorEvaluator") from error
-    try:
-        marks = [
-            float(meteor_score([gold.split()], given.split())) if gold and given else 0.0
-            for given, gold in cases.pairs()
-        ]
-    except LookupError as error:
-        hint = "python -m nltk.downloader wordnet omw-1.4"
-        raise MissingExtraError("METEOR needs data of NLTK that is not here", hint=hint) from error
+    marks = [
+        words_meteor(given.split(), gold.split(), "MeteorEvaluator") if gold and given else 0.0
+        for given, gold in cases.pairs()
+    ]
     return mean(marks)

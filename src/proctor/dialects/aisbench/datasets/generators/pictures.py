@@ -173,6 +173,17 @@ def _placed(asked: str, pictures: Sequence[str]) -> str:
     return _tagged(*parts)
 
 
+def ocrbench(source: Source, split: str) -> list[Row]:
+    """OCRBench v2: pictures with text; references say which rule scores the answer."""
+    del split
+    made: list[Row] = []
+    for row, pictures in _with_pictures(source, source.arguments["path"]):
+        names = ("question", "content", "answer", "split", "category", "bbox_raw")
+        answer = {"choices": json.dumps(_options(row)), **{name: row.get(name) for name in names}}
+        made.append({"content": _placed(row["question"], pictures), "answer": {**answer, "evals": row.get("eval")}})
+    return made
+
+
 # -- MMMU and MathVision ---------------------------------------------------------------------------------------------
 
 _SUBJECTS = (

@@ -1,0 +1,32 @@
+"""METEOR of two lists of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proctor.errors import MissingExtraError
+
+METEOR_DATA = "python -m nltk.downloader wordnet omw-1.4"
+"""The command that fetches what NLTK's METEOR reads."""
+
+
+def words_meteor(given: Sequence[str], wanted: Sequence[str], purpose: str = "METEOR", extra: str = "text") -> float:
+    """Return METEOR (Banerjee & Lavie 2005) of words, by NLTK with WordNet.
+
+    Args:
+        given: Words of the text.
+        wanted: Words of the reference.
+        purpose: What needs it, for messages.
+        extra: The extra that installs NLTK.
+
+    Raises:
+        MissingExtraError: NLTK or its data is not there.
+    """
+    try:
+        from nltk.translate.meteor_score import meteor_score
+    except ImportError as error:
+        raise MissingExtraError.of("nltk", extra, purpose) from error
+    try:
+        return float(meteor_score([wanted], given))
+    except LookupError as error:
+        raise MissingExtraError("METEOR needs data of NLTK that is not here", hint=METEOR_DATA) from error
