@@ -38,6 +38,7 @@ EXPLAINED = {
     "pass@, cons@": "AISBench 3.1 groups the details of runs, run after run, with rows that stand repeated one by one "
     "(icl_base_evaluator.py: group() makes resample_details and does not use them), so that several rows are one",
     "stop": "a text and a list with this text mean the same",
+    "pictures": "AISBench writes the pictures of tables anew into files, and sends the names of the files",
     "once": "AISBench sends equal bodies as often as rows have them, Proctor once",
     "uuid, order": "AISBench numbers answers at random, and files them in the order in which they came",
     "logprobs of a prediction": "the response log has them; a line has the losses that are made of them",
@@ -58,7 +59,15 @@ def plain(body: dict[str, Any], repeats: bool) -> str:
         found = {key: found[key] for key in ("model", "messages", "prompt", "prompt_logprobs") if key in found}
     if isinstance(found.get("stop"), str):
         found["stop"] = [found["stop"]]
-    return json.dumps(found, sort_keys=True)
+    return _without_pictures(json.dumps(found, sort_keys=True))
+
+
+def _without_pictures(text: str) -> str:
+    """Return JSON without the pictures of shipped configs, in files of AISBench's and in the body of Proctor's."""
+    return _PICTURE.sub(r'"url": "<picture>"', text)
+
+
+_PICTURE = re.compile(r'"url": "(?:file:[^"]*OCRBench_v2_images[^"]*|data:image/png;base64,[^"]*A{100}[^"]*)"')
 
 
 def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
@@ -177,7 +186,9 @@ def predictions(folder: Path, whose: str) -> dict[tuple[str, str], list[str]]:
         lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
         kept = [{key: value for key, value in line.items() if key not in _RANDOM} for line in lines]
         kept = [_with_gold(line) for line in kept]
-        found[path.parent.name, path.stem] = sorted(json.dumps(_rounded(line), sort_keys=True) for line in kept)
+        found[path.parent.name, path.stem] = sorted(
+            _without_pictures(json.dumps(_rounded(line), sort_keys=True)) for line in kept
+        )
     return found
 
 

@@ -16,6 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 MODEL = "served-model"
+_SAY = "\nSay exactly:\n"
+"""Words before an answer that a question brings along."""
 _SUM = re.compile(r"(\d+)\s*\+\s*(\d+)")
 
 
@@ -36,11 +38,13 @@ def _content(value: Any) -> str:
 
 
 def answer_to(words: str) -> str:
-    """Return what the model says: sums are right unless they are odd; a judge says whether gold and answer agree."""
+    """Return what the model says: what it is told to; right sums unless odd; whether gold and answer agree."""
     if (gold := re.search(r"<Gold Target Begin>: \s*(.*?)\s*<", words)) is not None:
         given = re.search(r"<Predicted Answer Begin>: \s*(.*?)\s*<Predicted End>", words, re.DOTALL)
         numbers = re.findall(r"\d+", given.group(1)) if given else []
         return "A" if numbers and numbers[-1] == gold.group(1) else "I choose B"
+    if _SAY in words:
+        return words.partition(_SAY)[2]
     thought = "<think>2+2 is no help.</think>" if words.startswith("Think first") else ""
     if found := _SUM.findall(words):
         total = sum(map(int, found[-1]))

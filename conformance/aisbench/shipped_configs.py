@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -66,7 +67,9 @@ MORE = [
     "race.race_high_gen_5_shot_chat:race",
 ]
 """Of further configs whose answers are words."""
-SETS = {"shipped": GENERATED, "shipped_scored": SCORED, "shipped_more": MORE}
+PICTURED = ["ocrbench_v2.ocrbench_v2_gen_0_shot_chat:ocrbench_v2"]
+"""Of configs with pictures, whose questions bring their answers along."""
+SETS = {"shipped": GENERATED, "shipped_scored": SCORED, "shipped_more": MORE, "shipped_pictures": PICTURED}
 
 _TEXT = """
 from mmengine.config import read_base
@@ -79,7 +82,7 @@ datasets = {listed}
 abbrs = {abbrs}
 for i in range(len(datasets)):
     datasets[i]["abbr"] = abbrs[i]
-    datasets[i]["reader_cfg"]["test_range"] = "[0:3]"
+    datasets[i]["reader_cfg"]["test_range"] = {rows!r}
 models = [dict(attr="service", type=VLLMCustomAPIChat, abbr="shipped", path="", model="", stream=False, request_rate=0,
                retry=2, host_ip="localhost", host_port={port}, url="", max_out_len=64, batch_size=4,
                generation_kwargs=dict(temperature=0.01, ignore_eos=False))]
@@ -97,7 +100,13 @@ def shipped_text(name: str, port: int) -> str:
     )
     picked = [f"[each for each in set_{i} if each['abbr'].endswith({end!r})][0]" for i, (*_, end) in enumerate(found)]
     listed = "[" + ", ".join(picked) + "]"
-    return _TEXT.format(imports=imports, listed=listed, abbrs=[module.split(".")[1] for module, *_ in found], port=port)
+    return _TEXT.format(
+        imports=imports,
+        listed=listed,
+        abbrs=[module.split(".")[1] for module, *_ in found],
+        port=port,
+        rows="[0:500]" if SETS[name] is PICTURED else "[0:3]",
+    )
 
 
 def write_data(folder: Path) -> Path:
@@ -109,6 +118,7 @@ def write_data(folder: Path) -> Path:
         write_real(made)
         write_made_up(made)
         _also(folder / "ais_bench" / "datasets")
+        _pictures(folder / "ais_bench" / "datasets" / "ocrbench_v2")
     return folder
 
 
@@ -122,3 +132,31 @@ def _also(folder: Path) -> None:
     rows = json.loads((folder / "math" / "math.json").read_text(encoding="utf-8")).values()
     lines = (json.dumps({**row, "answer": str(i)}) + "\n" for i, row in enumerate(rows))
     (folder / "math" / "test_prm800k_500.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+_QUESTIONS_OF_A_TYPE = 12
+_STOPS = "{[1]: 2}"
+"""An answer that AISBench's whole evaluation stops at; here it is words without fields."""
+
+
+def _pictures(folder: Path) -> None:
+    """Write the table of OCRBench v2, with rows that AISBench can score and the answers of a model in them."""
+    import pandas as pd
+    from conformance.aisbench.ocrbench import made_cases, ours
+    from conformance.aisbench.pictures import picture
+
+    cases = [case for case in made_cases(_QUESTIONS_OF_A_TYPE) if case["said"].strip() and ours(case) is not None]
+    cases = [case for case in cases if not isinstance(ours(case), dict) and case["said"] != _STOPS]
+    packed = base64.b64encode(picture(1) + bytes(80)).decode()
+    rows = [
+        {
+            "index": str(place),
+            "image": packed,
+            "question": f"{case['reference']['question']}\nSay exactly:\n{case['said']}",
+            **{name: case["reference"][name] for name in ("answer", "category", "bbox_raw", "content")},
+            "eval": case["reference"]["evals"],
+        }
+        for place, case in enumerate(cases)
+    ]
+    folder.mkdir(parents=True)
+    pd.DataFrame(rows).to_csv(folder / "OCRBench_v2.tsv", sep="\t", index=False)

@@ -193,7 +193,7 @@ def _models(work: WorkDir, habits: Habits, options: Mapping[str, Any]) -> list[s
 def _results(work: WorkDir, model: str, exams: Sequence[Exam]) -> dict[str, dict[str, Any]]:
     from proctor.dialects.aisbench.work_dir import grade_predictions
     from proctor.running.judging import judges_through
-    from proctor.running.run import entry_of, group_entries
+    from proctor.running.run import entry_of, group_entries, in_its_order
 
     results: dict[str, dict[str, Any]] = {}
     grades = {}
@@ -207,7 +207,8 @@ def _results(work: WorkDir, model: str, exams: Sequence[Exam]) -> dict[str, dict
             results[exam.name] = entry_of(grades[exam.name], asked)
     if not results:
         raise UnknownArtifactError(f"{work.path} has no predictions of '{model}' for these exams")
-    return results | group_entries([exam for exam in exams if exam.name in results], grades, results)
+    groups = group_entries([exam for exam in exams if exam.name in results], grades, results)
+    return {name: dict(in_its_order(entry, grades[name])) for name, entry in results.items()} | groups
 
 
 def _show_table(

@@ -105,13 +105,12 @@ def _summarizer(habits: Habits, options: dict[str, Any]) -> Mapping[str, Any] | 
 
 def _numbers(results: Mapping[str, RunResult]) -> dict[str, Any]:
     """Return the results of each model, the scores of an exam in the order in which its evaluator names them."""
-    return {name: {exam: _ordered(result, exam) for exam in result.results} for name, result in results.items()}
+    from proctor.running.run import in_its_order
 
-
-def _ordered(result: RunResult, exam: str) -> Mapping[str, Any]:
-    entry, grade = result.results[exam], result.grades.get(exam)
-    names = [score.name for score in grade.table] if grade is not None else []
-    return {**{name: entry[name] for name in names if name in entry}, **entry}
+    return {
+        name: {exam: in_its_order(entry, result.grades.get(exam)) for exam, entry in result.results.items()}
+        for name, result in results.items()
+    }
 
 
 def _run_all(

@@ -335,6 +335,12 @@ def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) ->
     return _sorted(entry)
 
 
+def in_its_order(entry: Mapping[str, Any], grade: Grade | None) -> Mapping[str, Any]:
+    """Return the results of an exam, its scores first, in the order in which its evaluator names them."""
+    names = [score.name for score in grade.table] if grade is not None else []
+    return {**{name: entry[name] for name in names if name in entry}, **entry}
+
+
 def _sorted(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {str(name): jsonable(entry[name]) for name in sorted(entry)}
 

@@ -131,3 +131,50 @@ def test_an_evaluator_that_measures_nothing_records_and_losses_of_texts_are_meas
     assert "score" not in results["recorded"]
     assert results["losses"]["score_name"] == "average_ppl"
     assert "says 1 whatever was answered" in (folder / "out" / "run.yaml").read_text()
+
+
+WITHOUT = ("without bbox", "without eval", "without content")
+OCRBENCH = (
+    CONFIG.replace("MMStarDataset", "OCRBenchV2Dataset")
+    .replace("MMStarEvaluator", "OCRBenchV2Evaluator")
+    .replace("mmstar", "ocrbench_v2")
+)
+
+
+@pytest.fixture
+def ocrbench(folder):
+    pytest.importorskip("lxml")
+    packed = base64.b64encode(picture() + b"\0" * 64).decode()
+    rows = [
+        ("0", packed, "Which way?", "['exit']", "text recognition en", *WITHOUT),
+        ("1", "0", "Where? Give a box.", "[0, 0, 10, 10]", "text grounding en", *WITHOUT),
+        ("2", "0", "As HTML.", "['<table><tr><td>exit</td></tr></table>']", "table parsing cn", *WITHOUT),
+        ("3", "0", "哪里?", "['北京']", "cognition VQA cn", *WITHOUT),
+    ]
+    head = ("index", "image", "question", "answer", "category", "bbox_raw", "eval", "content")
+    text = "".join("\t".join(row) + "\n" for row in (head, *rows))
+    (folder / "table.tsv").write_text(text, encoding="utf-8")
+    (folder / "config.py").write_text(OCRBENCH)
+    return folder
+
+
+def test_ocrbench_is_scored_and_its_scores_stay_in_order(ocrbench, capsys):
+    with FaultServer(answer=lambda body: "exit 北京 [0, 0, 10, 5] <table><tr><td>exit</td></tr></table>") as server:
+        model = ["--model", "openai", "--model-args", f"model=m,base_url={server.url}"]
+        code = main(["run", "config.py", *model, "-o", "out", "--output-format", "aisbench"])
+    assert code == 0, capsys.readouterr().err
+    results = json.loads((ocrbench / "out" / "results.json").read_text())["results"]["ocrbench_v2"]
+    assert (results["score_name"], results["score"]) == ("English Overall Score", 75)
+    assert results["Chinese Overall Score"] == 100
+    in_order = ["English Overall Score", "Chinese Overall Score"]
+    kept = next(iter((ocrbench / "out" / "results").rglob("ocrbench_v2.json")))
+    assert list(json.loads(kept.read_text())) == in_order
+    capsys.readouterr()
+    (ocrbench / "out" / "results.json").unlink()
+    (ocrbench / "out" / "run.yaml").unlink()
+    for mode in ("viz", "eval"):
+        assert main(["run", "config.py", "--mode", mode, "-w", "out"]) == 0, capsys.readouterr().err
+        shown = capsys.readouterr().out
+        lines = shown[shown.rindex("version") :].splitlines()
+        found = [name for line in lines for name in in_order if name in line]
+        assert found[:2] == in_order, (mode, shown)
