@@ -15,8 +15,8 @@ from proctor.compat.unitxt_names.texts import generate_cache_key
 
 CACHE_LOCATION = os.environ.get("UNITXT_CACHE_LOCATION") or ""
 """Whether results are kept: the place is not written to."""
-MAX_CACHE_SIZE = int(os.environ.get("MAX_CACHE_SIZE") or 10 * 1024**3)
-"""In bytes, as programs say it; :data:`MOST_VALUES` is what limits the cache."""
+MAX_CACHE_SIZE = 10 * 1024**3
+"""In bytes, Unitxt's default, for programs that read it; :data:`MOST_VALUES` is what limits this cache."""
 MOST_VALUES = 10_000
 """Values that are kept at most; the first goes first. Tables of results are small."""
 
