@@ -7,6 +7,7 @@ import pytest
 from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.config_keys import INFERENCERS
 from proctor.dialects.aisbench.exam import dataset_exam
+from proctor.dialects.aisbench.file_keys import file_problems
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.errors import Location, ValidationError
@@ -131,3 +132,13 @@ class TestModels:
     def test_further_arguments_of_servers_are_decoding(self):
         model = self.model(openai_extra_kwargs={"top_p": 0.5}) | {"type": "OpenAISDK"}
         assert model_config(model).decoding == {"top_p": 0.5}
+
+
+@pytest.mark.parametrize(
+    "name, is_slip",
+    [("dataset", True), ("datsets", True), ("dataests", True), ("data_list", False), ("all_data", False)],
+)
+def test_lists_by_nearly_the_right_name_are_slips_and_lists_of_a_file_s_own_are_not(name, is_slip):
+    values = {name: [ConfigDict({"abbr": "a"})], "own_datasets": [ConfigDict({"abbr": "b"})]}
+    found = [each.what for each in file_problems(values) if "nothing reads" in each.what]
+    assert bool(found) is is_slip

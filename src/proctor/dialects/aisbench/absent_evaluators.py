@@ -17,7 +17,8 @@ ABSENT: Mapping[str, str] = {
     "DS1000Service": "it sends programs to a service that runs them",
     "CIBench": "it runs what models wrote in notebooks",
     "OmniDocBench": "it compares pages by rendering their formulas with LaTeX",
-    "BFCLMultiTurn": "it runs simulated programs of its package (files, orders, posts) between the calls",
+    "BFCLMultiTurn": "it runs simulated programs of its package (files, orders, posts) between the calls; "
+    "the categories of one turn run here, and 'bfcl generate' of the package bfcl-eval asks these",
     "LMMJudge": "it judges pictures that models made",
     "PMMEvalMIFEval": "its instructions are checked by the program of its authors",
     "GaoKaoMATH": "it asks a model at an address of its own; GenericLLMEvaluator asks the judge of a config",

@@ -13,7 +13,11 @@ from proctor.dialects.aisbench.signatures import project_named
 from proctor.dialects.aisbench.summarizer_keys import summarizer_problems
 from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
 from proctor.errors import Diagnostic, ProctorError, closest
+from proctor.scoring.text_distance import levenshtein
 
+_SLIPS = 2
+"""Letters in which a mistyped name differs: two that changed places are two. Shipped configs have lists of their own
+whose names (``data_list``) differ in more."""
 _TOP = ("datasets", "models", "summarizer")
 _CUSTOM = frozenset(
     [
@@ -77,7 +81,7 @@ def _name_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     for name, value in values.items():
         if name in _TOP or name.endswith("_datasets"):
             continue
-        near = (each for each in closest(name, _TOP) if abs(len(each) - len(name)) <= 1)
+        near = (each for each in closest(name, _TOP) if levenshtein(each, name) <= _SLIPS)
         wanted = next((each for each in near if each not in values), None)
         parts = value if isinstance(value, list | tuple) else [value]
         if wanted is None or isinstance(value, list | tuple) is (wanted == "summarizer"):
