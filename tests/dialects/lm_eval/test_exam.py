@@ -643,7 +643,7 @@ class TestScores:
     def test_predictions_only(self, exam):
         grade = answer(exam(TEXT, predict_only=True), lambda item, each: says("x"))
         assert (grade.table, grade.main, grade.failures) == ([], None, {})
-        assert set(grade.predictions) == {"x"}
+        assert set(grade.predictions) == set(grade.processed_predictions) == {"x"}
 
 
 class TestCode:

@@ -15,7 +15,7 @@ from proctor.dialects.lm_eval.metric_list import metric_list_problems, metrics_o
 from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
 from proctor.dialects.lm_eval.prepared import Document, DocumentView, PreparedTask
 from proctor.dialects.lm_eval.task_pipelines import Requests, Scored, TaskPipeline, compact
-from proctor.dialects.lm_eval.task_scorers import CoreScorer, DocumentValues
+from proctor.dialects.lm_eval.task_scorers import CoreScorer, DocumentValues, RecordedDocuments
 from proctor.errors import Diagnostic, did_you_mean
 from proctor.ir import Failure
 from proctor.ir.question import Answered
@@ -108,13 +108,19 @@ class TaskGrader:
                 "" if each.name == ONLY else each.name,
                 read,
                 [each],
-                [DocumentValues(each.scorer, self._aggregation(each), warns=not number), *self._core_scorers(each)],
+                self._scorers(each, warns=not number),
                 {"filter": each.name},
             )
             for number, each in enumerate(self.pipelines)
         ]
-        found = ExamGrader(gradings, TaskNames(), GroupBy.of(self._task.options.group_by), shown=read.shown)
-        return found.without_scorers() if self._task.options.predict_only else found
+        by = () if self._task.options.predict_only else self._task.options.group_by
+        return ExamGrader(gradings, TaskNames(), GroupBy.of(by), shown=read.shown)
+
+    def _scorers(self, pipeline: TaskPipeline, *, warns: bool) -> Sequence[Scorer]:
+        if self._task.options.predict_only:
+            return [RecordedDocuments()]
+        values = DocumentValues(pipeline.scorer, self._aggregation(pipeline), warns=warns)
+        return [values, *self._core_scorers(pipeline)]
 
     def scored(self, pipeline: TaskPipeline, answered: Iterable[Answered]) -> Iterator[tuple[Answered, Scored]]:
         """Yield answers with what a pipeline makes of them; some at a time, unless its filters must see all."""

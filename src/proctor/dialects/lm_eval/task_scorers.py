@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -59,6 +60,24 @@ class DocumentValues:
                 self._scorer.config.task,
                 count,
             )
+
+
+class RecordedDocuments:
+    """Shows what filters made of the answers, and scores nothing; a scorer for ``--predict-only``."""
+
+    name = "predict_only"
+    needs: frozenset[Need] = frozenset()
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield nothing: there is nothing that could go wrong."""
+        yield from ()
+
+    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> Measured:
+        """Return what was read of each answer, with the reasons where a filter could not read one."""
+        del intervals, instances
+        failures: dict[int, Failure] = {}
+        deque(_values(columns.predictions, failures), maxlen=0)
+        return Measured(failures=failures, parsed=_Shown(columns.predictions))
 
 
 def _values(predictions: Iterable[Any], failures: dict[int, Failure]) -> Iterator[Values | None]:
