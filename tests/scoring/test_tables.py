@@ -129,6 +129,7 @@ ELSEWHERE = {
     "LMEvaluator": "asks a judge: tests/dialects/aisbench/test_pair_judges.py",
     "MeteorEvaluator": "needs data of NLTK",
     "LCPassKEvaluator": "tested in test_exam_evaluators.py",
+    "OCRBenchV2Evaluator": "reads columns of its own: tests/scoring/ocrbench, and beside ais_bench",
     **dict.fromkeys(
         (
             "HumanEvalPlusEvaluator",

@@ -66,3 +66,9 @@ def test_languages_have_scores_of_their_own() -> None:
     found = ocrbench(Cases(["a", "a", "甲"], rows))
     assert found.scores == {"English Overall Score": 50.0, "Chinese Overall Score": 100.0}
     assert found.main == "English Overall Score"
+
+
+@pytest.mark.parametrize("reference", ["words", {"category": "text recognition en"}, None])
+def test_a_reference_that_is_not_a_question_is_named(reference):
+    with pytest.raises(ValueError, match="not a question of OCRBench v2"):
+        question_score("words", reference)

@@ -104,9 +104,11 @@ def question_score(said: str, reference: Mapping[str, Any]) -> float | None:
         reference: The question: ``answer`` and ``bbox_raw`` as Python literals, ``category``, ``question``, ``evals``.
 
     Raises:
-        ValueError: The question's type is unknown, or its answers are not as the type has them.
+        ValueError: The reference is not such a question, its type is unknown, or its answers are of another form.
         SyntaxError: The answers are not a literal.
     """
+    if not isinstance(reference, Mapping) or not reference.keys() >= {"category", "answer"}:
+        raise ValueError("the reference is not a question of OCRBench v2: a mapping with 'category' and 'answer'")
     kind, box = reference["category"], reference.get("bbox_raw")
     if kind not in _RULES:
         raise ValueError(f"OCRBench v2 has no questions of the type {kind!r}")
