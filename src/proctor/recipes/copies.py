@@ -6,16 +6,14 @@ other dialect: a question one of whose copies failed has failed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from proctor.errors import Diagnostic
 from proctor.ir import Failure
 from proctor.ir.question import Answered
-from proctor.recipes.exam import Grader
-from proctor.recipes.reduction import Answers, complete_rows, count_scored, of_corpus, reduced, reducer_problems
+from proctor.recipes.reduction import Answers, ReducingGrader, complete_rows, count_scored, of_corpus, reduced
 from proctor.scoring.evaluators.runs import mean_of_runs, replica_positions
 from proctor.scoring.flat import MAIN_BOUNDS
 from proctor.scoring.grade import Grade, Questions
@@ -25,30 +23,16 @@ from proctor.scoring.score import Score
 
 
 @dataclass(frozen=True)
-class CopiesGrader:
+class CopiesGrader(ReducingGrader):
     """Adds what reducers make of copies of rows (``n`` of a config) to the grade of a dialect that knows copies.
 
+    The scores of the dialect's own grader stay.
+
     Attributes:
-        base: The dialect's own grader, whose scores stay.
-        count: Copies of each row.
-        names: Names of the reducers.
         in_blocks: Whether the copies of all rows stand behind each other.
     """
 
-    base: Grader
-    count: int
-    names: tuple[str, ...]
-    in_blocks: Callable[[], bool]
-
-    @property
-    def declared_main(self) -> Score | None:
-        """The main score of the exam without its value; reducers keep its unit."""
-        return getattr(self.base, "declared_main", None)
-
-    def check(self) -> Iterator[Diagnostic]:
-        """Yield what can be known before anybody is asked."""
-        yield from self.base.check()
-        yield from reducer_problems(self.names, self.count)
+    in_blocks: Callable[[], bool] = field(kw_only=True)
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; reads ``answered`` once."""

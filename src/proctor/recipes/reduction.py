@@ -13,6 +13,7 @@ from typing import Any
 
 from proctor.errors import Diagnostic, ScoringError, UsageError
 from proctor.ir import Failure
+from proctor.recipes.exam import Grader
 from proctor.scoring.flat import COUNT, FAILED, HIGH, LOW
 from proctor.scoring.grade import Grade
 from proctor.scoring.main_column import MainColumn
@@ -21,12 +22,32 @@ from proctor.scoring.score import Score
 from proctor.statistics.two_level import TwoLevel, two_level
 
 
-def reducer_problems(names: Sequence[str], count: int) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the names of reducers, for so many answers."""
-    try:
-        reducers(names, count)
-    except UsageError as error:
-        yield from error.diagnostics
+@dataclass(frozen=True)
+class ReducingGrader:
+    """What graders of several answers to each question have in common.
+
+    Attributes:
+        base: The exam's own grader.
+        count: Answers to each question.
+        names: Names of the reducers; the first one gives the main score.
+    """
+
+    base: Grader
+    count: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score of the exam without its value; reducers keep its unit."""
+        return getattr(self.base, "declared_main", None)
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what can be known before anybody is asked."""
+        yield from self.base.check()
+        try:
+            reducers(self.names, self.count)
+        except UsageError as error:
+            yield from error.diagnostics
 
 
 def of_corpus(grade: Grade, chosen: Sequence[Reducer]) -> Grade:

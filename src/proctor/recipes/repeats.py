@@ -9,17 +9,16 @@ score of N (:mod:`proctor.recipes.reduction`). Copies of rows, which configs hav
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 from msgspec import structs
 
-from proctor.errors import Diagnostic
 from proctor.ir.question import Answered, Ask, Question
-from proctor.recipes.exam import NEED_SCORES, Asker, Context, Demos, Exam, Grader, Kind
-from proctor.recipes.reduction import Answers, complete_rows, count_scored, of_corpus, reduced, reducer_problems
+from proctor.recipes.exam import NEED_SCORES, Asker, Context, Demos, Exam, Kind
+from proctor.recipes.reduction import Answers, ReducingGrader, complete_rows, count_scored, of_corpus, reduced
 from proctor.recipes.selection import Opened, Row
 from proctor.recipes.side_by_side import SideBySide, graded_side_by_side
 from proctor.scoring.columns import ABSENT, ConstantColumn
@@ -71,28 +70,8 @@ class RepeatedAsker:
 
 
 @dataclass(frozen=True)
-class RepeatsGrader:
-    """Grades each repeat as the exam always does, and makes one score of all.
-
-    Attributes:
-        base: The exam's own grader.
-        count: Answers to each question.
-        names: Names of the reducers; the first one gives the main score.
-    """
-
-    base: Grader
-    count: int
-    names: tuple[str, ...] = ()
-
-    @property
-    def declared_main(self) -> Score | None:
-        """The main score of the exam without its value; reducers keep its unit."""
-        return getattr(self.base, "declared_main", None)
-
-    def check(self) -> Iterator[Diagnostic]:
-        """Yield what can be known before anybody is asked."""
-        yield from self.base.check()
-        yield from reducer_problems(self.names, self.count)
+class RepeatsGrader(ReducingGrader):
+    """Grades each repeat as the exam always does, and makes one score of all."""
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; reads ``answered`` once."""

@@ -122,7 +122,7 @@ def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, 
     grader = ConfigGrader(config, options, lambda: rows.dataset.in_blocks, by, is_scored=not given.predict_only)
     if config.count < _SEVERAL or (given.repeats is None and not given.reduce):
         return grader
-    return CopiesGrader(grader, config.count, given.reduce, lambda: rows.dataset.in_blocks)
+    return CopiesGrader(grader, config.count, given.reduce, in_blocks=lambda: rows.dataset.in_blocks)
 
 
 _SEVERAL = 2  # answers to each row: one has nothing to be reduced
