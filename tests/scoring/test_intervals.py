@@ -15,6 +15,7 @@ from proctor.scoring.intervals import (
     Maxima,
     Means,
     Opaque,
+    Sums,
     exact,
     nan_mean,
     settled,
@@ -52,9 +53,24 @@ def test_intervals_of_means_equal_scipys(size, method, kind):
 
 def test_resamples_are_drawn_in_blocks_without_changing_them(monkeypatch):
     values = np.random.default_rng(0).random(30)
-    whole = Bootstrap(100).intervals(Means(values))
-    monkeypatch.setattr("proctor.scoring.intervals.BLOCK_ELEMENTS", 70)
-    assert Bootstrap(100).intervals(Means(values)) == whole
+    sums = Sums(np.stack([values, values > 0.5], axis=1), lambda totals: totals.T)
+    whole = Bootstrap(100).intervals(Means(values)), Bootstrap(100).intervals(sums)
+    for name in ("BLOCK_ELEMENTS", "CACHED_ELEMENTS"):
+        monkeypatch.setattr(f"proctor.scoring.intervals.{name}", 70)
+    assert (Bootstrap(100).intervals(Means(values)), Bootstrap(100).intervals(sums)) == whole
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(1, 3_000), st.integers(0, 1 << 30), st.booleans())
+def test_means_of_resamples_are_the_same_to_the_last_bit_however_many_are_drawn_at_once(size, seed, has_gaps):
+    values = np.random.default_rng(seed).normal(size=size) * 1e3
+    values[:: 7 if has_gaps else size + 1] = np.nan
+    means, bootstrap = Means(values), Bootstrap(20, seed=seed)
+    blocks = [
+        np.concatenate([means.resampled(rows) for rows in bootstrap.rows(size, most)], axis=1)
+        for most in (1, 5 * size, None)
+    ]
+    assert all(block.tobytes() == blocks[0].tobytes() for block in blocks)
 
 
 @settings(deadline=None, max_examples=50)
