@@ -31,7 +31,7 @@ else:
 BLOCK_ELEMENTS = 2_000_000
 """Most indices drawn at once: 16 MB."""
 CACHED_ELEMENTS = 250_000
-"""Most indices drawn at once for means: 2 MB, which a processor's cache still has when they are used. Means are the same
+"""Most indices drawn at once for means: 2 MB, which a processor's cache still has when they are used. Means are equal
 however many are drawn at once; products of matrices are not, to the last bit."""
 JACKKNIFE_GROUPS = 1_000
 """Statistics without a fast jackknife leave out one of at most this many groups of instances at a time."""
