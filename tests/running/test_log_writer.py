@@ -47,6 +47,46 @@ def test_an_answer_is_committed_without_being_asked_to(log):
         assert log.get(engine, key(1)) == Response(texts=("one",))
 
 
+def test_whoever_waits_for_many_answers_does_not_wait_for_more_to_gather(log, monkeypatch):
+    monkeypatch.setattr(log_writer, "_SPACING_OF_MANY_SECONDS", 3600)
+    with LogWriter(log, log.engine_number("engine")) as writer:
+        for start in range(0, 400, 100):
+            for number in range(start, start + 100):
+                writer.put(key(number), Response(texts=("a",)))
+            writer.flush()
+            assert not any(writer.holds(key(number)) for number in range(start + 100))
+
+
+def test_many_answers_gather_and_few_do_not(log, monkeypatch):
+    rests: list[int] = []
+    rested = LogWriter._rest
+    monkeypatch.setattr(LogWriter, "_rest", lambda self, count: (rests.append(count), rested(self, count)))
+    monkeypatch.setattr(log_writer, "_COMMIT_SPACING_SECONDS", 0.0)
+    monkeypatch.setattr(log_writer, "_SPACING_OF_MANY_SECONDS", 3600)
+    engine = log.engine_number("engine")
+    with LogWriter(log, engine) as writer:
+        for number in range(3):  # each by itself: one that is committed lets the next one in
+            writer.put(key(number), Response(texts=("a",)))
+            wait_until(lambda number=number: log.get(engine, key(number)) is not None)
+        with writer._lock:  # the writer sees all of these at once
+            for number in range(100, 200):
+                writer.put(key(number), Response(texts=("a",)))
+        wait_until(lambda: log.get(engine, key(199)) is not None)
+        writer.put(key(300), Response(texts=("a",)))
+        wait_until(lambda: rests and rests[-1] >= 100)
+        time.sleep(0.05)
+        assert writer.holds(key(300))
+    assert rests == [1, 1, 1, 100]
+    assert log.get(engine, key(300)) is not None
+
+
+def wait_until(condition, seconds=30.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
 def test_closing_commits_the_rest(log):
     engine = log.engine_number("engine")
     with LogWriter(log, engine) as writer:

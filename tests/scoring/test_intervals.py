@@ -73,6 +73,14 @@ def test_means_of_resamples_are_the_same_to_the_last_bit_however_many_are_drawn_
     assert all(block.tobytes() == blocks[0].tobytes() for block in blocks)
 
 
+@settings(deadline=None, max_examples=100)
+@given(st.integers(1, 100_000), st.integers(0, 1 << 30), st.integers(1, 300_000))
+def test_indices_of_32_and_of_64_bits_are_the_same_draws(size, seed, most):
+    bootstrap = Bootstrap(4, seed=seed)
+    wide, narrow = (np.concatenate(list(bootstrap.rows(size, most, kind))) for kind in ("int64", "int32"))
+    assert (wide == narrow).all()
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=30), st.integers(0, 5))
 def test_fast_resamplers_equal_the_opaque_one(values, missing):

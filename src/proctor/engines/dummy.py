@@ -31,12 +31,13 @@ class DummyEngine(Engine):
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, in order."""
+        hear = self.hearing()
         for position, request in enumerate(requests):
             count = request.decoding.count
             usage = Usage(len(request.prompt.text.split()), count * len(self.answer.split()))
             texts = (self.answer,) * count
             found = Response(texts=texts, finish_reasons=("stop",) * count, usage=usage)
-            yield position, self.heard(found, request.prompt)
+            yield position, hear(found, request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations, in order."""

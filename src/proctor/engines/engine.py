@@ -8,7 +8,7 @@ cannot work at all raises :class:`~proctor.errors.EngineError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL, Artifact, registry, to_data
@@ -128,6 +128,11 @@ class Engine(Predicting, Artifact):
         """
         marks = self.thought_marks
         return heard(response, marks, UNKNOWN if prompt is None else opening_of(prompt, marks))
+
+    def hearing(self) -> Callable[[Response, Prompt], Response]:
+        """Return :meth:`heard` for many responses, while the engine stays as it is."""
+        marks = self.thought_marks
+        return lambda response, prompt: heard(response, marks, opening_of(prompt, marks))
 
     def answering(self) -> Engine:
         """Return who answers what this engine is asked: itself, or what ``settings.engine_map`` puts in its place."""

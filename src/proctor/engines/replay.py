@@ -100,9 +100,10 @@ class ReplayEngine(Engine):
             DataError: A line is not JSON.
         """
         recorded = _Recorded(self._read(), self.prompt_field, self.output_field)
+        hear = self.hearing()
         for position, request in enumerate(requests):
             found = _response(recorded.answer(position, request.prompt.payload), request)
-            yield position, self.heard(found, request.prompt)
+            yield position, hear(found, request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations as a run's samples have them, in order; errors as in :meth:`generate`."""

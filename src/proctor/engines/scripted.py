@@ -95,9 +95,10 @@ class ScriptedEngine(Engine):
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, in order."""
         listed = self.answers if isinstance(self.answers, list) else None
+        hear = self.hearing()
         for position, request in enumerate(requests):
             reply = listed[position % len(listed)] if listed else self._reply(request.prompt)
-            yield position, self.heard(self._response(reply, request), request.prompt)
+            yield position, hear(self._response(reply, request), request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations, in order.
@@ -137,10 +138,13 @@ class ScriptedEngine(Engine):
         if reply is None:
             message = f"no answer is scripted for the prompt {request.prompt.text[:80]!r}"
             return Response(failure=Failure("engine", message, retryable=False))
-        given = [reply] if isinstance(reply, str) else [str(each) for each in reply]
         decoding = request.decoding
         count, stop = decoding.count, decoding.stop
-        texts = tuple([_cut(given[index % len(given)], stop) for index in range(count)])
+        if isinstance(reply, str):
+            texts = (_cut(reply, stop),) * count
+        else:
+            given = [str(each) for each in reply]
+            texts = tuple([_cut(given[index % len(given)], stop) for index in range(count)])
         thinking = len(self.thoughts.split()) * count if self.thoughts else 0
         written = sum([len(text.split()) for text in texts])
         return Response(

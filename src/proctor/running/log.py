@@ -291,7 +291,7 @@ class ResponseLog:
         return [] if found == ["ok"] else found
 
     def _select(self, table: str, engine: int, keys: Sequence[Key]) -> Iterator[tuple[Any, ...]]:
-        requests = list(dict.fromkeys(key.request for key in keys))
+        requests = sorted({key.request for key in keys})  # in the order of the index, so that its pages are met once
         for start in range(0, len(requests), _KEYS_PER_QUERY):
             chunk = requests[start : start + _KEYS_PER_QUERY]
             marks = ",".join("?" * len(chunk))

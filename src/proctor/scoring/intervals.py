@@ -85,17 +85,20 @@ class Bootstrap:
         """Return a fresh generator."""
         return np.random.default_rng((settings.seed if self.seed is None else self.seed) & 0xFFFFFFFF)
 
-    def rows(self, size: int, most: int | None = None) -> Iterator[Indices]:
-        """Yield the resamples of ``size`` instances as blocks of index rows, of at most so many indices."""
+    def rows(self, size: int, most: int | None = None, kind: str = "int64") -> Iterator[Indices]:
+        """Yield the resamples of ``size`` instances as blocks of index rows, of at most so many indices.
+
+        Below 2**31, NumPy draws equal indices of 32 and of 64 bits; ``kind`` says which, and the first are made faster.
+        """
         generator = self.generator()
         step = max(1, (BLOCK_ELEMENTS if most is None else most) // max(size, 1))
         for start in range(0, self.resamples, step):
-            yield generator.integers(0, size, (min(step, self.resamples - start), size))
+            yield generator.integers(0, size, (min(step, self.resamples - start), size), dtype=kind)
 
     def distribution(self, resampler: Resampler) -> Floats:
         """Return the statistics of all resamples, shape (statistics, resamples)."""
-        most = CACHED_ELEMENTS if isinstance(resampler, Means) else BLOCK_ELEMENTS
-        blocks = [resampler.resampled(rows) for rows in self.rows(resampler.size, most)]
+        drawn = (CACHED_ELEMENTS, "int32") if isinstance(resampler, Means) else (BLOCK_ELEMENTS, "int64")
+        blocks = [resampler.resampled(rows) for rows in self.rows(resampler.size, *drawn)]
         return self._repaired(np.concatenate(blocks, axis=-1))
 
     def intervals(self, resampler: Resampler) -> list[Interval]:

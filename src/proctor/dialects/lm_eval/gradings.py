@@ -90,7 +90,7 @@ class TaskGrader:
         config = self._task.config
         metrics, self._core = metrics_of(config)
         pipelines = make_pipelines(config.filter_list)
-        view = _LastView(self._task.view)
+        view = _LastView(self._task.answer_view)
         return [TaskPipeline(each, DocumentScorer(config, view, metrics, pipelines[0])) for each in pipelines]
 
     @property
@@ -167,6 +167,8 @@ class _Reader:
     def requests(self, answered: Answered) -> Requests:
         """Return the answers to each request of lm-eval's."""
         if self._writes:
+            if len(answered.responses) == 1:
+                return [list(answered.responses[0].texts) or [""]]
             return [[text for response in answered.responses for text in response.texts or ("",)]]
         return [[(each.log_likelihood, each.is_greedy)] for response in answered.responses for each in response.scores]
 

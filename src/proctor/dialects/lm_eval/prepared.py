@@ -98,6 +98,14 @@ class PreparedTask:
         choices = None if fields.choices is None else fields.choices(doc)
         return DocumentView(doc, fields.text(doc), fields.target(doc), choices)
 
+    def answer_view(self, doc: Document) -> DocumentView:
+        """Return what scoring needs of a document: its question only where it may be the right one's position."""
+        if self.config.output_type == "multiple_choice":
+            return self.view(doc)
+        fields = self.fields.asked
+        choices = None if fields.choices is None else fields.choices(doc)
+        return DocumentView(doc, None, fields.target(doc), choices)
+
     def decontamination_query(self, doc: Document) -> str | None:
         """Return the text to look for in training data, where the task asks for decontamination."""
         config = self.config

@@ -52,7 +52,10 @@ def opening_of(
     """
     payload = prompt if isinstance(prompt, str) else prompt.payload
     is_string = payload is prompt or (isinstance(payload, str) and not strings_are_messages)
-    end = _end_of(payload if is_string else _continued(payload))  # type: ignore[arg-type]
+    text: str = payload if is_string else _continued(payload)  # type: ignore[assignment]
+    end = text[-_LOOKED_AT:]  # without blanks behind; long texts are not copied for it
+    if end[-1:].isspace():
+        end = text.rstrip()[-_LOOKED_AT:]
     always = marks.always
     if end.endswith(marks.all_marks):
         for family in marks.families:
@@ -65,12 +68,6 @@ def opening_of(
     if by_name and not end and not is_string and marks.template_opens is not None:
         return Opening(marks.template_opens, is_assumed=True)
     return UNKNOWN
-
-
-def _end_of(text: str) -> str:
-    """Return the last characters of a text, without blanks behind them; long texts are not copied for it."""
-    end = text[-_LOOKED_AT:]
-    return text.rstrip()[-_LOOKED_AT:] if end[-1:].isspace() else end
 
 
 def _continued(payload: str | Sequence[Message]) -> str:
