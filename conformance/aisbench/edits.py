@@ -206,8 +206,11 @@ def edited_text(bases: list[str], port: int, count: int = 4, seed: int = 0) -> s
             if name in _PROMPTS:
                 body.append(_NO_TOKEN)
             body.append(f"column = {columns} if isinstance({columns}, str) else {columns}[0]")
-            body.append(code.replace('"Task: {COLUMN}', '"Task: {" + column + "}').replace('"{COLUMN}', '"{" + column + "}')
-                        .replace('"COLUMN"', "column"))
+            body.append(
+                code.replace('"Task: {COLUMN}', '"Task: {" + column + "}')
+                .replace('"{COLUMN}', '"{" + column + "}')
+                .replace('"COLUMN"', "column")
+            )
             body.append("datasets.append(d)")
     return (_IMPORTS + "".join(imports) + "\n" + "\n".join(body) + _MODELS).replace("PORT", str(port))
 
@@ -261,19 +264,33 @@ MODEL_EDITS = {
     "thinks": {"generation_kwargs": {"chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "low"}},
     "logs": {"generation_kwargs": {"logprobs": True, "top_logprobs": 2, "logit_bias": {"5": 1}}},
     "form": {"generation_kwargs": {"response_format": {"type": "json_object"}, "user": "me", "service_tier": "x"}},
-    "guided": {"generation_kwargs": {"guided_choice": ["A", "B"], "extra": {"a": [1, 2]}, "add_generation_prompt": True}},
+    "guided": {
+        "generation_kwargs": {"guided_choice": ["A", "B"], "extra": {"a": [1, 2]}, "add_generation_prompt": True}
+    },
     "nothing": {"generation_kwargs": {}},
     "greedy": {"generation_kwargs": {"temperature": 0, "do_sample": False, "num_beams": 1}},
     "reads": {"pred_postprocessor": "dict(type=extract_non_reasoning_content)"},
     "reads_two": {"pred_postprocessor": "dict(type=first_option_postprocess, options='ABCD')"},
-    "meta": {"meta_template": {"round": [{"role": "HUMAN", "api_role": "HUMAN"},
-                                          {"role": "BOT", "api_role": "BOT", "generate": True}],
-                               "reserved_roles": [{"role": "SYSTEM", "api_role": "HUMAN"}]}},
-    "meta_begin": {"meta_template": {"begin": {"role": "SYSTEM", "prompt": "Be good."},
-                                     "round": [{"role": "HUMAN", "api_role": "HUMAN"},
-                                               {"role": "BOT", "api_role": "BOT", "generate": True}]}},
-    "meta_words": {"meta_template": {"round": [{"role": "HUMAN", "api_role": "HUMAN", "begin": "<h>", "end": "</h>"},
-                                               {"role": "BOT", "api_role": "BOT", "generate": True}]}},
+    "meta": {
+        "meta_template": {
+            "round": [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BOT", "generate": True}],
+            "reserved_roles": [{"role": "SYSTEM", "api_role": "HUMAN"}],
+        }
+    },
+    "meta_begin": {
+        "meta_template": {
+            "begin": {"role": "SYSTEM", "prompt": "Be good."},
+            "round": [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BOT", "generate": True}],
+        }
+    },
+    "meta_words": {
+        "meta_template": {
+            "round": [
+                {"role": "HUMAN", "api_role": "HUMAN", "begin": "<h>", "end": "</h>"},
+                {"role": "BOT", "api_role": "BOT", "generate": True},
+            ]
+        }
+    },
     "streamed": {"stream": True, "generation_kwargs": {"top_p": 0.5}},
     "rated": {"request_rate": 50, "traffic_cfg": {"burstiness": 0.5}},
     "repeated": {"generation_kwargs": {"num_return_sequences": 2, "temperature": 0.5}},
@@ -291,8 +308,18 @@ def models_text(names: list[str], kind: str, port: int) -> str:
     """Return the text of a config with models of a kind, edited, and a few datasets without edits."""
     text = edited_text(MODEL_BASES, port, count=0)
     text = text[: text.index("models = [dict(")].replace("VLLMCustomAPIChat", kind)
-    given = {"path": "", "stream": False, "request_rate": 0, "retry": 2, "host_ip": "localhost", "host_port": port,
-             "url": "", "max_out_len": 64, "batch_size": 4, "generation_kwargs": {"temperature": 0.01}}
+    given = {
+        "path": "",
+        "stream": False,
+        "request_rate": 0,
+        "retry": 2,
+        "host_ip": "localhost",
+        "host_port": port,
+        "url": "",
+        "max_out_len": 64,
+        "batch_size": 4,
+        "generation_kwargs": {"temperature": 0.01},
+    }
     listed = []
     for name in names:
         values = given | MODEL_EDITS[name]

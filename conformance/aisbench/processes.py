@@ -84,7 +84,9 @@ def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[
     return taken(server)
 
 
-def asked_by_proctor(text: str, folder: Path, server: RecordingServer, *options: str) -> list[tuple[str, dict[str, Any]]]:
+def asked_by_proctor(
+    text: str, folder: Path, server: RecordingServer, *options: str
+) -> list[tuple[str, dict[str, Any]]]:
     """Return what Proctor asks; its results are in the folder ``ours``."""
     (folder / "config.py").write_text(text, encoding="utf-8")
     for each in ("ours", "cache"):

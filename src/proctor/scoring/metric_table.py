@@ -82,7 +82,7 @@ def metric_table() -> Table[MetricEntry]:
 def _entries(data: Mapping[str, Any], system: str, **defaults: Any) -> Iterator[MetricEntry]:
     for name, given in data.items():
         found = {**defaults, **({"target": given} if isinstance(given, str) else given)}
-        found["packages"] = tuple(found.get("packages", ()))
+        found |= {key: tuple(found.get(key, ())) for key in ("packages", "data")}
         yield MetricEntry(name=name, system=system, **found)
 
 

@@ -301,7 +301,7 @@ def check_evaluator(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
 def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     arguments = _arguments(config)
     if (entry := _entry(config)) is not None:
-        yield from entry.check()
+        yield from entry.check({"project": project_of(dotted_name(config.get("type"))), **arguments})
         check_arguments(entry, arguments)
         yield from _judge_problems(entry, config)
         names = ("model_name", "url", "use_extract_model")
