@@ -92,7 +92,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         dialect="aisbench",
         source=_source(config, given, options),
         rows=rows,
-        draw=RetrieverDraw(prompts),
+        draw=RetrieverDraw(prompts, config.count if config.by_row else 1),
         asker=ConfigAsker(config, options, prompts),
         grader=_grader(config, given, options, rows),
         options=given,
