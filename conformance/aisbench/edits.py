@@ -4,13 +4,15 @@ Each pair of a config and an edit is a dataset of its own in one config, so that
 config are drawn by its name, and the code of an edit is what a user writes below ``read_base``.
 """
 
+# ruff: noqa: E501, S105 - lines of configs, as users write them
+
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 from functools import partial
 
-BASES = """
+_WRITTEN = """
 ARC_c.ARC_c_gen_0_shot_chat_prompt:ARC_c ARC_c.ARC_c_gen_25_shot_chat_prompt:ARC_c ARC_c.ARC_c_ppl_0_shot_str:ARC_c
 ARC_e.ARC_e_gen_0_shot_chat_prompt:ARC_e ARC_e.ARC_e_ppl_0_shot_str:ARC_e
 FewCLUE_bustm.FewCLUE_bustm_ppl_0_shot_chat:bustm:-test FewCLUE_chid.FewCLUE_chid_ppl_0_shot_str:chid:-test
@@ -48,7 +50,8 @@ race.race_middle_gen_5_shot_cot_chat:race race.race_ppl_0_shot_chat:race
 siqa.siqa_gen_0_shot_chat:siqa siqa.siqa_ppl_0_shot_chat:siqa
 triviaqa.triviaqa_gen_5_shot_chat_prompt:triviaqa
 winogrande.winogrande_gen_0_shot_chat_prompt:winogrande winogrande.winogrande_gen_5_shot_chat_prompt:winogrande
-""".split()
+"""
+BASES = _WRITTEN.split()
 """Module, variable (without ``_datasets``), and the end of the name of the dataset that has rows."""
 
 _SHOTS = {
@@ -222,8 +225,13 @@ EDITED: dict[str, Callable[[int], str]] = {
     for place in range(-(-len(BASES) // _BASES_OF_A_RUN))
 }
 """By the name of a run: what makes its text for a port."""
-EDITED["models_chat"] = lambda port: models_text(list(MODEL_EDITS), "VLLMCustomAPIChat", port)
-_NOT_OF_TEXTS = ("meta", "meta_begin", "meta_words", "thinks")
+_AVERAGED = "repeated"
+"""A model whose answers are averaged: AISBench's table takes models with the same metrics only."""
+_NOT_OF_TEXTS = (_AVERAGED, "logs", "meta", "meta_begin", "meta_words", "thinks")
+EDITED["models_chat"] = lambda port: models_text(
+    [name for name in MODEL_EDITS if name != _AVERAGED], "VLLMCustomAPIChat", port
+)
+EDITED["models_repeated"] = lambda port: models_text([_AVERAGED], "VLLMCustomAPIChat", port)
 EDITED["models_text"] = lambda port: models_text(
     [name for name in MODEL_EDITS if name not in _NOT_OF_TEXTS], "VLLMCustomAPI", port
 )
@@ -252,8 +260,8 @@ d["infer_cfg"]["retriever"] = dict(type=ZeroRetriever)
 """
 MODEL_EDITS = {
     "plain": {},
-    "short": {"max_out_len": 5, "batch_size": 1, "retry": 0},
-    "named": {"model": "other-name", "path": "/models/other"},
+    "short": {"max_out_len": 5, "batch_size": 1, "retry": 1},
+    "named": {"model": "other-name"},
     "address": {"url": "http://localhost:PORT/", "host_port": 1},
     "key": {"api_key": "a-key", "verbose": True, "trust_remote_code": True},
     "many": {"generation_kwargs": {"temperature": 0.3, "top_p": 0.9, "top_k": 5, "seed": 11, "n": 1, "min_p": 0.1}},

@@ -38,6 +38,7 @@ EXPLAINED = {
     "prompt_logprobs": "of a request for losses AISBench reads nothing that is written; here one token is asked for",
     "pass@, cons@": "AISBench 3.1 groups the details of runs, run after run, with rows that stand repeated one by one "
     "(icl_base_evaluator.py: group() makes resample_details and does not use them), so that several rows are one",
+    "n": "one answer is what a server gives without 'n: 1'",
     "stop": "a text and a list with this text mean the same",
     "pictures": "AISBench writes the pictures of tables anew into files, and sends the names of the files",
     "once": "AISBench sends equal bodies as often as rows have them, Proctor once",
@@ -45,7 +46,7 @@ EXPLAINED = {
     "logprobs of a prediction": "the response log has them; a line has the losses that are made of them",
     "gold of nothing": "AISBench leaves out right answers that are 0, or empty; here they stand in the line",
     "None in gold": "rows of AISBench have every key that any row has; here missing parts are missing",
-    "_failed.jsonl": "AISBench writes the words of its exceptions, colours and all; here it is the message of a failure",
+    "_failed.jsonl": "AISBench writes the words of its exceptions, colours and all; here it is a failure's message",
     "-judge.jsonl": "what a judge was asked and said is in the response log and in samples.jsonl",
 }
 
@@ -53,8 +54,7 @@ EXPLAINED = {
 def plain(body: dict[str, Any], repeats: bool) -> str:
     """Return a body without what is explained."""
     found = {key: value for key, value in body.items() if key not in ("num_return_sequences", "id")}
-    if found.get("stream") is False:
-        del found["stream"]
+    found = {key: value for key, value in found.items() if (key, value) not in (("stream", False), ("n", 1))}
     if repeats:
         found.pop("seed", None)
     if "prompt_logprobs" in found:  # nothing that is written is read
