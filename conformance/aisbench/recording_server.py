@@ -5,6 +5,8 @@ text-generation-inference, Triton, MindIE and VITA, and lists one model. It impo
 runs in AISBench's environment, too.
 """
 
+# ruff: noqa: RUF001 - answers in other scripts
+
 from __future__ import annotations
 
 import json

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -17,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from proctor.artifacts.catalogs import catalogs
 from proctor.artifacts.query import parse_query
 from proctor.errors import Diagnostic, ProctorError, QueryError, ScoringError, did_you_mean
-from proctor.scoring.nltk_data import missing_data
+from proctor.scoring.requirements import lacking
 
 UNITXT, LM_EVAL, OPENCOMPASS = "unitxt", "lm_eval", "opencompass"
 SYSTEMS = (UNITXT, LM_EVAL, OPENCOMPASS)
@@ -38,10 +37,10 @@ class Entry:
         system: Whose it is: ``unitxt``, ``lm_eval``, ``opencompass``, or the name of a plugin.
         target: The function behind it, as ``module:attribute``.
         arguments: Arguments that the name stands for.
-        packages: What it imports that may be missing: ``module=pip install …``.
+        packages: What it imports that may be missing: ``module=pip install …``, and data that NLTK reads
+            (:mod:`proctor.scoring.requirements`).
         packages_where: What it imports where an argument has a value (``language=zh``), or by the rules of a project
             (``project=aisbench``).
-        data: Files that packages read and do not bring along: NLTK's name of them, and what fetches them.
         runs_code: Whether it runs programs that a model wrote.
     """
 
@@ -51,7 +50,6 @@ class Entry:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
     packages_where: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    data: tuple[str, ...] = ()
     runs_code: bool = False
 
     @property
@@ -79,14 +77,7 @@ class Entry:
         """
         known = {**self.arguments, **given}
         further = (each for where, each in self.packages_where.items() if _holds(where, known))
-        lacking = False
-        for package in (*self.packages, *chain.from_iterable(further)):
-            module, _, install = package.partition("=")
-            if find_spec(module) is None:
-                lacking = True
-                yield Diagnostic(f"'{self.name}' needs the package '{module}', which is not installed", hint=install)
-        if self.data and not lacking:
-            yield from missing_data(self.name, self.data)
+        yield from lacking(self.name, (*self.packages, *chain.from_iterable(further)))
         if self.runs_code:
             yield from imprisonable(self.name)
 

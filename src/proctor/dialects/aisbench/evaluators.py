@@ -381,6 +381,14 @@ def _is_own(kind: Any) -> bool:
     return not isinstance(kind, str) and dotted_name(kind).partition(".")[0] not in _UPSTREAM
 
 
+def row_problems(eval_cfg: Mapping[str, Any], references: Callable[[], Iterable[Any]]) -> Iterator[Diagnostic]:
+    """Yield packages and data that the evaluator needs for rows that are asked about, and that are not here."""
+    config = eval_cfg.get("evaluator") or {}
+    entry = _entry(config) if isinstance(config, Mapping) else None
+    for problem in entry.check_rows(references) if entry is not None else ():
+        yield problem.at(location_of(config), "$.eval_cfg.evaluator")
+
+
 def grading_problems(
     eval_cfg: Mapping[str, Any], model_postprocessor: Mapping[str, Any] | None = None
 ) -> Iterator[Diagnostic]:
