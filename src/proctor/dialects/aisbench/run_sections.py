@@ -73,9 +73,9 @@ def idle_sections(values: Mapping[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in SECTIONS:
         section = values.get(name)
-        for part in section if isinstance(section, Mapping) else ():
-            if part in _PARTS and isinstance(section[part], Mapping):
-                keys = [path for path in _paths(section[part]) if path.partition(".")[0] not in _OF_THE_FILE]
+        for part, own in section.items() if isinstance(section, Mapping) else ():
+            if part in _PARTS and isinstance(own, Mapping):
+                keys = [path for path in _paths(own) if path.partition(".")[0] not in _OF_THE_FILE]
                 found[f"{name}.{part}({', '.join(keys)})"] = _PARTS[part]
     if values.get("work_dir") is not None:
         found["work_dir"] = _WORK_DIR
