@@ -338,7 +338,7 @@ def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) ->
 
 
 SCORE_ORDER = "score_order"
-"""Where ``results.json`` says in which order evaluators name their scores, of those that have another one than its own."""
+"""Where ``results.json`` says in which order evaluators name their scores, where that is not its own."""
 
 
 def _order_of(grade: Grade) -> list[str]:
