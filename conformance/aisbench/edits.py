@@ -221,7 +221,10 @@ def edited_text(bases: list[str], port: int, count: int = 4, seed: int = 0) -> s
 _BASES_OF_A_RUN = 15
 """So many configs, each with its edits, in one process: a fifth of all."""
 EDITED: dict[str, Callable[[int], str]] = {
-    f"edits_{place}": partial(edited_text, BASES[place * _BASES_OF_A_RUN : (place + 1) * _BASES_OF_A_RUN])
+    f"edits_{place}{'_again' * seed}": partial(
+        edited_text, BASES[place * _BASES_OF_A_RUN : (place + 1) * _BASES_OF_A_RUN], seed=seed
+    )
+    for seed in range(2)
     for place in range(-(-len(BASES) // _BASES_OF_A_RUN))
 }
 """By the name of a run: what makes its text for a port."""
