@@ -143,7 +143,7 @@ _JUDGING = {
     'd["eval_cfg"]["pred_postprocessor"] = dict(type=math_postprocess_v2)',
     "trivia": 'd["eval_cfg"]["evaluator"] = dict(type=TriviaQAEvaluator)',
     "role": 'd["eval_cfg"]["pred_role"] = "BOT"',
-    "size": 'd["eval_cfg"]["sc_size"] = 2',
+    "size": 'd["infer_cfg"]["inferencer"]["batch_size"] = 3',
 }
 GENERATED = {**_SHOTS, **_PROMPTS, **_READER, **_ASKING, **_READING, **_JUDGING}
 SCORED = {
