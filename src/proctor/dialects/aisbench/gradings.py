@@ -78,7 +78,7 @@ class ConfigGrader:
 
     def _references(self) -> Iterator[Any]:
         """Yield the right answers; none where the rows cannot be read, which is said by itself."""
-        output = self._config.reader.get("output_column")
+        output = self._config.reader.get("output_column") or ""
         with suppress(ProctorError):
             yield from (row.get(output) for row in self._rows() if not isinstance(row, Failure))
 
