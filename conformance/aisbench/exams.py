@@ -89,7 +89,7 @@ def _prompts(config: DatasetConfig, rows: DatasetRows, options: DatasetOptions, 
 
 def _payload(request: Any) -> Any:
     if isinstance(request, Rolling):
-        return request.text
+        return [dict(message) for message in request.messages] or request.text
     prompt: Prompt = request.context if isinstance(request, Likelihood) else request.prompt
     return prompt.payload if isinstance(request, Generate) else prompt.text
 

@@ -69,7 +69,7 @@ def prompts(entry: dict[str, Any], values: dict[str, Any], parser: Any, as_messa
     retriever = retriever_of(values, entry)
     found = []
     inferencer = values["infer_cfg"]["inferencer"]
-    labels = inferencer.get("labels") or (retriever.get_labels() if entry["kind"] == "ppl" else [])
+    labels = inferencer.get("labels") or (sorted(retriever.get_labels(), key=str) if entry["kind"] == "ppl" else [])
     for place, chosen in enumerate(retriever.retrieve()):
         ice = retriever.generate_ice(chosen)
         if entry["kind"] == "ppl":

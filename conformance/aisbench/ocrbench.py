@@ -1,6 +1,6 @@
 """Compares the scores of OCRBench v2's questions with those of AISBench's own rules, on thousands of made-up answers.
 
-Usage: ``python -m conformance.aisbench.ocrbench [--count N] [--record FOLDER]``. Needs AISBench's environment
+Usage: ``python -m conformance.aisbench.ocrbench [--count N] [--record FILE]``. Needs AISBench's environment
 (``AISBENCH_PYTHON``) with ``apted``, ``zss``, ``distance``, and NLTK's WordNet in both (``NLTK_DATA``).
 """
 
@@ -9,6 +9,7 @@ Usage: ``python -m conformance.aisbench.ocrbench [--count N] [--record FOLDER]``
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import random
@@ -290,7 +291,7 @@ def main() -> int:
     """Print each difference and the counts; the exit status says whether all are equal."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=250, help="questions of each type")
-    parser.add_argument("--record", type=Path, help="where cases and answers are written for the tests")
+    parser.add_argument("--record", type=Path, help="the file of the tests (tests/scoring/ocrbench/upstream.jsonl.gz)")
     options = parser.parse_args()
     cases = made_cases(options.count)
     with tempfile.TemporaryDirectory() as name:
@@ -321,8 +322,10 @@ def main() -> int:
             print(f"DIFFERENT {own} / {wanted}")
     print(f"{len(cases) - wrong} of {len(cases)} equal, {len(parts)} whole evaluations compared; {dict(counts)}")
     if options.record:
-        text = json.dumps([{**case, "score": answer} for case, answer in zip(cases, answers["single"], strict=True)])
-        options.record.write_text(text + "\n", encoding="utf-8")
+        kept = [{**case, "score": answer} for case, answer in zip(cases, answers["single"], strict=True)]
+        kept = [case for case in kept if not isinstance(case["score"], dict)]
+        lines = "".join(json.dumps(case, ensure_ascii=False) + "\n" for case in [*kept, {"whole": answers["whole"]}])
+        options.record.write_bytes(gzip.compress(lines.encode(), mtime=0))
     return 1 if wrong else 0
 
 

@@ -22,8 +22,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from conformance.aisbench.edits import EDITED
 from conformance.aisbench.process_configs import FAILS, RUNS, config, write_rows
-from conformance.aisbench.recording_server import RecordingServer
+from conformance.aisbench.recording_server import RecordingServer, answer_to, varied_answer
 from conformance.aisbench.shipped_configs import SETS, shipped_text, write_data
 
 PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/env-conf/aisbench/bin/python")  # noqa: S108
@@ -37,6 +38,7 @@ EXPLAINED = {
     "prompt_logprobs": "of a request for losses AISBench reads nothing that is written; here one token is asked for",
     "pass@, cons@": "AISBench 3.1 groups the details of runs, run after run, with rows that stand repeated one by one "
     "(icl_base_evaluator.py: group() makes resample_details and does not use them), so that several rows are one",
+    "n": "one answer is what a server gives without 'n: 1'",
     "stop": "a text and a list with this text mean the same",
     "pictures": "AISBench writes the pictures of tables anew into files, and sends the names of the files",
     "once": "AISBench sends equal bodies as often as rows have them, Proctor once",
@@ -44,6 +46,7 @@ EXPLAINED = {
     "logprobs of a prediction": "the response log has them; a line has the losses that are made of them",
     "gold of nothing": "AISBench leaves out right answers that are 0, or empty; here they stand in the line",
     "None in gold": "rows of AISBench have every key that any row has; here missing parts are missing",
+    "_failed.jsonl": "AISBench writes the words of its exceptions, colours and all; here it is a failure's message",
     "-judge.jsonl": "what a judge was asked and said is in the response log and in samples.jsonl",
 }
 
@@ -51,8 +54,7 @@ EXPLAINED = {
 def plain(body: dict[str, Any], repeats: bool) -> str:
     """Return a body without what is explained."""
     found = {key: value for key, value in body.items() if key not in ("num_return_sequences", "id")}
-    if found.get("stream") is False:
-        del found["stream"]
+    found = {key: value for key, value in found.items() if (key, value) not in (("stream", False), ("n", 1))}
     if repeats:
         found.pop("seed", None)
     if "prompt_logprobs" in found:  # nothing that is written is read
@@ -82,12 +84,15 @@ def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[
     return taken(server)
 
 
-def asked_by_proctor(text: str, folder: Path, server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
+def asked_by_proctor(
+    text: str, folder: Path, server: RecordingServer, *options: str
+) -> list[tuple[str, dict[str, Any]]]:
     """Return what Proctor asks; its results are in the folder ``ours``."""
     (folder / "config.py").write_text(text, encoding="utf-8")
     for each in ("ours", "cache"):
         shutil.rmtree(folder / each, ignore_errors=True)
     command = [sys.executable, "-m", "proctor", "run", "config.py", "--output", "ours", "--output-format", "aisbench"]
+    command += options
     paths = os.pathsep.join((str(_package(folder)), os.environ.get("PYTHONPATH", "")))
     environment = {**_data(folder), "PROCTOR_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": paths}
     done = subprocess.run(
@@ -140,6 +145,13 @@ def our_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     return found
 
 
+def text_of(name: str, folder: Path, port: int) -> str:
+    """Return the text of a config by its name."""
+    if name in EDITED:
+        return EDITED[name](port)
+    return shipped_text(name, port) if name in SETS else config(name, folder, port)
+
+
 def differences(name: str, folder: Path, *, again: bool = False) -> Iterator[str]:
     """Yield what is different in one config, after running both.
 
@@ -150,15 +162,22 @@ def differences(name: str, folder: Path, *, again: bool = False) -> Iterator[str
     """
     write_rows(folder)
     kept = folder / "theirs.json"
-    with RecordingServer() as server:
-        if name in SETS:
+    with RecordingServer(varied_answer if name in EDITED else answer_to) as server:
+        if name in SETS or name in EDITED:
             write_data(folder / "data")
-        text = shipped_text(name, server.port) if name in SETS else config(name, folder, server.port)
+        text = text_of(name, folder, server.port)
         if not again or not kept.is_file():
             kept.write_text(json.dumps(asked_by_aisbench(text, folder, server)), encoding="utf-8")
         theirs = [(path, body) for path, body in json.loads(kept.read_text(encoding="utf-8"))]
-        ours = asked_by_proctor(text, folder, server)
-    repeats = "num_return_sequences" in text or re.search(r"'n': [2-9]", text) is not None
+        if name.startswith("edits_"):
+            answered = sorted({dataset for _, dataset in predictions(folder, "theirs")})
+            text += f"\ndatasets = [each for each in datasets if each['abbr'] in {answered}]\n"
+        options = ("--answers", "raw") if name in EDITED else ()  # AISBench grades thoughts, too
+        ours = asked_by_proctor(text, folder, server, *options)
+    if not ours:
+        yield f"{name}: Proctor asked nothing: {(folder / 'ours.log').read_text(encoding='utf-8')[-2000:]}"
+        return
+    repeats = "num_return_sequences" in text or re.search(r"'n': [2-9]|\[.n.\] = [2-9]", text) is not None
     if len(theirs) == 0:
         yield f"{name}: AISBench asked nothing: its log is theirs.log"
     first = Counter((path, plain(body, repeats)) for path, body in theirs)
@@ -181,7 +200,7 @@ def predictions(folder: Path, whose: str) -> dict[tuple[str, str], list[str]]:
     """Return the lines of predictions by model and dataset, sorted, without what is random."""
     found = {}
     for path in folder.glob(f"{whose}/**/predictions/*/*.jsonl"):
-        if path.stem.endswith(("-judge", "-judge-cached")):
+        if path.stem.endswith(("-judge", "-judge-cached", "_failed")):
             continue
         lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
         kept = [{key: value for key, value in line.items() if key not in _RANDOM} for line in lines]
@@ -233,19 +252,32 @@ def _summary_differences(name: str, folder: Path) -> Iterator[str]:
         if theirs is None or not own.is_file():
             yield f"{name}: there is no summary.{ending} of {'AISBench' if theirs is None else 'Proctor'}"
             continue
-        lines = ([_explained(line) for line in _compared(each)] for each in (theirs, own))
+        written = [each.read_text(encoding="utf-8").splitlines() for each in (theirs, own)]
+        without = {_cells(line)[0] for line in written[0] if _is_empty(line)} | FAILS.keys()
+        lines = ([_explained(line) for line in each if _cells(line)[0] not in without] for each in written)
         pairs = zip_longest(*lines, fillvalue="")
-        yield from (f"{name}: summary.{ending}: {a} / {b}" for a, b in pairs if a != b)
+        yield from (f"{name}: summary.{ending}: {a} / {b}" for a, b in pairs if not _is_same(a, b))
 
 
-def _compared(summary: Path) -> list[str]:
-    """Return the lines of a summary without those of datasets that AISBench stops at."""
-    return [line for line in summary.read_text().splitlines() if not set(re.split(r"\s*[,|]\s*", line)) & FAILS.keys()]
+def _is_same(theirs: str, own: str) -> bool:
+    """Return whether two lines are the same where AISBench has a number: it may stop at a dataset with one model."""
+    cells = [each.split(",") for each in (theirs, own)]
+    return len(cells[0]) == len(cells[1]) and all(a in (b, "-") for a, b in zip(*cells, strict=True))
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a line of a summary."""
+    return re.split(r"\s*[,|]\s*", line.strip("| "))
+
+
+def _is_empty(line: str) -> bool:
+    """Return whether a dataset has no number of AISBench's: it stops at it, or its evaluation fails."""
+    return set(_cells(line)[1:]) == {"-"}
 
 
 def _explained(line: str) -> str:
     """Return a line of a summary without the numbers of ``pass@k`` and ``cons@k``."""
-    cells = re.split(r"\s*[,|]\s*", line)
+    cells = _cells(line)
     place = next((place for place, cell in enumerate(cells) if cell.startswith(("pass@", "cons@"))), len(cells))
     return ",".join(cells[: place + 2])  # dataset, version, metric, mode, a number for each model
 
@@ -271,7 +303,7 @@ def _score_differences(name: str, folder: Path) -> Iterator[str]:
 def main() -> None:
     """Run and compare the configs that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=[*RUNS, *SETS])
+    parser.add_argument("names", nargs="*", default=[*RUNS, *SETS, *EDITED])
     parser.add_argument("--keep", type=Path, help="where both work; a temporary folder without it")
     parser.add_argument("--again", action="store_true", help="take what AISBench did in that folder before")
     options = parser.parse_args()

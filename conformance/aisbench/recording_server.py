@@ -5,12 +5,14 @@ text-generation-inference, Triton, MindIE and VITA, and lists one model. It impo
 runs in AISBench's environment, too.
 """
 
+# ruff: noqa: RUF001 - answers in other scripts
+
 from __future__ import annotations
 
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -52,6 +54,44 @@ def answer_to(words: str) -> str:
     return f"answer {blake2b(words.encode(), digest_size=4).hexdigest()}"
 
 
+_SHAPES = (
+    "{letter}",
+    "The answer is {letter}.",
+    "({letter}) because {word} is not {other}",
+    "**{letter}**",
+    "答案：{letter}。",
+    "So it is \\boxed{{{number}}}.",
+    "\\boxed{{{letter}}}",
+    "{number}",
+    "First {number} + 2. #### {number}\n\nQuestion: what is 7?",
+    "Let us think. ANSWER: {letter}",
+    "The answer is {number}.",
+    "Yes",
+    "no, {word}",
+    "<conclude>{letter}</conclude>",
+    "<think>{other} or {word}?</think>\n{letter}. {word}",
+    "<thought>A</thought>The {word} {number}",
+    "{word} {other} {word}",
+    "the correct answer is ({letter}), {letter} and {word}.",
+    "{letter}, {number}",
+    "正确答案是{letter}，因为{word}",
+    " {letter}\n{word}",
+    "",
+)
+
+
+def varied_answer(words: str) -> str:
+    """Return one of many shapes of an answer, drawn by digest, with letters, numbers and words of the question."""
+    digest = blake2b(words.encode(), digest_size=8).digest()
+    found = re.findall(r"\w+", words) or ["nothing"]
+    return _SHAPES[digest[0] % len(_SHAPES)].format(
+        letter="ABCD"[digest[1] % 4],
+        number=next(iter(re.findall(r"\d+", words)[-1 - digest[2] % 2 :]), "12"),
+        word=found[-1 - digest[3] % min(8, len(found))],
+        other=found[-1 - digest[4] % min(20, len(found))],
+    )
+
+
 def log_probability(token: str, place: int) -> float:
     """Return the log-probability of a token: between -5 and 0, by digest."""
     return -(blake2b(f"{place}:{token}".encode(), digest_size=2).digest()[0] / 51)
@@ -72,7 +112,12 @@ class RecordingServer:
         keys: The values of ``Authorization`` that came.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Callable[[str], str] = answer_to) -> None:
+        """Create the server.
+
+        Args:
+            answer: What the model says to the words of a request.
+        """
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.keys: set[str] = set()
         recorded, keys = self.requests, self.keys
@@ -90,7 +135,7 @@ class RecordingServer:
                 keys.add(self.headers.get("Authorization", ""))
                 body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
                 recorded.append((self.path, body))
-                pieces = list(reply_to(self.path, body))
+                pieces = list(reply_to(self.path, body, answer))
                 if len(pieces) == 1 and not _streams(self.path, body):
                     self._send(pieces[0], "application/json")
                 else:
@@ -123,10 +168,10 @@ def _event(data: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
-def reply_to(path: str, body: dict[str, Any]) -> Iterator[bytes]:
+def reply_to(path: str, body: dict[str, Any], answer: Callable[[str], str] = answer_to) -> Iterator[bytes]:
     """Yield the pieces of the reply to a request."""
     words = words_of(body)
-    text = answer_to(words)
+    text = answer(words)
     halves = [text[: len(text) // 2], text[len(text) // 2 :]]
     usage = {"prompt_tokens": len(words.split()), "completion_tokens": len(text.split())}
     if path.endswith(("/chat/completions", "/v1/completions")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -214,6 +215,27 @@ def test_results_of_an_earlier_run_are_shown_without_asking(invoke, folder):
     code, out, _ = invoke("run", "--mode", "viz", "-w", "own")
     assert code == 0
     assert "samples.arithmetic" in out
+
+
+def test_scores_of_a_run_are_shown_in_the_order_of_the_evaluator(invoke, folder):
+    """IFEval names the share of prompts before that of instructions, and results.json is sorted."""
+    del folder
+    gold = {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}
+    Path("rows.jsonl").write_text("".join(json.dumps({"q": f"q{i}", "gold": gold}) + "\n" for i in range(2)))
+    Path("followed.py").write_text(
+        "datasets = [dict(abbr='followed', type='HFDataset', path='json', data_files='rows.jsonl',"
+        " reader_cfg=dict(input_columns=['q'], output_column='gold', train_split='train', test_split='train'),"
+        " infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{q}'),"
+        " retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),"
+        " eval_cfg=dict(evaluator=dict(type='IFEvaluator')))]"
+    )
+    code, _, err = invoke("run", *SCRIPTED, "--tasks", "followed.py", "-o", "own")
+    assert code == 0, err
+    code, out, err = invoke("run", "--mode", "viz", "-w", "own", "--json")
+    assert code == 0, err
+    shown = list(json.loads(out)["followed"])
+    names = [f"{level}-level-{how}-accuracy" for how in ("strict", "loose") for level in ("Prompt", "Inst")]
+    assert [name for name in shown if name in names] == names
 
 
 def test_a_model_of_the_hub_is_described_as_there(invoke, folder):

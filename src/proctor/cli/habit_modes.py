@@ -114,6 +114,7 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
     from proctor.results.summary import failure_notes, rows_of_groups, score_rows
+    from proctor.running.run import SCORE_ORDER, in_order
     from proctor.runs.stored_run import load_run
 
     if mode != "viz":
@@ -122,11 +123,13 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
             hint=f"proctor run {folder} grades it again, and asks what is missing",
         )
     run = load_run(folder)
-    rows = list(score_rows(run.results, every_score=every_score))
+    orders = run.run.get(SCORE_ORDER) or {}
+    results = {name: in_order(entry, orders.get(name, [])) for name, entry in run.results.items()}
+    rows = list(score_rows(results, every_score=every_score))
     if as_json:
-        print_json(run.results, indent=2)
+        print_json(results, indent=2)
     else:
-        console().print(score_table(rows, rows_of_groups(run.results)))
+        console().print(score_table(rows, rows_of_groups(results)))
     notes = failure_notes(rows)
     for note in notes:
         warn(f"warning: {note}")

@@ -12,7 +12,9 @@ from proctor.cli.exam_options import split_names
 from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import Habits
 from proctor.cli.run_options import changed_spec, of_model, origin_of_model, spec_of_options
+from proctor.dialects.aisbench.reader import read_config
 from proctor.dialects.aisbench.resolve import configs_of
+from proctor.dialects.aisbench.run_sections import idle_sections
 from proctor.dialects.aisbench.summary import SummaryTable, named_summarizer, summary_of, summary_of_datasets
 from proctor.errors import Diagnostic, OutputError, ProctorError, UsageError
 
@@ -39,6 +41,8 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, habits
     _trust(execution)
     origin = origin_of_model(options, path)
     jobs = {name: (spec, origin) for name, spec in _specs(path, options, habits.models).items()}
+    for idle, why in idle_sections(read_config(path)).items():
+        say(f"note: the config says what has no effect here: {idle}: {why}")
     results, code = _run_all(jobs, execution, habits, **printed)
     if results:
         summarizer = _summarizer(habits, options)

@@ -207,6 +207,8 @@ def _conclude(
         run["stopped"] = stopped
     if grading.latency:
         run["latency"] = grading.latency
+    if orders := {name: order for name, grade in grades.items() if (order := _order_of(grade))}:
+        run[SCORE_ORDER] = orders
     if folder is not None:
         folder.write_results(results, run)
     return RunResult(results, run, grades, folder.path if folder is not None else None, stopped)
@@ -335,9 +337,23 @@ def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) ->
     return _sorted(entry)
 
 
+SCORE_ORDER = "score_order"
+"""Where ``results.json`` says in which order evaluators name their scores, where that is not its own."""
+
+
+def _order_of(grade: Grade) -> list[str]:
+    """Return the names of scores in the order of the evaluator; empty where that is the order of ``results.json``."""
+    names = [score.name for score in grade.table]
+    return names if names != sorted(names) else []
+
+
 def in_its_order(entry: Mapping[str, Any], grade: Grade | None) -> Mapping[str, Any]:
     """Return the results of an exam, its scores first, in the order in which its evaluator names them."""
-    names = [score.name for score in grade.table] if grade is not None else []
+    return in_order(entry, [score.name for score in grade.table] if grade is not None else [])
+
+
+def in_order(entry: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the results of an exam with the named scores first."""
     return {**{name: entry[name] for name in names if name in entry}, **entry}
 
 

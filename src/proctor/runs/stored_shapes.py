@@ -74,6 +74,7 @@ _RUN: dict[str, Check] = {
     "usage": _is_mapping_of(_is_mapping_of(is_count)),
     "judges": _is_mapping_of(_is_mapping),
     "latency": _is_mapping_of(_is_mapping_of(_is_mapping)),
+    "score_order": _is_mapping_of(_is_list_of(_is_text)),
     "machine": _is_mapping,
     "versions": _is_mapping,
 }

@@ -8,6 +8,8 @@ from proctor.errors import MissingExtraError
 
 METEOR_DATA = "python -m nltk.downloader wordnet omw-1.4"
 """The command that fetches what NLTK's METEOR reads."""
+WORDNET = f"nltk:corpora/wordnet={METEOR_DATA}"
+"""What METEOR needs, as a requirement."""
 
 
 def words_meteor(given: Sequence[str], wanted: Sequence[str], purpose: str = "METEOR", extra: str = "text") -> float:

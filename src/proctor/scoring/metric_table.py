@@ -12,9 +12,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -33,6 +34,7 @@ from proctor.scoring.registry import (
     is_word,
     named,
 )
+from proctor.scoring.requirements import lacking
 from proctor.scoring.score import Unit
 
 Reads = Literal["columns", "text", "pairs", "choices", "likelihood", "repeats", "own"]
@@ -53,6 +55,7 @@ class MetricEntry(Entry):
         higher_is_better: Whether more is better.
         several_references: Whether it takes a list of acceptable answers; others take exactly one.
         reads_rows: Whether it may look at whole rows, which are kept for it then.
+        row_packages: The function from a reference to what its row needs besides ``packages``, where rows differ.
     """
 
     reads: Reads = "columns"
@@ -62,6 +65,19 @@ class MetricEntry(Entry):
     higher_is_better: bool = True
     several_references: bool = False
     reads_rows: bool = True
+    row_packages: str = ""
+
+    def check_rows(self, references: Callable[[], Iterable[Any]]) -> Iterator[Diagnostic]:
+        """Yield what rows need and this machine lacks; nothing is read where all rows need the same.
+
+        Args:
+            references: The right answers of the rows that are asked about.
+        """
+        if not self.row_packages:
+            return
+        module, _, name = self.row_packages.partition(":")
+        needed_by = getattr(import_module(module), name)
+        yield from lacking(self.name, (each for reference in references() for each in needed_by(reference)))
 
 
 @cache

@@ -110,7 +110,7 @@ class RegisteredMetric(Metric):
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what is known before anybody is asked: missing packages, untrusted code."""
-        yield from self.entry.check()
+        yield from self.entry.check({"project": self.project, **self.arguments})
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         if not len(columns):

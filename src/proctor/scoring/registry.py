@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from importlib.util import find_spec
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from proctor.artifacts.catalogs import catalogs
 from proctor.artifacts.query import parse_query
 from proctor.errors import Diagnostic, ProctorError, QueryError, ScoringError, did_you_mean
+from proctor.scoring.requirements import lacking
 
 UNITXT, LM_EVAL, OPENCOMPASS = "unitxt", "lm_eval", "opencompass"
 SYSTEMS = (UNITXT, LM_EVAL, OPENCOMPASS)
@@ -36,7 +37,10 @@ class Entry:
         system: Whose it is: ``unitxt``, ``lm_eval``, ``opencompass``, or the name of a plugin.
         target: The function behind it, as ``module:attribute``.
         arguments: Arguments that the name stands for.
-        packages: What it imports that may be missing: ``module=pip install …``.
+        packages: What it imports that may be missing: ``module=pip install …``, and data that NLTK reads
+            (:mod:`proctor.scoring.requirements`).
+        packages_where: What it imports where an argument has a value (``language=zh``), or by the rules of a project
+            (``project=aisbench``).
         runs_code: Whether it runs programs that a model wrote.
     """
 
@@ -45,6 +49,7 @@ class Entry:
     target: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
+    packages_where: Mapping[str, Sequence[str]] = field(default_factory=dict)
     runs_code: bool = False
 
     @property
@@ -64,14 +69,23 @@ class Entry:
             raise ScoringError(f"'{self.key}' stands for {self.target}, which does not exist")
         return found
 
-    def check(self) -> Iterator[Diagnostic]:
-        """Yield what is known to be missing before it is used: packages, and a prison for programs."""
-        for package in self.packages:
-            module, _, install = package.partition("=")
-            if find_spec(module) is None:
-                yield Diagnostic(f"'{self.name}' needs the package '{module}', which is not installed", hint=install)
+    def check(self, given: Mapping[str, Any] = NOTHING) -> Iterator[Diagnostic]:
+        """Yield what is known to be missing before it is used: packages, their data, and a prison for programs.
+
+        Args:
+            given: The arguments that it is called with; ``project`` says whose rules are meant.
+        """
+        known = {**self.arguments, **given}
+        further = (each for where, each in self.packages_where.items() if _holds(where, known))
+        yield from lacking(self.name, (*self.packages, *chain.from_iterable(further)))
         if self.runs_code:
             yield from imprisonable(self.name)
+
+
+def _holds(where: str, given: Mapping[str, Any]) -> bool:
+    """Return whether an argument has the value that a condition names."""
+    name, _, value = where.partition("=")
+    return str(given.get(name)) == value
 
 
 def imprisonable(name: str) -> Iterator[Diagnostic]:

@@ -11,6 +11,7 @@ import pytest
 from proctor.demos import retrievers_dense, retrievers_mdl
 from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.exam import dataset_exam
+from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
@@ -84,10 +85,29 @@ class TestDraws:
         exam = dataset_exam(config(n=3, top="ais_bench.benchmark.datasets"), ExamOptions(samples={"set": [5]}))
         assert [each.requests[0].decoding.seed for each in exam.questions()] == [None, 1, 2]
 
-    def test_repeats_of_a_run_are_n_of_the_config(self):
-        asked = list(dataset_exam(config(n=3)).questions())
-        again = list(dataset_exam(config(), ExamOptions(repeats=3)).questions())
-        assert [each.requests for each in again] == [each.requests for each in asked]
+    @pytest.mark.parametrize("top", ["opencompass.datasets", "ais_bench.benchmark.datasets"])
+    @pytest.mark.parametrize(
+        "retriever", [RANDOM, {"type": "FixKRetriever", "fix_id_list": [0, 3]}, {"type": "ZeroRetriever"}], ids=str
+    )
+    @pytest.mark.parametrize("by", ["run", "model"])
+    def test_repeats_of_a_run_or_a_model_ask_the_same_again(self, by, retriever, top):
+        """The rows that a range leaves, each so often, with the demos that it has without repeats."""
+        own = config(retriever, top, reader={"test_range": "[1:4]"})
+        changed = {"options": ExamOptions(repeats=3)} if by == "run" else {"changed": DatasetOptions(repeats=3)}
+        once, asked = prompts(dataset_exam(own)), dataset_exam(own, **changed)
+        assert len(once) == 3
+        assert prompts(asked) == [text for text in once for _ in range(3)]
+        seeds = [each.requests[0].decoding.seed for each in asked.questions()]
+        assert seeds == [None, 1, 2] * 3
+
+    def test_n_of_a_config_repeats_the_rows_of_demos_too(self):
+        """Both systems do; and OpenCompass takes ranges of what it has repeated."""
+        few = {"type": "FixKRetriever", "fix_id_list": [0, 1]}
+        whole = prompts(dataset_exam(config(few, reader={"test_range": "[6:10]"}, n=2)))
+        assert [text.splitlines()[-1] for text in whole] == [f"test{i} " for i in (6, 7, 0, 1)]
+        each = prompts(dataset_exam(config(few, "ais_bench.benchmark.datasets", reader={"test_range": "[1:3]"}, n=2)))
+        assert [text.splitlines()[-1] for text in each] == [f"test{i} " for i in (1, 1, 2, 2)]
+        assert each[0].splitlines()[:2] == ["train0 A", "train0 A"]
 
     def test_a_seed_draws_anew_and_none_is_the_configs_own(self):
         own = prompts(dataset_exam(config(RANDOM)))

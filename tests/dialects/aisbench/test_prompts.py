@@ -148,6 +148,14 @@ def test_labels_are_choices():
     assert prompt.spans[-1].origin == "choice[1]"
 
 
+def test_labels_of_a_template_are_in_the_order_of_a_written_config():
+    """Upstream's runners write configs with sorted keys: of labels with equal losses another one would win."""
+    template = {"type": "PromptTemplate", "template": {label: f"{{question}} {label}" for label in ("no", 10, "a", 2)}}
+    assert PromptBuilder({"prompt_template": template}, READER).labels == [10, 2, "a", "no"]
+    given = {"prompt_template": template, "inferencer": {"type": "PPLInferencer", "labels": ["no", "a"]}}
+    assert PromptBuilder(given, READER).labels == ["no", "a"]
+
+
 def test_likelihoods_of_answers_alone():
     template = {
         "type": "PromptTemplate",

@@ -58,6 +58,11 @@ SERVER = {
 }
 
 DATASETS = [
+    (
+        "pred_postprocessor=dict(type=first_option",
+        "sc_size=3, pred_postprocessor=dict(type=first_option",
+        "sc_size votes among several answers",
+    ),
     ('path="sums.jsonl"', 'pth="sums.jsonl"', "did you mean 'path'"),
     ('path="sums.jsonl",', "", "JsonlDataset needs 'path'"),
     ('abbr="sums"', 'abr="sums"', "did you mean 'abbr'"),

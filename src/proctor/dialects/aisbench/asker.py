@@ -74,10 +74,11 @@ class RetrieverDraw:
 
     Args:
         prompts: What makes the prompts; some retrievers try them out.
+        times: How often each row is asked with the same demos: where a model or a run says it, not the dataset.
     """
 
-    def __init__(self, prompts: Prompts) -> None:
-        self._prompts = prompts
+    def __init__(self, prompts: Prompts, times: int = 1) -> None:
+        self._prompts, self._times = prompts, times
         self._known: tuple[Opened, int | None, Sequence[Sequence[int]]] | None = None
 
     def bind(self, opened: Opened, seed: int | None) -> Callable[[Ask, Row], Demos]:
@@ -96,9 +97,9 @@ class RetrieverDraw:
             return lambda ask, row: same
         if self._known is None or self._known[0] is not opened or self._known[1] != seed:
             rows = opened.rows if isinstance(opened.rows, Sequence) else list(opened.rows)
-            self._known = opened, seed, builder.retrieve(rows, seed)
-        chosen = self._known[2]
-        return lambda ask, row: tuple(chosen[ask.place])
+            self._known = opened, seed, builder.retrieve(rows[:: self._times], seed)
+        chosen, times = self._known[2], self._times
+        return lambda ask, row: tuple(chosen[ask.place // times])
 
 
 @dataclass(frozen=True, slots=True)

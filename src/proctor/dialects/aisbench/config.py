@@ -13,7 +13,14 @@ from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.evaluators import evaluation_slips
-from proctor.dialects.aisbench.inferencers import INFERENCERS, Inferencer, inferencer_of, inferencer_problems
+from proctor.dialects.aisbench.inferencers import (
+    GENERATE,
+    INFERENCERS,
+    PPL,
+    Inferencer,
+    inferencer_of,
+    inferencer_problems,
+)
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
 from proctor.dialects.aisbench.part_values import dataset_value_problems
@@ -206,12 +213,24 @@ def _scoring_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
             why, hint = f"it is {shown(judge)}", "evaluator=dict(type=…)"
             yield Diagnostic("the evaluator is not a dictionary", place, path, why, hint)
         yield from evaluation_slips({key: each for key, each in evaluation.items() if not _is_comparison(each)})
+        yield from _vote_problems(evaluation, values.get("infer_cfg"))
     judging = values.get("judge_infer_cfg")
     if judging and not isinstance(judging, Mapping):
         place, path = location_of(values), "$.judge_infer_cfg"
         yield Diagnostic("judge_infer_cfg is not a dictionary", place, path, f"it is {shown(judging)}")
     if (judge := judge_of(values)) is not None:
         yield from judge.problems(columns_of_reader(values.get("reader_cfg")))
+
+
+def _vote_problems(evaluation: Mapping[str, Any], inference: Any) -> Iterator[Diagnostic]:
+    """Yield a vote among answers of which there is one each."""
+    inferencer = inference.get("inferencer") if isinstance(inference, Mapping) else None
+    name = short_name(inferencer.get("type", "")) if isinstance(inferencer, Mapping) else ""
+    if evaluation.get("sc_size") is not None and INFERENCERS.get(name) in (GENERATE, PPL) and name != "SCInferencer":
+        why = f"{name} asks for one; upstream then takes the most frequent character of each answer"
+        hint = "inferencer=dict(type=SCInferencer, sc_size=…), or take it out"
+        where = location_of(evaluation)
+        yield Diagnostic("sc_size votes among several answers", where, "$.eval_cfg.sc_size", why, hint)
 
 
 def _is_comparison(part: Any) -> bool:

@@ -301,7 +301,7 @@ def check_evaluator(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
 def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     arguments = _arguments(config)
     if (entry := _entry(config)) is not None:
-        yield from entry.check()
+        yield from entry.check({"project": project_of(dotted_name(config.get("type"))), **arguments})
         check_arguments(entry, arguments)
         yield from _judge_problems(entry, config)
         names = ("model_name", "url", "use_extract_model")
@@ -379,6 +379,14 @@ def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
 def _is_own(kind: Any) -> bool:
     """Return whether something is code of the config's own, and not a name of upstream's or of a table."""
     return not isinstance(kind, str) and dotted_name(kind).partition(".")[0] not in _UPSTREAM
+
+
+def row_problems(eval_cfg: Mapping[str, Any], references: Callable[[], Iterable[Any]]) -> Iterator[Diagnostic]:
+    """Yield packages and data that the evaluator needs for rows that are asked about, and that are not here."""
+    config = eval_cfg.get("evaluator") or {}
+    entry = _entry(config) if isinstance(config, Mapping) else None
+    for problem in entry.check_rows(references) if entry is not None else ():
+        yield problem.at(location_of(config), "$.eval_cfg.evaluator")
 
 
 def grading_problems(

@@ -92,7 +92,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         dialect="aisbench",
         source=_source(config, given, options),
         rows=rows,
-        draw=RetrieverDraw(prompts),
+        draw=RetrieverDraw(prompts, config.count if config.by_row else 1),
         asker=ConfigAsker(config, options, prompts),
         grader=_grader(config, given, options, rows),
         options=given,
@@ -119,7 +119,14 @@ def _effects(config: DatasetConfig) -> list[Effect]:
 
 def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows) -> Grader:
     by = GroupBy.of(given.group_by)
-    grader = ConfigGrader(config, options, lambda: rows.dataset.in_blocks, by, is_scored=not given.predict_only)
+    grader = ConfigGrader(
+        config,
+        options,
+        lambda: rows.dataset.in_blocks,
+        by,
+        is_scored=not given.predict_only,
+        rows=lambda: rows.dataset.test,
+    )
     if config.count < _SEVERAL or (given.repeats is None and not given.reduce):
         return grader
     return CopiesGrader(grader, config.count, given.reduce, in_blocks=lambda: rows.dataset.in_blocks)

@@ -9,6 +9,7 @@ from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.judged_names import judged_names
 from proctor.dialects.aisbench.reader import datasets_of
+from proctor.dialects.aisbench.run_sections import section_problems
 from proctor.dialects.aisbench.signatures import project_named
 from proctor.dialects.aisbench.summarizer_keys import summarizer_problems
 from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
@@ -48,6 +49,7 @@ def file_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         values: Its top-level names.
     """
     yield from _name_problems(values)
+    yield from section_problems(values)
     for name in ("datasets", "models"):
         listed = values.get(name)
         if listed is not None and not isinstance(listed, list | tuple):

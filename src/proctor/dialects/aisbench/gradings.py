@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from proctor.data.fields import Row
 from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.evaluators import (
     declared_main,
@@ -18,6 +20,7 @@ from proctor.dialects.aisbench.evaluators import (
     processed,
     project_of_config,
     reads_rows,
+    row_problems,
     unit_of,
 )
 from proctor.dialects.aisbench.inferencers import CHAT, TEXT_PPL
@@ -25,7 +28,7 @@ from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.readings import TURN, Reader
 from proctor.dialects.aisbench.values import short_name
-from proctor.errors import Diagnostic
+from proctor.errors import Diagnostic, ProctorError
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.scoring.evaluators.cases import Cases
@@ -47,6 +50,7 @@ class ConfigGrader:
         group_by: Columns by which rows are scored in groups, too.
         is_scored: Whether answers are scored, rather than only recorded.
         reader: How answers are read; by default as the dataset's inferencer records them.
+        rows: Those that are asked about: some evaluators need packages and data for some rows only.
     """
 
     def __init__(
@@ -58,8 +62,9 @@ class ConfigGrader:
         *,
         is_scored: bool = True,
         reader: Read | None = None,
+        rows: Callable[[], Iterable[Row | Failure]] = tuple,
     ) -> None:
-        self._config, self._options = config, options
+        self._config, self._options, self._rows = config, options, rows
         self._reader = reader
         self._in_blocks, self._group_by, self._is_scored = in_blocks, group_by or GroupBy(), is_scored
 
@@ -67,8 +72,15 @@ class ConfigGrader:
         """Yield what can be known before anybody is asked: evaluators and post-processors that there are not."""
         if self._is_scored:
             yield from grading_problems(self._config.evaluation, self._model_postprocessor)
+            yield from row_problems(self._config.evaluation, self._references)
             if (judge := judge_of(self._config.values)) is not None:
                 yield from judge.problems()
+
+    def _references(self) -> Iterator[Any]:
+        """Yield the right answers; none where the rows cannot be read, which is said by itself."""
+        output = self._config.reader.get("output_column") or ""
+        with suppress(ProctorError):
+            yield from (row.get(output) for row in self._rows() if not isinstance(row, Failure))
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; what could not be answered is a failure, not a wrong answer."""

@@ -19,6 +19,7 @@ from proctor.dialects.aisbench.judges import judge_engine, words_of
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
 from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
 from proctor.dialects.aisbench.word_checks import columns_of_reader
@@ -99,6 +100,7 @@ class JudgeInference:
         yield from self._word_problems(columns)
         yield from _KEYS.problems(self.values, "judge_infer_cfg", _PATH)
         yield from READER.problems(self._part("judge_reader_cfg"), "judge_reader_cfg", f"{_PATH}.judge_reader_cfg")
+        yield from self._column_problems(columns)
         yield from self._row_problems()
         yield from self._inferencer_problems()
         for part in ("prompt_template", "ice_template"):
@@ -120,6 +122,15 @@ class JudgeInference:
     def _part(self, key: str) -> Mapping[str, Any]:
         found = self.values.get(key)
         return found if isinstance(found, Mapping) else {}
+
+    def _column_problems(self, columns: Sequence[str]) -> Iterator[Diagnostic]:
+        """Yield columns that are misspelt: rows of judges have those of the dataset, the answer and its number."""
+        reader, path = self._part("judge_reader_cfg"), f"{_PATH}.judge_reader_cfg"
+        known = dict.fromkeys((*columns, ANSWER, _ID))
+        for name in columns_of_reader(reader):
+            if name not in known and (meant := slips(name, known)):
+                what = f"the judge's rows have no column '{name}'"
+                yield Diagnostic(what, location_of(reader), path, hint=f"did you mean '{meant[0]}'?")
 
     def _row_problems(self) -> Iterator[Diagnostic]:
         kind = self.values.get("judge_dataset_type")

@@ -61,8 +61,9 @@ def postprocessor_problems(config: Mapping[str, Any] | None, project: str = "ope
         yield from error.diagnostics
         return
     kind = (config or {}).get("type")
-    entry = text_function_table().find(short_name(kind), (project, OPENCOMPASS)) if isinstance(kind, str) else None
-    yield from entry.check() if entry is not None else ()
+    named = isinstance(kind, str | Reference) and dotted_name(kind).partition(".")[0] in (*_PROJECTS, dotted_name(kind))
+    entry = text_function_table().find(short_name(kind), (project, OPENCOMPASS)) if named else None
+    yield from entry.check(config or {}) if entry is not None else ()
 
 
 def misspelt(config: Mapping[str, Any]) -> str:

@@ -176,12 +176,16 @@ class PromptBuilder:
 
     @cached_property
     def labels(self) -> list[Any]:
-        """The labels that likelihoods are asked for: the inferencer's, the template's, or the answers in the index."""
+        """The labels that likelihoods are asked for: the inferencer's, the template's, or the answers in the index.
+
+        Those of a template are sorted as text: upstream's runners write configs down with sorted keys and read them
+        again, and of labels with equal losses the first wins.
+        """
         if given := self._inferencer.get("labels"):
             return list(given)
         template = self.template
         if isinstance(template, BasePromptTemplate) and template.labels:
-            return template.labels
+            return sorted(template.labels, key=str)
         if self.output_column is None:
             return []
         column = self.output_column

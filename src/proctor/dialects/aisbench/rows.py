@@ -31,7 +31,8 @@ class ConfigRows:
     @cached_property
     def dataset(self) -> DatasetRows:
         """The rows that are asked about, and those that examples come from."""
-        return self._given if self._given is not None else open_dataset(self._config.values)
+        config = self._config
+        return self._given if self._given is not None else open_dataset(config.values, by_row=config.by_row)
 
     def open(self, selection: Selection) -> Opened:
         """Return the rows after ``reader_cfg``; with ``n`` runs, every row ``n`` times.

@@ -7,7 +7,7 @@ come from the user's folders or, where they are not there, from a hub dataset wi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -43,13 +43,15 @@ class DatasetRows:
     in_blocks: bool = False
 
 
-def open_dataset(config: Mapping[str, Any], dataset_map: str | None = None) -> DatasetRows:
+def open_dataset(config: Mapping[str, Any], dataset_map: str | None = None, *, by_row: bool = False) -> DatasetRows:
     """Return the rows that a dataset config stands for.
 
     Args:
         config: One dataset of a config: ``type``, its arguments, ``reader_cfg``. The type is a name that the config
             imports, a string, or (where code is trusted) a class.
         dataset_map: The user's map of datasets; by default the one that ``PROCTOR_DATASET_MAP`` names.
+        by_row: Whether ``n`` is what a model or a run says, not the dataset: the rows that ``reader_cfg`` leaves are
+            asked about so often each, and demos are drawn as without it.
 
     Raises:
         DataError: The type is unknown, the files are not what they should be, or a range or a column is wrong.
@@ -59,7 +61,7 @@ def open_dataset(config: Mapping[str, Any], dataset_map: str | None = None) -> D
     place = getattr(config, "location", None)
     reader = config.get("reader_cfg") or {}
     splits = dataset_splits(config, dataset_map)
-    replicas = Replicas.of(config)
+    replicas = replace(Replicas.of(config), by_row=by_row)
     mapped = mapped_splits(replicas.before_ranges(splits), reader, place)
     test = replicas.after_ranges(mapped["test"](), "test")
     check_columns(test, reader, config.get("infer_cfg"), place)
@@ -71,12 +73,14 @@ def open_dataset(config: Mapping[str, Any], dataset_map: str | None = None) -> D
 class Replicas:
     """``n``: every row asked several times, and the two columns that upstream adds to each row.
 
-    OpenCompass repeats the whole dataset, AISBench each row; the one before ranges are taken, the other after.
+    OpenCompass repeats the whole dataset, AISBench each row; the one before ranges are taken, the other after. Both
+    repeat the rows that demos come from, too, unless a model says how often (``num_return_sequences``).
     """
 
     abbr: str
     runs: int
     project: str
+    by_row: bool = False
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> Replicas:
@@ -96,20 +100,24 @@ class Replicas:
     @property
     def in_blocks(self) -> bool:
         """Whether the whole is repeated, rather than each row."""
-        return self.project != "aisbench"
+        return self.project != "aisbench" and not self.by_row
 
     def before_ranges(self, splits: Splits) -> Splits:
         """Return splits as ``reader_cfg`` finds them: in OpenCompass with the whole of each repeated."""
-        if not self.in_blocks:
+        if self.project == "aisbench":
             return splits
         return {name: partial(self._repeated, read, name) for name, read in splits.items()}
 
     def _repeated(self, read: Callable[[], Sequence[AnyRow]], split: str) -> Sequence[AnyRow]:
-        return RepeatedRows(read(), self.abbr if split == WHOLE else f"{self.abbr}_{split}", self.runs, in_blocks=True)
+        times = 1 if self.by_row else self.runs
+        return RepeatedRows(read(), self.abbr if split == WHOLE else f"{self.abbr}_{split}", times, in_blocks=True)
 
     def after_ranges(self, rows: Sequence[AnyRow], name: str) -> Sequence[AnyRow]:
-        """Return the rows that a ``reader_cfg`` chose: in AISBench with each one repeated."""
-        return rows if self.in_blocks else RepeatedRows(rows, f"{self.abbr}_{name}", self.runs)
+        """Return the rows that a ``reader_cfg`` chose: each one repeated where AISBench or a run repeats it."""
+        if self.in_blocks:
+            return rows
+        times = 1 if self.by_row and name != "test" else self.runs
+        return RepeatedRows(rows, f"{self.abbr}_{name}" if self.project == "aisbench" else "", times)
 
 
 def _is_count(value: object) -> bool:

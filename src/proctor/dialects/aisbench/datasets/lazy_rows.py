@@ -216,7 +216,7 @@ class RepeatedRows(_Rows):
 
     Args:
         rows: Each instance once.
-        subdivision: Value of the column of that name.
+        subdivision: Value of the column of that name; without one, rows stay as they are.
         times: How often each is asked about.
         in_blocks: Whether the whole is repeated, rather than each row.
     """
@@ -241,6 +241,8 @@ class RepeatedRows(_Rows):
         return self._numbered(self._rows[index], index)
 
     def _numbered(self, row: AnyRow, index: int) -> AnyRow:
+        if not self._subdivision:
+            return row
         if isinstance(row, Failure):
             return structs.replace(row, message=f"{self._subdivision}[{index}]: {row.message}")
         return {**row, "subdivision": self._subdivision, "idx": index}

@@ -28,6 +28,7 @@ from proctor.scoring.evaluators.ocrbench.tables import (
     html_table_similarity,
     markdown_table_similarity,
 )
+from proctor.scoring.meteor import WORDNET
 
 _NO_RULE, _NO_BOX = "without eval", "without bbox"
 """What the table says where a question has no rule or place of its own."""
@@ -118,6 +119,12 @@ def question_score(said: str, reference: Mapping[str, Any]) -> float | None:
 
 
 # -- rules -----------------------------------------------------------------------------------------------------------
+
+
+def data_of(reference: Any) -> tuple[str, ...]:
+    """Return the data that scoring a question needs: WordNet, where texts that were read are compared."""
+    kind = reference.get("category") if isinstance(reference, Mapping) else None
+    return (WORDNET,) if _RULES.get(str(kind)) in _READING else ()
 
 
 def _short(question: _Question) -> float:
@@ -215,3 +222,5 @@ _RULES: Mapping[str, Callable[[_Question], float | None]] = {
     "full-page OCR cn": _read,
 }
 """The rule of each type of question."""
+_READING = (_handwriting, _translation, _read)
+"""Rules that compare texts by METEOR among others."""

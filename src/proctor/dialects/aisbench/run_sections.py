@@ -1,0 +1,134 @@
+"""What a config says of the run itself: ``infer``, ``eval``, ``work_dir``, which model sits which dataset.
+
+A run here is one process that needs no partitioners, runners and tasks: they are named as without effect. What would
+change who is asked what is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from proctor.dialects.aisbench.values import ConfigDict, location_of
+from proctor.errors import Diagnostic, closest, did_you_mean
+from proctor.scoring.text_distance import levenshtein
+
+SECTIONS = ("infer", "eval")
+"""Stages of upstream's runs, each with what splits it into tasks and what runs them."""
+_PARTS = {
+    "partitioner": "a run is one process, and tasks are not split",
+    "runner": "a run is one process; --max-concurrency says how many requests are open at once",
+    "given_pred": "",
+}
+_SPLITTING = frozenset(
+    {
+        "type",
+        "out_dir",
+        "keep_keys",
+        "n",
+        "strategy",
+        "num_worker",
+        "num_split",
+        "min_task_size",
+        "max_task_size",
+        "gen_task_coef",
+        "dataset_size_path",
+        "add_cfg",
+    }
+)
+"""Arguments of partitioners that say how work is cut into tasks: no answer and no score depends on them."""
+_OF_THE_FILE = ("models", "judge_models", "datasets")
+"""Arguments of partitioners that are honoured where they are the lists at the top of the file."""
+_COMBINATIONS = "model_dataset_combinations"
+_WORK_DIR = "--output says where results go"
+_SLIPS = 2
+"""Letters in which a mistyped name differs, as for other names at the top of a file."""
+
+
+def section_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what a config says of the run that is misspelt, or would change who is asked what.
+
+    Args:
+        values: Its top-level names.
+    """
+    if values.get(_COMBINATIONS) is not None:
+        yield Diagnostic(
+            f"'{_COMBINATIONS}' cannot be honoured",
+            None,
+            f"$.{_COMBINATIONS}",
+            "every model of a run is asked every dataset of it",
+            "write a config for each combination, or choose with --tasks and --models",
+        )
+    yield from _misspelt(values)
+    for name in SECTIONS:
+        section = values.get(name)
+        if isinstance(section, Mapping):
+            yield from _problems_of(section, name, values)
+        elif section is not None:
+            yield Diagnostic(f"'{name}' is not a dictionary", None, f"$.{name}", hint=f"{name} = dict(runner=dict(…))")
+
+
+def idle_sections(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a config says of the run and has no effect here, by path, each with the reason."""
+    found: dict[str, str] = {}
+    for name in SECTIONS:
+        section = values.get(name)
+        for part, own in section.items() if isinstance(section, Mapping) else ():
+            if part in _PARTS and isinstance(own, Mapping):
+                keys = [path for path in _paths(own) if path.partition(".")[0] not in _OF_THE_FILE]
+                found[f"{name}.{part}({', '.join(keys)})"] = _PARTS[part]
+    if values.get("work_dir") is not None:
+        found["work_dir"] = _WORK_DIR
+    return found
+
+
+def _paths(values: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in values.items():
+        yield str(key)
+        if isinstance(value, Mapping):
+            yield from (f"{key}.{each}" for each in value)
+
+
+def _problems_of(section: Mapping[str, Any], name: str, values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    where = location_of(section)
+    for key, part in section.items():
+        path = f"$.{name}.{key}"
+        if key not in _PARTS or not _PARTS[key]:
+            hint = did_you_mean(str(key), ("partitioner", "runner")) or "it has partitioner and runner"
+            yield Diagnostic(f"'{name}' knows no '{key}'", where, path, hint=hint)
+        elif not isinstance(part, Mapping):
+            yield Diagnostic(f"'{key}' of '{name}' is not a dictionary", where, path)
+        elif key == "partitioner":
+            yield from _partitioner_problems(part, path, values)
+
+
+def _partitioner_problems(part: Mapping[str, Any], path: str, values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    for key, value in part.items():
+        if key in _SPLITTING or (key in _OF_THE_FILE and value in (values.get(key), [], None)):
+            continue
+        slip = closest(str(key), _SPLITTING | set(_OF_THE_FILE))
+        hint = f"did you mean '{slip[0]}'?" if slip else "take it out"
+        if key in _OF_THE_FILE:
+            hint = f"{key} = […] at the top of the file is what is read"
+        what = f"'{key}' of a partitioner cannot be honoured"
+        yield Diagnostic(what, location_of(part), f"{path}.{key}", "it changes who is asked what", hint)
+
+
+def _misspelt(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield names that are nearly those of the run's sections, where they hold what those hold."""
+    for name, value in values.items():
+        if name in (*SECTIONS, "work_dir"):
+            continue
+        is_section = isinstance(value, ConfigDict) and bool(value.keys() & {"partitioner", "runner"})
+        if is_section:
+            near = [each for each in closest(name, SECTIONS) if each not in values]
+            missing = [each for each in SECTIONS if each not in values]
+            wanted = (near or missing or [""])[0] if levenshtein(name, (near or [""])[0]) <= _SLIPS else ""
+        elif isinstance(value, str) and "work_dir" not in values and levenshtein(name, "work_dir") <= _SLIPS:
+            wanted = "work_dir"
+        else:
+            continue
+        if wanted:
+            yield Diagnostic(
+                f"nothing reads '{name}'", location_of(value), f"$.{name}", hint=f"did you mean '{wanted}'?"
+            )
