@@ -33,6 +33,10 @@ from proctor.errors import UnknownArtifactError
 from proctor.jsonable import jsonable
 
 
+TYPE_DEFAULT_MAP: dict[type, Any] = {list: [], dict: {}, str: "", int: 0, float: 0}
+"""What stands for a missing value of a type."""
+
+
 class _Scored(NamedTuple):
     """The scores of a dataset, and those of what a model read out of the answers."""
 

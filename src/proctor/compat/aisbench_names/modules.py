@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from proctor.compat.aisbench_names import constants
 from proctor.compat.aisbench_names.refused import refused_modules
 
 _HOME = "proctor.compat.aisbench_names"
@@ -13,7 +14,10 @@ _INFERENCER = "ais_bench.benchmark.openicl.icl_inferencer"
 _API = "ais_bench.benchmark.models.api_models"
 _CALCULATORS = "ais_bench.benchmark.calculators"
 
+_METRICS = "ais_bench.benchmark.openicl.icl_evaluator.hf_metrics"
+
 SAME: Mapping[str, str] = {
+    **{f"{_METRICS}.{name}": f"{_HOME}.hf_metrics" for name in ("accuracy", "rouge", "sacrebleu", "squad")},
     f"{_API}.base_api": f"{_HOME}.models_base",
     f"{_API}.mindie_stream_api": f"{_HOME}.models_mindie",
     f"{_API}.tgi_api": f"{_HOME}.models_tgi",
@@ -147,6 +151,20 @@ _RENAMED: Mapping[str, Mapping[str, str]] = {
     "humanevalx.humaneval_x_utils": {"estimate_pass_at_k": f"{_PLAIN}:pass_at_k_of_each"},
     "longbench.evaluators": {"normalize_answer": f"{_PLAIN}:normalize"},
 }
+
+
+def with_constants(listed: Mapping[str, Mapping[str, str]], packages: Collection[str]) -> dict[str, Mapping[str, str]]:
+    """Return tables of modules, and in them the constants that modules have.
+
+    Args:
+        listed: Names by module, and where they are.
+        packages: Those whose modules have all names of the package.
+    """
+    found = dict(listed)
+    for module, names in constants.places().items():
+        package = next((each for each in packages if module.startswith(f"{each}.")), "")
+        found[module] = {**found.get(module, found.get(package, {})), **names}
+    return found
 
 
 def tables(classes: Mapping[str, str]) -> dict[str, dict[str, str]]:
