@@ -169,6 +169,8 @@ class _AliasModule(ModuleType):
         except ImportError:
             child = f"{self.__name__}.{name}"
             if not self.__alias.lists(child):
+                if name.startswith("_"):  # looked for, not imported: by mock, by inspect
+                    raise AttributeError(name) from None
                 raise
             value = importlib.import_module(child)
         setattr(self, name, value)

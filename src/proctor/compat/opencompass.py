@@ -197,9 +197,15 @@ AIS_BENCH = Alias(
 """The alias of AISBench 3.1."""
 
 _CONFIGS = _in(f"{_AIS}.config_objects", ("Config", "ConfigDict"))
+_FILES = _in(f"{_AIS}.mmengine_files", ("load", "dump", "mkdir_or_exist"))
 MMENGINE = Alias(
     "mmengine",
-    {"mmengine": _CONFIGS, "mmengine.config": _CONFIGS},
+    {
+        "mmengine": {**_CONFIGS, **_FILES},
+        "mmengine.config": _CONFIGS,
+        "mmengine.fileio": _FILES,
+        "mmengine.utils": _FILES,
+    },
     artifacts=False,
     gaps_only=True,
     instead={"read_base": "configs that inherit are read, not run: Config.fromfile(path)"},

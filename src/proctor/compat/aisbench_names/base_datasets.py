@@ -170,4 +170,11 @@ class BaseJDGDataset(BaseDataset):
         return self._get_dataset_class()(reader_cfg, k, n, task_state_manager, **kwargs)
 
 
-__all__ = ["JDG_DATASET_LOAD_BATCH_SIZE", "BaseDataset", "BaseJDGDataset", "DatasetReader", "load_partial_dataset", "logger"]
+__all__ = [
+    "JDG_DATASET_LOAD_BATCH_SIZE",
+    "BaseDataset",
+    "BaseJDGDataset",
+    "DatasetReader",
+    "load_partial_dataset",
+    "logger",
+]

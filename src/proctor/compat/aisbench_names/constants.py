@@ -15,7 +15,6 @@ from typing import Any
 from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.dialects.aisbench.datasets.upstream_texts import constants_of_file
 from proctor.packages import package_folder
-from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 from proctor.templates import PromptList
 from proctor.templates.multimodal import AIS_AUDIO_START, AIS_IMAGE_START, AIS_VIDEO_START
 
@@ -25,7 +24,6 @@ _PICTURES = {"IMAGE_MAP_LEN": 64}
 _PREDICTED = {"KEY_INSTANCE_ID": "instance_id", "KEY_MODEL": "model_name_or_path"}
 _PROMPT = PromptList | str
 _MESSAGE = PromptList | str | dict[str, Any]
-_TABLES = {"METRIC_WHITELIST": list(METRIC_ORDER), "METRIC_BLACKLIST": ["bp", "sys_len", "ref_len", "type"]}
 _LOGGED = {"logger": AISLogger()}
 
 VALUES: Mapping[str, Mapping[str, Any]] = {
@@ -78,7 +76,6 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
     },
     "openicl.icl_prompt_template.icl_prompt_template": {"PromptType": _MESSAGE},
     "openicl.icl_prompt_template.icl_prompt_template_base": {"PromptType": _MESSAGE},
-    "summarizers.default_subjective": _TABLES,
     "tasks.custom_tasks.harbor_task": {"DEFAULT_FAKE_API_KEY": "fake_api_key"},
     "tasks.custom_tasks.tau2_bench_task": {"DEFAULT_FAKE_API_KEY": "fake_api_key"},
     "tasks.swebench.swebench_eval": {

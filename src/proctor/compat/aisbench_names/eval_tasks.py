@@ -19,6 +19,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from proctor.compat.aisbench_names.answer_files import TYPE_DEFAULT_MAP as TYPE_DEFAULT_MAP
 from proctor.compat.aisbench_names.answer_files import completed, read_answers
 from proctor.compat.aisbench_names.builders import build_dataset_from_cfg
 from proctor.compat.aisbench_names.details import bits_per_byte, formatted
@@ -31,10 +32,6 @@ from proctor.compat.aisbench_names.task_names import BaseTask
 from proctor.compat.aisbench_names.type_checks import check_type
 from proctor.errors import UnknownArtifactError
 from proctor.jsonable import jsonable
-
-
-TYPE_DEFAULT_MAP: dict[type, Any] = {list: [], dict: {}, str: "", int: 0, float: 0}
-"""What stands for a missing value of a type."""
 
 
 class _Scored(NamedTuple):

@@ -84,7 +84,7 @@ class Tokenizer:
 class Rouge(Metric):
     """ROUGE of ``rouge_score``: F-measures between 0 and 1."""
 
-    def _compute(  # type: ignore[override]  # noqa: PLR0913 - upstream's arguments
+    def _compute(  # type: ignore[override]
         self,
         predictions: Sequence[str],
         references: Sequence[Any],
