@@ -85,7 +85,7 @@ class SummaryTable:
             ("raw format", f"{self.raw_text() if raw is None else raw}\n", ""),
         )
         if not with_markdown:
-            blocks = (blocks[0], (*blocks[1][:2], divider), blocks[3])
+            blocks = (blocks[0], (*blocks[1][:2], "\n" + divider), blocks[3])
         made = [f"{name}\n{'^' * _WIDE}\n{text}{'$' * _WIDE}\n{after}" for name, text, after in blocks]
         return f"{time}\n" + "".join(made)
 
