@@ -111,7 +111,7 @@ def __getattr__(place: str) -> Any:
 
 
 def packaged(module: str, name: str) -> Any:
-    """Return a constant as AISBench's package has it.
+    """Return a constant as AISBench's package has it, or a class of constants.
 
     Args:
         module: Its module, in full.
@@ -125,6 +125,9 @@ def packaged(module: str, name: str) -> Any:
         raise LookupError("its texts are in the package of ais_bench: `proctor get ais-bench` fetches it to be read")
     stem = os.path.join(*module.split(".")[1:]) if "." in module else ""  # noqa: PTH118 - a path below the package
     found = next((each for each in (folder / f"{stem}.py", folder / stem / "__init__.py") if each.is_file()), None)
-    if found is None or name not in (texts := constants_of_file(found)):
-        raise LookupError
-    return copy.deepcopy(texts[name])
+    texts = constants_of_file(found) if found is not None else {}
+    if name in texts:
+        return copy.deepcopy(texts[name])
+    if own := {key.partition(".")[2]: value for key, value in texts.items() if key.startswith(f"{name}.")}:
+        return type(name, (), {**copy.deepcopy(own), "__doc__": f"The texts of ``{name}`` of ais_bench."})
+    raise LookupError

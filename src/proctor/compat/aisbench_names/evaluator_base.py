@@ -31,6 +31,8 @@ class BaseEvaluator(RepeatedScores):
 
     kind: ClassVar[Reference | None] = None
     """What configs call it; ``None`` of classes that programs derive."""
+    called: ClassVar[tuple[str, ...]] = ()
+    """Which steps of upstream's class are called here, so that a program may override them."""
 
     def __init__(self, *listed: Any, **named: Any) -> None:
         taken = self._signature()
@@ -67,7 +69,11 @@ class BaseEvaluator(RepeatedScores):
         own = next(each for each in type(self).__mro__ if vars(each).get("kind") is not None)
         derived = type(self).__mro__[: type(self).__mro__.index(own)]
         steps = _steps().get(own.__name__, ())
-        return [name for name in steps if not hasattr(own, name) and any(name in vars(each) for each in derived)]
+        return [name for name in steps if name not in own.called and any(name in vars(each) for each in derived)]
+
+    def _verdict(self, cases: Cases) -> Verdict:
+        """Return the scores of cases."""
+        return evaluator({"type": self.kind, **self._arguments()})(cases)
 
     def score(
         self, predictions: Sequence[Any], references: Sequence[Any], test_set: Any = None, **columns: Any
@@ -99,7 +105,7 @@ class BaseEvaluator(RepeatedScores):
             return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
         rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
         cases = Cases(list(predictions), list(references), rows, (), columns, self._project())
-        verdict: Verdict = evaluator({"type": self.kind, **self._arguments()})(cases)
+        verdict = self._verdict(cases)
         pairs = zip(predictions, references, verdict.correct, strict=True) if verdict.correct else ()
         details = [{"pred": given, "answer": gold, "correct": right} for given, gold, right in pairs]
         return {**verdict.scores, **({"details": details} if details else {})}

@@ -75,6 +75,7 @@ class HuggingfaceEvaluator(BaseEvaluator):
 
     metric: str
     seed: int = 0
+    called = _HOOKS
 
     def __init__(self, metric: str = "", seed: int = 0) -> None:
         super().__init__()

@@ -48,9 +48,19 @@ _ENDS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
 
 
 def __getattr__(name: str) -> Any:
+    if name == "WORD_LIST":
+        return _word_list()
     if name != "nltk":
         raise AttributeError(name)
     return import_module(name)
+
+
+def _word_list() -> list[str]:
+    try:
+        words: list[str] = packaged("ais_bench.benchmark.datasets.ifeval.instructions_util", "WORD_LIST")
+    except LookupError as error:
+        raise DatasetNotFoundError("IFEval's list of words is not there", why=str(error)) from error
+    return words
 
 
 def split_into_sentences(text: str) -> list[str]:
@@ -75,11 +85,7 @@ def generate_keywords(num_keywords: int) -> list[str]:
     Raises:
         DatasetNotFoundError: The package is not there.
     """
-    try:
-        words: list[str] = packaged("ais_bench.benchmark.datasets.ifeval.instructions_util", "WORD_LIST")
-    except LookupError as error:
-        raise DatasetNotFoundError("IFEval's list of words is not there", why=str(error)) from error
-    return random.sample(words, k=num_keywords)
+    return random.sample(_word_list(), k=num_keywords)
 
 
 def count_sentences(text: str) -> int:

@@ -36,6 +36,8 @@ SAME: Mapping[str, str] = {
     f"{_DATASETS}.ifeval.instructions_util": f"{_HOME}.ifeval_words",
     f"{_DATASETS}.ifeval.instructions_registry": f"{_HOME}.ifeval_registry",
     f"{_DATASETS}.ifeval.evaluation_main": f"{_HOME}.ifeval_evaluation",
+    f"{_DATASETS}.humanevalx.file_utils": f"{_HOME}.checked_files",
+    f"{_DATASETS}.utils.video": f"{_HOME}.films",
     f"{_DATASETS}.utils.datasets": f"{_HOME}.dataset_helpers",
     f"{_DATASETS}.utils.llm_judge": f"{_HOME}.llm_judge",
     f"{_INFERENCER}.icl_base_inferencer": f"{_HOME}.inferencer_base",
@@ -107,6 +109,7 @@ HOMES: Mapping[str, tuple[str, ...]] = {
 """Modules whose names are those of ours."""
 
 _CHECKS = f"{_HOME}.code_checks"
+_NEEDLES = f"{_HOME}.needles"
 _MATH, _AGIEVAL, _PLAIN = f"{_HOME}.math_names", f"{_HOME}.agieval_names", f"{_HOME}.dataset_functions"
 _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "math": {_MATH: ("last_boxed_only_string", "remove_boxed", "extract_boxed_answer", "normalize_final_answer",
@@ -133,7 +136,14 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "mmmu": {_PLAIN: ("can_infer_option", "can_infer_text", "can_infer")},
     "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc")},
     "videomme": {_PLAIN: ("extract_characters_regex",)},
-    "hle": {_PLAIN: ("calib_err",)},
+    "hle": {_PLAIN: ("calib_err",), f"{_HOME}.judged_datasets": ("HLEJGDataset",)},
+    "aime2025": {f"{_HOME}.judged_datasets": ("Aime2025JDGDataset",)},
+    "needlebench_v2.atc": {_NEEDLES: ("QuestionType",)},
+    "needlebench_v2.atc_elder_only": {_NEEDLES: ("clean_atc_answer",)},
+    "needlebench_v2.multi": {_NEEDLES: ("get_random_needles",)},
+    "needlebench_v2.origin": {_NEEDLES: ("get_random_line_by_language",)},
+    "needlebench_v2.parallel": {_NEEDLES: ("get_unique_entries",)},
+    "livecodebench.prompts": {_PLAIN: ("get_generic_question_template_test_completion",)},
     "custom": {
         f"{_HOME}.custom_names": ("stringfy_types", "make_mcq_gen_config", "make_qa_gen_config",
                                   "parse_example_dataset", "make_custom_dataset_config",
@@ -142,6 +152,16 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }  # fmt: skip
 _RENAMED: Mapping[str, Mapping[str, str]] = {
+    **{
+        f"needlebench_v2.{module}": {kind: f"{_HOME}.scoring:needlebench_v2.{module}.{kind}"}
+        for module, kind in (
+            ("atc", "NeedleBenchATCDataset"),
+            ("atc_elder_only", "NeedleBenchATCDataset"),
+            ("multi", "NeedleBenchMultiDataset"),
+            ("origin", "NeedleBenchOriginDataset"),
+            ("parallel", "NeedleBenchParallelDataset"),
+        )
+    },
     "dapo_math": {
         name: f"{_MATH}:dapo_{name}" for name in ("last_boxed_only_string", "remove_boxed", "normalize_final_answer")
     },

@@ -25,6 +25,7 @@ from proctor.scoring.repeats import at_least_one_as_product
 
 _OWN = {
     "IFEvaluator": "proctor.compat.aisbench_names.ifeval_evaluation",
+    "OptionSimAccEvaluator": "proctor.compat.aisbench_names.option_evaluator",
     "MATHEvaluator": "proctor.compat.aisbench_names.math_evaluator",
 }
 """Evaluators of AISBench whose parts programs call, and where those are."""
