@@ -77,11 +77,17 @@ class HuggingfaceEvaluator(BaseEvaluator):
     seed: int = 0
     called = _HOOKS
 
-    def __init__(self, metric: str = "", seed: int = 0) -> None:
-        super().__init__()
+    def __init__(self, *listed: Any, metric: str = "", seed: int = 0, **named: Any) -> None:
+        if self.kind is None and listed:  # its own class: the metric comes first
+            metric, *listed_after = listed
+            seed, listed = (listed_after[0], tuple(listed_after[1:])) if listed_after else (seed, ())
+        super().__init__(*listed, **named)
         if metric:
             self.metric = metric
         self.seed = seed
+
+    def _arguments(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._arguments().items() if name not in ("metric", "seed")}
 
     def _preprocess(self, predictions: Sequence[Any], references: Sequence[Any]) -> dict[str, Any]:
         """Return what the metric computes with."""
