@@ -167,7 +167,7 @@ def standardize_path(path: str, max_path_length: int = MAX_PATH_LENGTH, check_li
     return os.path.realpath(path)
 
 
-def safe_open(  # noqa: PLR0913 - upstream's arguments
+def safe_open(  # noqa: PLR0917 - upstream's arguments
     file_path: str,
     mode: str = "r",
     encoding: str | None = None,

@@ -66,7 +66,7 @@ class BaseEvaluator(RepeatedScores):
 
     def _unused_steps(self) -> list[str]:
         """Return methods that a program's class overrides, and that upstream's class calls but this one does not."""
-        own = next(each for each in type(self).__mro__ if vars(each).get("kind") is not None)
+        own: type[BaseEvaluator] = next(each for each in type(self).__mro__ if vars(each).get("kind") is not None)
         derived = type(self).__mro__[: type(self).__mro__.index(own)]
         steps = _steps().get(own.__name__, ())
         return [name for name in steps if name not in own.called and any(name in vars(each) for each in derived)]

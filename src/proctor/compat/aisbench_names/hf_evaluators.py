@@ -68,7 +68,7 @@ class HuggingfaceEvaluator(BaseEvaluator):
     """An evaluator by a metric of the package ``evaluate``.
 
     Args:
-        metric: Its name: ``accuracy``, ``rouge``, ``sacrebleu``, ``squad`` and ``matthews_correlation`` are here, others
+        metric: Its name: ``accuracy``, ``rouge``, ``sacrebleu``, ``squad``, ``matthews_correlation``; others
             are loaded by ``evaluate``.
         seed: Of what it draws.
     """

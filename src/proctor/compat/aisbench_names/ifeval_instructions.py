@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 from proctor.compat.aisbench_names import ifeval_words as instructions_util
 from proctor.compat.aisbench_names.ifeval_base import Instruction
 from proctor.compat.aisbench_names.ifeval_more import (
-    ConstrainedStartChecker as ConstrainedStartChecker,
-    KeySentenceChecker as KeySentenceChecker,
-    RephraseChecker as RephraseChecker,
-    RephraseParagraph as RephraseParagraph,
+    ConstrainedStartChecker,  # noqa: F401
+    KeySentenceChecker,  # noqa: F401
+    RephraseChecker,  # noqa: F401
+    RephraseParagraph,  # noqa: F401
 )
 from proctor.scoring.instructions import compares, follows
 

@@ -12,7 +12,6 @@ from proctor.compat.aisbench_names.constants import packaged
 from proctor.errors import DatasetNotFoundError
 from proctor.scoring.english_words import sentence_tokenizer
 
-
 LANGUAGE_CODES = {
     "en": "English", "es": "Spanish", "pt": "Portuguese", "ar": "Arabic", "hi": "Hindi", "fr": "French",
     "ru": "Russian", "de": "German", "ja": "Japanese", "it": "Italian", "bn": "Bengali", "uk": "Ukrainian",

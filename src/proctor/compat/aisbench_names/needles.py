@@ -76,7 +76,7 @@ def get_random_line_by_language(counter: int, file_path: str, language: str) -> 
     return {"needle": row["needle"], "retrieval_question": row["retrieval_question"], "keyword": row["arg2"]}
 
 
-def get_unique_entries(  # noqa: PLR0913 - upstream's arguments
+def get_unique_entries(
     file_path: str,
     n: int,
     language: str,

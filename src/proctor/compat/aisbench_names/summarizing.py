@@ -66,7 +66,8 @@ class DefaultSummarizer(SummarySteps):
         summary_groups: Sequence[Mapping[str, Any]] = (),
         prompt_db: Any = None,
     ) -> None:
-        self.cfg, self.tasks = config, []
+        self.cfg = config
+        self.tasks: list[Any] = []
         self.logger = self._name("AISLogger")()
         self.dataset_abbrs, self.summary_groups = dataset_abbrs, list(summary_groups)
         if prompt_db:

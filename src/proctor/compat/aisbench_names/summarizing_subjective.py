@@ -66,7 +66,8 @@ class DefaultSubjectiveSummarizer(SummarySteps):
         summary_groups: Sequence[Mapping[str, Any]] = (),
         prompt_db: Any = None,
     ) -> None:
-        self.cfg, self.tasks = config, []
+        self.cfg = config
+        self.tasks: list[Any] = []
         self.eval_model_cfgs = config["eval"]["partitioner"]["models"]
         self.eval_model_abbrs = [self._name("model_abbr_from_cfg")(each) for each in self.eval_model_cfgs]
         self.judge_models = config.get("judge_models")

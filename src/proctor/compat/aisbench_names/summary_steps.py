@@ -1,5 +1,5 @@
 """The steps of AISBench's summarizers, which programs call and override one by one: results, groups, table, files."""
-# ruff: noqa: PTH118 - paths are texts, as upstream: programs replace functions of os
+# ruff: noqa: G004, PTH118 - messages and paths are texts, as upstream: programs look for both, and replace functions of os
 
 from __future__ import annotations
 
