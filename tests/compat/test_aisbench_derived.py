@@ -109,7 +109,7 @@ def test_rows_are_told_apart_by_contamination():
 
 
 def test_lengths_that_differ_are_an_error_value():
-    assert "2 predictions for 1" in evaluator("HuggingfaceEvaluator")(metric="accuracy").score([1, 2], [1])["error"]
+    assert "2 predictions and 1" in evaluator("HuggingfaceEvaluator")(metric="accuracy").score([1, 2], [1])["error"]
 
 
 def test_a_metric_of_a_package_that_is_missing_is_named():
@@ -136,7 +136,7 @@ def test_a_program_s_own_loader_of_metrics_is_used():
 @pytest.mark.parametrize(
     "module, name, step",
     [
-        ("gsm8k", "Gsm8kEvaluator", "is_equal"),
+        ("mmlu_pro", "MMLUProBaseEvaluator", "is_equal"),
         ("math", "MATHEvaluator", "_strip_string"),
         ("refcoco", "BBoxIoUEvaluator", "_scale_prediction"),
     ],
@@ -150,10 +150,36 @@ def test_a_step_that_is_not_called_here_is_refused(module, name, step):
 
 
 def test_a_program_s_own_score_is_its_own_affair():
-    base = import_module("ais_bench.benchmark.datasets.gsm8k").Gsm8kEvaluator
+    base = import_module("ais_bench.benchmark.datasets.mmlu_pro").MMLUProBaseEvaluator
     derived = type("Derived", (base,), {"is_equal": lambda *_: True, "score": lambda *_: {"accuracy": 3}})
 
     assert derived().score(["1"], ["2"]) == {"accuracy": 3}
+
+
+@pytest.mark.parametrize(
+    "name, step, said, read, prediction, reference",
+    [
+        ("VocalSoundEvaluator", "find_choice", "B", "sigh", "B.", "sigh"),
+        ("VideoBenchEvaluator", "find_choice", "so C or B", "B", "(C)", {"answer": "C"}),
+        ("VideoBenchEvaluatorForVita", "find_choice", "A☜ it is D", "D", "☜ E", {"answer": "E"}),
+    ],
+)
+def test_what_one_answer_means_may_be_asked_and_overridden(name, step, said, read, prediction, reference):
+    base = getattr(import_module("ais_bench.benchmark.datasets"), name)
+    silent = type("Silent", (base,), {step: lambda *_: ""})
+
+    assert getattr(base(), step)(said) == read
+    assert base().score([prediction], [reference])["accuracy"] == 100
+    assert silent().score([prediction], [reference])["accuracy"] == 0
+
+
+def test_numbers_of_gsm8k_may_be_compared_otherwise():
+    base = import_module("ais_bench.benchmark.datasets").Gsm8kEvaluator
+    near = type("Near", (base,), {"is_equal": lambda self, pred, refer: abs(float(pred) - int(refer)) < 1})
+
+    assert base().is_equal("4.0000001", "4")
+    assert not base().is_equal("four", "4")
+    assert (base().score(["4.5"], ["4"])["accuracy"], near().score(["4.5"], ["4"])["accuracy"]) == (0, 100)
 
 
 def test_steps_that_are_called_here_may_be_overridden():

@@ -102,7 +102,7 @@ class BaseEvaluator(RepeatedScores):
                 hint="override score() instead",
             )
         if len(predictions) != len(references):
-            return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
+            return {"error": f"{len(predictions)} predictions and {len(references)} references have different length"}
         rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
         cases = Cases(list(predictions), list(references), rows, (), columns, self._project())
         verdict = self._verdict(cases)

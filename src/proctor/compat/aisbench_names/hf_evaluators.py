@@ -119,7 +119,7 @@ class HuggingfaceEvaluator(BaseEvaluator):
         if self._is_own():
             return super().score(predictions, references, *others, **columns)
         if len(predictions) != len(references):
-            return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
+            return {"error": f"{len(predictions)} predictions and {len(references)} references have different length"}
         with _seeded(self.seed):
             return self._postprocess(_metric(self.metric).compute(**self._preprocess(predictions, references)))
 

@@ -25,6 +25,10 @@ from proctor.scoring.repeats import at_least_one_as_product
 
 _OWN = {
     "IFEvaluator": "proctor.compat.aisbench_names.ifeval_evaluation",
+    **dict.fromkeys(
+        ("Gsm8kEvaluator", "VideoBenchEvaluator", "VideoBenchEvaluatorForVita", "VocalSoundEvaluator"),
+        "proctor.compat.aisbench_names.choice_evaluators",
+    ),
     "OptionSimAccEvaluator": "proctor.compat.aisbench_names.option_evaluator",
     "MATHEvaluator": "proctor.compat.aisbench_names.math_evaluator",
 }
