@@ -109,6 +109,7 @@ HOMES: Mapping[str, tuple[str, ...]] = {
 """Modules whose names are those of ours."""
 
 _CHECKS = f"{_HOME}.code_checks"
+_PICTURES = f"{_HOME}.picture_functions"
 _NEEDLES = f"{_HOME}.needles"
 _MATH, _AGIEVAL, _PLAIN = f"{_HOME}.math_names", f"{_HOME}.agieval_names", f"{_HOME}.dataset_functions"
 _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -133,8 +134,12 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
                                                      "test_instruction_following_loose")},
     "drop_simple_eval": {_PLAIN: ("normalize", "fuzzy_match")},
     "longbench.evaluators": {_PLAIN: ("normalize_zh_answer",)},
-    "mmmu": {_PLAIN: ("can_infer_option", "can_infer_text", "can_infer")},
-    "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc")},
+    "mmmu": {
+        _PLAIN: ("can_infer_option", "can_infer_text", "can_infer"),
+        _PICTURES: ("build_choices", "dump_image", "split_MMMU", "sort_key"),
+    },
+    "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc"), _PICTURES: ("build_choices", "dump_image", "split_MMMU")},
+    "mmstar": {_PLAIN: ("can_infer",), _PICTURES: ("build_choices", "dump_image")},
     "videomme": {_PLAIN: ("extract_characters_regex",)},
     "hle": {_PLAIN: ("calib_err",), f"{_HOME}.judged_datasets": ("HLEJGDataset",)},
     "aime2025": {f"{_HOME}.judged_datasets": ("Aime2025JDGDataset",)},
