@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.compat.unitxt_engines.providers import CrossProviderInferenceEngine, WMLInferenceEngine
+from proctor.compat.unitxt_engines.providers import CrossProviderInferenceEngine, WMLInferenceEngineGeneration
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.engines.substitution import engine_map
@@ -23,7 +23,7 @@ def test_a_remote_model_is_answered_locally():
 def test_by_the_environment_and_by_the_providers_own_name(monkeypatch):
     monkeypatch.setenv("PROCTOR_ENGINE_MAP", "meta-llama/llama-3-3-70b-instruct=scripted[answer=x]")
     assert CrossProviderInferenceEngine(model="llama-3-3-70b-instruct", provider="watsonx")(ROWS) == ["x"]
-    assert WMLInferenceEngine(model_name="meta-llama/llama-3-3-70b-instruct")(ROWS) == ["x"]
+    assert WMLInferenceEngineGeneration(model_name="meta-llama/llama-3-3-70b-instruct")(ROWS) == ["x"]
 
 
 def test_a_star_takes_every_model():
