@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Sequence
 from functools import reduce
 from typing import IO, Any
@@ -21,7 +22,7 @@ _NEW = os.O_CREAT | os.O_TRUNC
 _MORE = os.O_CREAT | os.O_APPEND
 FLAG_OS_MAP = {
     "r": os.O_RDONLY, "r+": os.O_RDWR, "w": _NEW | os.O_WRONLY, "w+": _NEW | os.O_RDWR, "a": _MORE | os.O_WRONLY,
-    "a+": _MORE | os.O_RDWR, "x": os.O_CREAT | os.O_EXCL, "b": getattr(os, "O_BINARY", 0),
+    "a+": _MORE | os.O_RDWR, "x": os.O_CREAT | os.O_EXCL, "b": os.O_BINARY if sys.platform == "win32" else 0,
 }  # fmt: skip
 """How the system opens a file, by the letters of a mode."""
 _CHECKS = "MINDIE_CHECK_INPUTFILES_PERMISSION"

@@ -19,7 +19,9 @@ def _opencv() -> Any:
         return import_module("cv2")
     except ImportError as error:
         raise UsageError(
-            "a film cannot be read", why="the package 'cv2' is not installed", hint="pip install opencv-python-headless"
+            "a film cannot be read",
+            why="the package 'cv2' is not installed",
+            hint="install OpenCV for Python (opencv-python-headless)",
         ) from error
 
 

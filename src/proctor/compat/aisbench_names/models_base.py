@@ -13,8 +13,6 @@ from ipaddress import IPv6Address, ip_address
 from typing import Any, ClassVar
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from aiohttp import ClientTimeout
-
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.global_constants import REQUEST_TIME_OUT
 from proctor.compat.aisbench_names.logger import AISLogger
@@ -25,8 +23,6 @@ from proctor.engines.http.transport import EVENT_STREAM, AiohttpTransport
 from proctor.errors import EngineError, TemplateError
 from proctor.templates import PromptList
 
-AIOHTTP_TIMEOUT = ClientTimeout(total=REQUEST_TIME_OUT)
-"""How long requests may take: for ever, where nobody has edited ``global_consts``."""
 _ASKED_SECONDS = 5.0  # upstream's patience with a server's list of models
 _ANSWERED_SECONDS = 3_600.0  # a request is not given up before: upstream waits for ever
 _OK = 200
@@ -36,6 +32,14 @@ _EVENTS = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 
 PromptType = PromptList | str
+
+
+def __getattr__(name: str) -> Any:
+    if name != "AIOHTTP_TIMEOUT":
+        raise AttributeError(name)
+    from aiohttp import ClientTimeout
+
+    return ClientTimeout(total=REQUEST_TIME_OUT)
 
 
 def _not_here(family: str, code: str, what: str) -> Exception:
