@@ -22,9 +22,11 @@ _NEW = os.O_CREAT | os.O_TRUNC
 _MORE = os.O_CREAT | os.O_APPEND
 FLAG_OS_MAP = {
     "r": os.O_RDONLY, "r+": os.O_RDWR, "w": _NEW | os.O_WRONLY, "w+": _NEW | os.O_RDWR, "a": _MORE | os.O_WRONLY,
-    "a+": _MORE | os.O_RDWR, "x": os.O_CREAT | os.O_EXCL, "b": os.O_BINARY if sys.platform == "win32" else 0,
+    "a+": _MORE | os.O_RDWR, "x": os.O_CREAT | os.O_EXCL, "b": 0,
 }  # fmt: skip
 """How the system opens a file, by the letters of a mode."""
+if sys.platform == "win32":
+    FLAG_OS_MAP["b"] = os.O_BINARY
 _CHECKS = "MINDIE_CHECK_INPUTFILES_PERMISSION"
 """What a user sets to 0 where rights of files are not to be checked."""
 
