@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -54,8 +55,9 @@ def package_folder(module: str) -> Path | None:
         spec = find_spec(module)
     except (ImportError, ValueError):
         spec = None
-    if spec is not None and spec.submodule_search_locations:
-        return next((Path(each) for each in spec.submodule_search_locations if Path(each).is_dir()), None)
+    for found in (spec, PathFinder.find_spec(module)):  # the first may be an alias of ours, which has no folder
+        if found is not None and found.submodule_search_locations:
+            return next((Path(each) for each in found.submodule_search_locations if Path(each).is_dir()), None)
     return fetched_folder(module)
 
 

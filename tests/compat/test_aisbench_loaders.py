@@ -181,3 +181,51 @@ def test_a_users_file_is_described_step_by_step(tmp_path):
     assert made["eval_cfg"]["evaluator"]["options"] == ["A", "B"]
     lengths = {"method": "percentage", "params": {"percentage_distribute": [(4, 0.5), (9, 0.5)]}}
     assert custom.get_max_token_list_from_meta_json_file(lengths, 4) == [4, 4, 9, 9]
+
+
+# -- tables with pictures --------------------------------------------------------------------------------------------
+
+_PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="  # 1 x 1, PNG
+)
+
+
+@pytest.mark.parametrize("module, name", [("mmstar", "MMStarDataset"), ("mmmu_pro", "MMMUProOptions10Dataset")])
+def test_a_table_that_a_program_puts_in_the_place_of_a_file_is_read(module, name):
+    import pandas as pd
+
+    row = {"index": 0, "image": _PIXEL, "question": "Which?", "A": "one", "B": "two", "answer": "A", "category": "cat"}
+    with (
+        mock.patch(f"{DATASETS}.{module}.get_data_path", return_value="/nowhere/data.tsv"),
+        mock.patch("pandas.read_csv", return_value=pd.DataFrame([row])),
+    ):
+        rows = class_of(module, name).load("/any")
+
+    assert len(rows) == 1
+    assert "Which?" in rows[0]["content"]
+    assert "A. one" in rows[0]["content"]
+
+
+def test_a_file_that_is_not_there_is_missed_all_the_same():
+    with pytest.raises(Exception, match="nowhere"):
+        class_of("mmstar", "MMStarDataset").load("/nowhere/data.tsv")
+
+
+def test_pictures_of_a_row_are_written_once(tmp_path):
+    from ais_bench.benchmark.datasets.mmmu import build_choices, dump_image, sort_key, split_MMMU
+
+    folder = str(tmp_path)
+    assert dump_image({"image": _PIXEL, "index": 3}, folder) == [f"{folder}/3.jpg"]
+    before = (tmp_path / "3.jpg").read_bytes()
+    assert dump_image({"image": "no picture", "index": 3}, folder) == [f"{folder}/3.jpg"]
+    assert (tmp_path / "3.jpg").read_bytes() == before
+    assert dump_image({"image": [_PIXEL] * 2, "index": 4}, folder) == [f"{folder}/4_0.png", f"{folder}/4_1.png"]
+    assert dump_image({"image_path": "3.jpg"}, folder) == [f"{folder}/3.jpg"]
+    assert build_choices({"A": "x", "B": float("nan"), "q": 1}) == {"A": "x"}
+    picture = {"type": "image_url", "image_url": "u"}
+    text = {"type": "text", "text": "See <image 1>!"}
+    assert split_MMMU([text, picture]) == [{"type": "text", "text": "See "}, picture, {"type": "text", "text": "!"}]
+    with pytest.raises(ValueError, match="a picture that is not there"):
+        split_MMMU([text])
+    keys = ["[dev]: Overall", "[validation]: Math", "[validation]: Overall"]
+    assert min(((key, 1) for key in keys), key=sort_key) == ("[validation]: Overall", 1)

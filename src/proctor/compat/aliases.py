@@ -40,6 +40,8 @@ class Alias:
         refused: Modules without a name here, and what does it instead.
         homes: Modules it has whose names are those of modules of ours, in order.
         files: Packages whose modules are files of others: where each is loaded (``module:function`` of its full name).
+        texts: Where names are looked for last (``module:function`` of module and name, which returns what it finds, or
+            raises a LookupError): constants of the real package, read from its files.
     """
 
     package: str
@@ -54,6 +56,7 @@ class Alias:
     homes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    texts: str = ""
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
@@ -96,10 +99,25 @@ class Alias:
             if hasattr(found_home := importlib.import_module(home), name):
                 return getattr(found_home, name)
         if place is None and (place := self._imported(name)) is None:
-            raise ImportError(self._missing(module, name), name=name)
+            return self._text(module, name)
         home, _, attribute = place.partition(":")
         target = importlib.import_module(home)
         return getattr(target, attribute) if attribute else target
+
+    def _text(self, module: str, name: str) -> Any:
+        """Return a constant that is read from the real package.
+
+        Raises:
+            ImportError: It is none, or there is no such package.
+        """
+        hint = ""
+        if self.texts and not name.startswith("_") and not self.lists(f"{module}.{name}"):
+            home, _, attribute = self.texts.partition(":")
+            try:
+                return getattr(importlib.import_module(home), attribute)(module, name)
+            except LookupError as error:
+                hint = str(error.args[0]) if error.args else ""
+        raise ImportError(f"{self._missing(module, name)}{f'. {hint}' if hint else ''}", name=name)
 
     def _imported(self, name: str) -> str | None:
         """Return where a public name is that other modules have: theirs import it from one another."""
@@ -151,6 +169,8 @@ class _AliasModule(ModuleType):
         except ImportError:
             child = f"{self.__name__}.{name}"
             if not self.__alias.lists(child):
+                if name.startswith("_"):  # looked for, not imported: by mock, by inspect
+                    raise AttributeError(name) from None
                 raise
             value = importlib.import_module(child)
         setattr(self, name, value)

@@ -59,7 +59,11 @@ def _in(home: str, names: Iterable[str]) -> dict[str, str]:
 def _scoring(home: str) -> dict[str, dict[str, str]]:
     """Return evaluators, post-processors and inferencers of a project by the parts of it that have them."""
     place = f"{home}.scoring"
-    evaluators = {**_in(place, scoring.evaluators()), "BaseEvaluator": f"{_AIS}.scoring:BaseEvaluator"}
+    evaluators = {
+        **_in(place, scoring.evaluators()),
+        "BaseEvaluator": f"{_AIS}.scoring:BaseEvaluator",
+        "HuggingfaceEvaluator": f"{_AIS}.hf_evaluators:HuggingfaceEvaluator",
+    }
     project = "aisbench" if home == _AIS else "opencompass"
     return {
         "evaluators": evaluators,
@@ -130,49 +134,51 @@ _MODELS = _in(
 )  # fmt: skip
 
 _AIS_BASE = _in(f"{_AIS}.base_datasets", ("BaseDataset", "BaseJDGDataset"))
+_AIS_MODULES: dict[str, dict[str, str]] = {
+    _ICL: {**_TEMPLATES, **_AIS_RETRIEVERS, **_AIS_ICL, **_AIS_SCORING["inferencers"]},
+    f"{_ICL}.icl_prompt_template": _TEMPLATES,
+    f"{_ICL}.icl_prompt_template.icl_prompt_template": _one(_TEMPLATES, "PromptTemplate"),
+    f"{_ICL}.icl_prompt_template.icl_prompt_template_base": _one(_TEMPLATES, "BasePromptTemplate"),
+    f"{_ICL}.icl_prompt_template.icl_prompt_template_mm": _one(_TEMPLATES, "MMPromptTemplate"),
+    f"{_ICL}.icl_prompt_template.icl_prompt_template_multiturn": _one(_TEMPLATES, "MultiTurnPromptTemplate"),
+    f"{_ICL}.icl_retriever": _AIS_RETRIEVERS,
+    **{
+        f"{_ICL}.icl_retriever.icl_{file}_retriever": _one(_AIS_RETRIEVERS, f"{name}Retriever")
+        for file, name in _OC_FILES.items()
+        if f"{name}Retriever" in _AIS_RETRIEVERS
+    },
+    "ais_bench.benchmark.utils.prompt": {**_PROMPT, **_HASH},
+    "ais_bench.benchmark.utils.prompt.prompt": {**_PROMPT, **_HASH},
+    f"{_ICL}.icl_evaluator": _AIS_ICL,
+    f"{_ICL}.icl_inferencer": _AIS_SCORING["inferencers"],
+    "ais_bench.benchmark.utils.postprocess.text_postprocessors": _AIS_SCORING["functions"],
+    "ais_bench.benchmark.utils.postprocess.model_postprocessors": _AIS_SCORING["functions"],
+    "ais_bench.benchmark.utils.model_postprocessors": _AIS_SCORING["functions"],
+    f"{_ICL}.icl_evaluator.icl_base_evaluator": {**_AIS_ICL, **_RUNS},
+    "ais_bench.benchmark.utils.logging": _LOGGER,
+    "ais_bench.benchmark.models": {
+        **_AIS_PARSERS,
+        **_MODELS,
+        **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel")),
+    },
+    "ais_bench.benchmark.models.local_models.base": {
+        **_one(_PARSERS, "LMTemplateParser"),
+        **_in(f"{_AIS}.models", ("BaseModel",)),
+    },
+    "ais_bench.benchmark": {"global_consts": f"{_AIS}.global_constants"},
+    "ais_bench.benchmark.utils.file": _in(
+        f"{_AIS}.config_files", ("write_status", "read_and_clear_statuses", "match_files", "match_cfg_file")
+    ),
+    "ais_bench.benchmark.datasets": {**_AIS_BASE, **_IN_MODULES},
+    **modules.tables(_IN_MODULES),
+}
+_SPREAD = frozenset({"ais_bench.benchmark.datasets", f"{_ICL}.icl_evaluator", f"{_ICL}.icl_inferencer"})
 AIS_BENCH = Alias(
     "ais_bench",
-    {
-        _ICL: {**_TEMPLATES, **_AIS_RETRIEVERS, **_AIS_ICL, **_AIS_SCORING["inferencers"]},
-        f"{_ICL}.icl_prompt_template": _TEMPLATES,
-        f"{_ICL}.icl_prompt_template.icl_prompt_template": _one(_TEMPLATES, "PromptTemplate"),
-        f"{_ICL}.icl_prompt_template.icl_prompt_template_base": _one(_TEMPLATES, "BasePromptTemplate"),
-        f"{_ICL}.icl_prompt_template.icl_prompt_template_mm": _one(_TEMPLATES, "MMPromptTemplate"),
-        f"{_ICL}.icl_prompt_template.icl_prompt_template_multiturn": _one(_TEMPLATES, "MultiTurnPromptTemplate"),
-        f"{_ICL}.icl_retriever": _AIS_RETRIEVERS,
-        **{
-            f"{_ICL}.icl_retriever.icl_{file}_retriever": _one(_AIS_RETRIEVERS, f"{name}Retriever")
-            for file, name in _OC_FILES.items()
-            if f"{name}Retriever" in _AIS_RETRIEVERS
-        },
-        "ais_bench.benchmark.utils.prompt": {**_PROMPT, **_HASH},
-        "ais_bench.benchmark.utils.prompt.prompt": {**_PROMPT, **_HASH},
-        f"{_ICL}.icl_evaluator": _AIS_ICL,
-        f"{_ICL}.icl_inferencer": _AIS_SCORING["inferencers"],
-        "ais_bench.benchmark.utils.postprocess.text_postprocessors": _AIS_SCORING["functions"],
-        "ais_bench.benchmark.utils.postprocess.model_postprocessors": _AIS_SCORING["functions"],
-        "ais_bench.benchmark.utils.model_postprocessors": _AIS_SCORING["functions"],
-        f"{_ICL}.icl_evaluator.icl_base_evaluator": {**_AIS_ICL, **_RUNS},
-        "ais_bench.benchmark.utils.logging": _LOGGER,
-        "ais_bench.benchmark.models": {
-            **_AIS_PARSERS,
-            **_MODELS,
-            **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel")),
-        },
-        "ais_bench.benchmark.models.local_models.base": {
-            **_one(_PARSERS, "LMTemplateParser"),
-            **_in(f"{_AIS}.models", ("BaseModel",)),
-        },
-        "ais_bench.benchmark": {"global_consts": f"{_AIS}.global_constants"},
-        "ais_bench.benchmark.utils.file": _in(
-            f"{_AIS}.config_files", ("write_status", "read_and_clear_statuses", "match_files", "match_cfg_file")
-        ),
-        "ais_bench.benchmark.datasets": {**_AIS_BASE, **_IN_MODULES},
-        **modules.tables(_IN_MODULES),
-    },
+    modules.with_constants(_AIS_MODULES, _SPREAD),
     artifacts=False,
     plain=frozenset(SEAMS),
-    spread=frozenset({"ais_bench.benchmark.datasets", f"{_ICL}.icl_evaluator", f"{_ICL}.icl_inferencer"}),
+    spread=_SPREAD,
     same={
         "ais_bench.benchmark.registry": f"{_AIS}.registries",
         "ais_bench.benchmark.utils.logging.exceptions": f"{_AIS}.exceptions",
@@ -186,13 +192,20 @@ AIS_BENCH = Alias(
         **modules.SAME,
     },
     homes=modules.HOMES,
+    texts=f"{_AIS}.constants:packaged",
 )
 """The alias of AISBench 3.1."""
 
 _CONFIGS = _in(f"{_AIS}.config_objects", ("Config", "ConfigDict"))
+_FILES = _in(f"{_AIS}.mmengine_files", ("load", "dump", "mkdir_or_exist"))
 MMENGINE = Alias(
     "mmengine",
-    {"mmengine": _CONFIGS, "mmengine.config": _CONFIGS},
+    {
+        "mmengine": {**_CONFIGS, **_FILES},
+        "mmengine.config": _CONFIGS,
+        "mmengine.fileio": _FILES,
+        "mmengine.utils": _FILES,
+    },
     artifacts=False,
     gaps_only=True,
     instead={"read_base": "configs that inherit are read, not run: Config.fromfile(path)"},

@@ -10,7 +10,7 @@ from typing import Any
 from proctor.compat.aisbench_names.config_files import load_jsonl
 from proctor.compat.aisbench_names.logger import AISLogger
 
-_EMPTY = {list: [], dict: {}, str: "", int: 0, float: 0, bool: 0}
+TYPE_DEFAULT_MAP: dict[type, Any] = {list: [], dict: {}, str: "", int: 0, float: 0, bool: 0}
 """What stands in an answer that is missing, by the type that it has in the first that is there."""
 
 
@@ -36,7 +36,7 @@ def completed(answers: Sequence[dict[str, Any]], rows: int, asked: int, logger: 
     found = list(answers)
     if missing:
         logger.warning("%d answers are missing: empty ones are scored in their place", sum(missing.values()))
-        empty = {key: _EMPTY.get(type(value)) for key, value in answers[0].items()}
+        empty = {key: TYPE_DEFAULT_MAP.get(type(value)) for key, value in answers[0].items()}
         found += [{**empty, "id": row} for row, count in missing.items() for _ in range(count)]
     if len(found) > rows:
         logger.warning("there are %d answers to %d rows: the others are left out", len(found), rows)

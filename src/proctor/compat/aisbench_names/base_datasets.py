@@ -12,6 +12,7 @@ from proctor.compat.opencompass_names import datasets as opencompass
 from proctor.compat.opencompass_names.datasets import load_partial_dataset
 from proctor.errors import DataError
 
+logger = AISLogger()
 JDG_DATASET_LOAD_BATCH_SIZE = 10
 _TIMED = ("max_out_len", "timestamp")
 
@@ -169,4 +170,11 @@ class BaseJDGDataset(BaseDataset):
         return self._get_dataset_class()(reader_cfg, k, n, task_state_manager, **kwargs)
 
 
-__all__ = ["JDG_DATASET_LOAD_BATCH_SIZE", "BaseDataset", "BaseJDGDataset", "DatasetReader", "load_partial_dataset"]
+__all__ = [
+    "JDG_DATASET_LOAD_BATCH_SIZE",
+    "BaseDataset",
+    "BaseJDGDataset",
+    "DatasetReader",
+    "load_partial_dataset",
+    "logger",
+]

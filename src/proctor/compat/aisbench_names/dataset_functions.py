@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from proctor.errors import DataError
 from proctor.scoring.evaluators import answers, judgements, pictures
 
 # -- programs (LiveCodeBench, HumanEval-X) ---------------------------------------------------------------------------
@@ -62,6 +64,27 @@ def extract_test_output_code(model_output: str) -> str:
     if python:
         fences = [place for place in fences if place >= python[0]]
     return "\n".join(lines[fences[0] + 1 : fences[1]]) if len(fences) > 1 else ""
+
+
+def get_generic_question_template_test_completion(question_content: str, starter_code: str, testcase_input: str) -> str:
+    """Return LiveCodeBench's question for the output of a test.
+
+    Args:
+        question_content: The problem.
+        starter_code: A function, whose name the test calls.
+        testcase_input: Its arguments, one in each line.
+
+    Raises:
+        DataError: The code has no function, or several.
+    """
+    names = [node.name for node in ast.walk(ast.parse(starter_code)) if isinstance(node, ast.FunctionDef)]
+    if len(names) != 1:
+        raise DataError("the code to begin with needs one function", why=f"it has {len(names)}: {', '.join(names)}")
+    asserted = f"assert {names[0]}({', '.join(testcase_input.split(chr(10)))}) == # TODO"
+    return (
+        f"Problem:\n{question_content}Function:\n```\n{starter_code}\n```\n"
+        f"Please complete the following test case:\n\n```\n{asserted}\n```\n"
+    )
 
 
 def pass_at_k_of_each(num_samples: int | Iterable[int], num_correct: Sequence[int], k: int) -> Any:

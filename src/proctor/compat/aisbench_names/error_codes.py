@@ -93,3 +93,5 @@ _FAMILIES: dict[str, type] = {
 FAMILIES = tuple(_FAMILIES)
 """Names of the classes that hold the codes: ``UTILS_CODES`` …"""
 globals().update(_FAMILIES)
+ERROR_CODES_CLASSES = list(_FAMILIES.values())
+"""The classes that hold the codes."""

@@ -19,7 +19,11 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from proctor.compat.aisbench_names.answer_files import completed, read_answers
+from proctor.compat.aisbench_names.answer_files import (
+    TYPE_DEFAULT_MAP,  # noqa: F401
+    completed,
+    read_answers,
+)
 from proctor.compat.aisbench_names.builders import build_dataset_from_cfg
 from proctor.compat.aisbench_names.details import bits_per_byte, formatted
 from proctor.compat.aisbench_names.failures import failure

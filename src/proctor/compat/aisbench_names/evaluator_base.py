@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Any, ClassVar
 
 from proctor.compat.aisbench_names.repeated_scores import RepeatedScores
 from proctor.dialects.aisbench.evaluators import evaluator
 from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature, signature
 from proctor.dialects.aisbench.values import Reference
+from proctor.errors import UsageError
 from proctor.scoring.evaluators.cases import Cases, Verdict
+
+
+@cache
+def _steps() -> Mapping[str, Sequence[str]]:
+    """Return by the name of an evaluator the methods that ``score`` of upstream's class calls."""
+    found: Mapping[str, Sequence[str]] = json.loads(files(__package__).joinpath("evaluator_steps.json").read_bytes())
+    return found
 
 
 class BaseEvaluator(RepeatedScores):
@@ -20,6 +31,8 @@ class BaseEvaluator(RepeatedScores):
 
     kind: ClassVar[Reference | None] = None
     """What configs call it; ``None`` of classes that programs derive."""
+    called: ClassVar[tuple[str, ...]] = ()
+    """Which steps of upstream's class are called here, so that a program may override them."""
 
     def __init__(self, *listed: Any, **named: Any) -> None:
         taken = self._signature()
@@ -51,6 +64,17 @@ class BaseEvaluator(RepeatedScores):
             if not name.startswith(private) and (name not in defaults or defaults[name] != value)
         }
 
+    def _unused_steps(self) -> list[str]:
+        """Return methods that a program's class overrides, and that upstream's class calls but this one does not."""
+        own: type[BaseEvaluator] = next(each for each in type(self).__mro__ if vars(each).get("kind") is not None)
+        derived = type(self).__mro__[: type(self).__mro__.index(own)]
+        steps = _steps().get(own.__name__, ())
+        return [name for name in steps if name not in own.called and any(name in vars(each) for each in derived)]
+
+    def _verdict(self, cases: Cases) -> Verdict:
+        """Return the scores of cases."""
+        return evaluator({"type": self.kind, **self._arguments()})(cases)
+
     def score(
         self, predictions: Sequence[Any], references: Sequence[Any], test_set: Any = None, **columns: Any
     ) -> dict[str, Any]:
@@ -67,14 +91,21 @@ class BaseEvaluator(RepeatedScores):
 
         Raises:
             ScoringError: There is nothing to score.
+            UsageError: A program has overridden a step of upstream's class that is not called here.
         """
         if self.kind is None:
             return super().score()
+        if steps := self._unused_steps():
+            raise UsageError(
+                f"'{steps[0]}' of {type(self).__name__} would have no effect",
+                why=f"Proctor's {self.kind.name.rpartition('.')[2]} does not call it, as upstream's does",
+                hint="override score() instead",
+            )
         if len(predictions) != len(references):
-            return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
+            return {"error": f"{len(predictions)} predictions and {len(references)} references have different length"}
         rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
         cases = Cases(list(predictions), list(references), rows, (), columns, self._project())
-        verdict: Verdict = evaluator({"type": self.kind, **self._arguments()})(cases)
+        verdict = self._verdict(cases)
         pairs = zip(predictions, references, verdict.correct, strict=True) if verdict.correct else ()
         details = [{"pred": given, "answer": gold, "correct": right} for given, gold, right in pairs]
         return {**verdict.scores, **({"details": details} if details else {})}

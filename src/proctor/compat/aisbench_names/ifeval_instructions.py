@@ -11,22 +11,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from proctor.compat.aisbench_names import ifeval_words as instructions_util
-from proctor.compat.aisbench_names.refused import no_exam__ConstrainedStartChecker as ConstrainedStartChecker  # noqa: F401
-from proctor.compat.aisbench_names.refused import no_exam__KeySentenceChecker as KeySentenceChecker  # noqa: F401
-from proctor.compat.aisbench_names.refused import no_exam__RephraseChecker as RephraseChecker  # noqa: F401
-from proctor.compat.aisbench_names.refused import no_exam__RephraseParagraph as RephraseParagraph  # noqa: F401
+from proctor.compat.aisbench_names.ifeval_base import Instruction
+from proctor.compat.aisbench_names.ifeval_more import (
+    ConstrainedStartChecker,  # noqa: F401
+    KeySentenceChecker,  # noqa: F401
+    RephraseChecker,  # noqa: F401
+    RephraseParagraph,  # noqa: F401
+)
 from proctor.scoring.instructions import compares, follows
 
 _Drawn = Mapping[str, Callable[[], Any] | None]
 _RELATIONS = ("less than", "at least")
-_LANGUAGES = {
-    "en": "English", "es": "Spanish", "pt": "Portuguese", "ar": "Arabic", "hi": "Hindi", "fr": "French",
-    "ru": "Russian", "de": "German", "ja": "Japanese", "it": "Italian", "bn": "Bengali", "uk": "Ukrainian",
-    "th": "Thai", "ur": "Urdu", "ta": "Tamil", "te": "Telugu", "bg": "Bulgarian", "ko": "Korean", "pl": "Polish",
-    "he": "Hebrew", "fa": "Persian", "vi": "Vietnamese", "ne": "Nepali", "sw": "Swahili", "kn": "Kannada",
-    "mr": "Marathi", "gu": "Gujarati", "pa": "Punjabi", "ml": "Malayalam", "fi": "Finnish",
-}  # fmt: skip
-"""Languages by their ISO 639-1 codes."""
 
 
 def _number(most: int) -> Callable[[], int]:
@@ -35,33 +30,6 @@ def _number(most: int) -> Callable[[], int]:
 
 def _one(*choices: str) -> Callable[[], str]:
     return lambda: random.choice(choices)
-
-
-class Instruction:
-    """Base of instructions.
-
-    Args:
-        instruction_id: What the program calls it.
-    """
-
-    def __init__(self, instruction_id: str) -> None:
-        self.id = instruction_id
-
-    def build_description(self, **kwargs: Any) -> str:
-        """Set the arguments; return what a model is told."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method 'build_description' for {kwargs}")
-
-    def get_instruction_args(self) -> dict[str, Any] | None:
-        """Return the arguments that were set; ``None`` of an instruction without any."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method 'get_instruction_args'")
-
-    def get_instruction_args_keys(self) -> list[str]:
-        """Return the names of the arguments."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method 'get_instruction_args_keys'")
-
-    def check_following(self, value: str) -> bool:
-        """Return whether an answer follows it."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method 'check_following' for {value[:40]!r}")
 
 
 class CheckedInstruction(Instruction):
@@ -150,11 +118,11 @@ class ResponseLanguageChecker(_InLanguage):
     """The answer is in one language."""
 
     check, words = "language:response_language", "Write the whole answer in the {language} language and in no other."
-    drawn: ClassVar[_Drawn] = {"language": _one(*_LANGUAGES)}
+    drawn: ClassVar[_Drawn] = {"language": _one(*instructions_util.LANGUAGE_CODES)}
 
     def _spoken(self) -> dict[str, Any]:
         code = self._arguments["language"]
-        return {"language": _LANGUAGES.get(code, code)}
+        return {"language": instructions_util.LANGUAGE_CODES.get(code, code)}
 
 
 class NumberOfSentences(CheckedInstruction):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from proctor.compat.aisbench_names import ifeval_instructions as instructions
 
-INSTRUCTION_DICT: dict[str, type[instructions.Instruction]] = {
+INSTRUCTION_DICT: dict[str, type[instructions.CheckedInstruction]] = {
     kind.check: kind
     for kind in vars(instructions).values()
     if isinstance(kind, type) and issubclass(kind, instructions.CheckedInstruction) and hasattr(kind, "check")

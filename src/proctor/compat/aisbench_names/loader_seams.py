@@ -25,9 +25,12 @@ logger = AISLogger()
 """What loaders write to, in every module of datasets."""
 
 _PACKAGE = "ais_bench.benchmark.datasets"
+_TABLES = "pandas.io.parsers.readers"
+"""The module that ``pandas.read_csv`` is of, where no program has replaced it."""
 _HELPERS = "proctor.compat.aisbench_names.dataset_helpers"
 SEAMS: Mapping[str, str] = {
     "get_data_path": f"{_HELPERS}:get_data_path",
+    "get_content_str": f"{_HELPERS}:get_content_str",
     "get_meta_json": f"{_HELPERS}:get_meta_json",
     "get_sample_data": f"{_HELPERS}:get_sample_data",
     "load_dataset": "datasets:load_dataset",
@@ -53,8 +56,8 @@ class ReplacedFiles(FileAccess):
     """Files as a program's own ``open`` and ``os`` give them."""
 
     def exists(self, path: Path) -> bool:
-        """Whether the program has such a file; its ``open`` has every one."""
-        return _is_open_replaced() or os.path.exists(path)  # noqa: PTH110 - programs replace it
+        """Whether the program has such a file; its ``open`` and its ``pandas.read_csv`` have every one."""
+        return _is_open_replaced() or _is_table_replaced() or os.path.exists(path)  # noqa: PTH110 - programs replace it
 
     def is_file(self, path: Path) -> bool:
         """Whether it is one of them, rather than a folder on the disk."""
@@ -68,6 +71,11 @@ class ReplacedFiles(FileAccess):
 
 def _is_open_replaced() -> bool:
     return builtins.open is not io.open
+
+
+def _is_table_replaced() -> bool:
+    home, own = sys.modules.get("pandas"), sys.modules.get(_TABLES)
+    return home is not None and own is not None and home.read_csv is not own.read_csv
 
 
 class LoaderSeams:
@@ -101,7 +109,7 @@ class LoaderSeams:
         Raises:
             OSError: That ``open`` raises it.
         """
-        if not _is_open_replaced():
+        if not (_is_open_replaced() or _is_table_replaced()):
             yield
             return
         try:

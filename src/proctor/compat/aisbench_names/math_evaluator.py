@@ -7,6 +7,7 @@ from typing import Any
 from proctor.compat.aisbench_names import error_codes
 from proctor.compat.aisbench_names import exceptions as errors
 from proctor.compat.aisbench_names.evaluator_base import BaseEvaluator
+from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
 from proctor.scoring.postprocessors import mathematics
 
 _VERSIONS = ("v1", "v2")
@@ -36,6 +37,13 @@ class MATHEvaluator(BaseEvaluator):
             raise errors.ParameterValueError(code, f"there is no version {version!r} of the rules; there are v1 and v2")  # type: ignore[attr-defined]
         super().__init__(version=version, **more)
         self.version = version
+
+    called = ("is_equiv",)
+
+    def _verdict(self, cases: Cases) -> Verdict:
+        if type(self).is_equiv is MATHEvaluator.is_equiv:
+            return super()._verdict(cases)
+        return share([bool(self.is_equiv(given, gold)) for given, gold in cases.pairs()], rule=percent_of_sum)
 
     def is_equiv(self, str1: str | None, str2: str | None, verbose: bool = False) -> bool:
         """Whether two answers are the same formula."""

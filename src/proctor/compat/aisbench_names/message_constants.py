@@ -18,5 +18,7 @@ STATUS_REPORT_INTERVAL = 1
 WAIT_FLAG = 2
 SYNC_MAIN_PROCESS_INTERVAL = 0.1
 _WIDTH = struct.calcsize("I")
+offset = 0
+"""Where the counts begin."""
 MESSAGE_INFO = SimpleNamespace(**{name: (place * _WIDTH, (place + 1) * _WIDTH) for place, name in enumerate(_COUNTED)})
 """Where each count begins and ends, in bytes."""

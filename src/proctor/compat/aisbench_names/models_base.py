@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from proctor.compat.aisbench_names.failures import failure
+from proctor.compat.aisbench_names.global_constants import REQUEST_TIME_OUT
 from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.outputs import Output
 from proctor.compat.aisbench_names.template_parsing import APITemplateParser
@@ -31,6 +32,14 @@ _EVENTS = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 
 PromptType = PromptList | str
+
+
+def __getattr__(name: str) -> Any:
+    if name != "AIOHTTP_TIMEOUT":
+        raise AttributeError(name)
+    from aiohttp import ClientTimeout
+
+    return ClientTimeout(total=REQUEST_TIME_OUT)
 
 
 def _not_here(family: str, code: str, what: str) -> Exception:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from proctor.compat.aisbench_names.models_base import BaseAPIModel, with_parser
+from proctor.compat.aisbench_names.models_base import (
+    BaseAPIModel,
+    PromptType,  # noqa: F401
+    with_parser,
+)
 from proctor.compat.aisbench_names.models_tgi import TextServerModel
 from proctor.compat.aisbench_names.outputs import Output
 from proctor.compat.opencompass_names.prompting import LMTemplateParser

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urljoin
 
-from proctor.compat.aisbench_names.models_base import older_name, with_parser
+from proctor.compat.aisbench_names.models_base import (
+    PromptType,  # noqa: F401
+    older_name,
+    with_parser,
+)
 from proctor.compat.aisbench_names.models_tgi import TextServerModel
 from proctor.compat.aisbench_names.outputs import Output
 from proctor.compat.opencompass_names.prompting import LMTemplateParser

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proctor.compat.aisbench_names.models_base import ServedModel, older_name, with_parser
+from proctor.compat.aisbench_names.models_base import (
+    PromptType,  # noqa: F401
+    ServedModel,
+    older_name,
+    with_parser,
+)
 from proctor.compat.aisbench_names.outputs import Output
 from proctor.compat.opencompass_names.prompting import LMTemplateParser
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proctor.compat.aisbench_names.models_base import older_name, with_parser
+from proctor.compat.aisbench_names.models_base import (
+    PromptType,  # noqa: F401
+    older_name,
+    with_parser,
+)
 from proctor.compat.aisbench_names.models_vllm import VLLMCustomAPI
 from proctor.compat.aisbench_names.outputs import Output
 from proctor.compat.aisbench_names.template_parsing import APITemplateParser

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from proctor.compat.aisbench_names import constants
 from proctor.compat.aisbench_names.refused import refused_modules
 
 _HOME = "proctor.compat.aisbench_names"
@@ -13,7 +14,10 @@ _INFERENCER = "ais_bench.benchmark.openicl.icl_inferencer"
 _API = "ais_bench.benchmark.models.api_models"
 _CALCULATORS = "ais_bench.benchmark.calculators"
 
+_METRICS = "ais_bench.benchmark.openicl.icl_evaluator.hf_metrics"
+
 SAME: Mapping[str, str] = {
+    **{f"{_METRICS}.{name}": f"{_HOME}.hf_metrics" for name in ("accuracy", "rouge", "sacrebleu", "squad")},
     f"{_API}.base_api": f"{_HOME}.models_base",
     f"{_API}.mindie_stream_api": f"{_HOME}.models_mindie",
     f"{_API}.tgi_api": f"{_HOME}.models_tgi",
@@ -32,6 +36,8 @@ SAME: Mapping[str, str] = {
     f"{_DATASETS}.ifeval.instructions_util": f"{_HOME}.ifeval_words",
     f"{_DATASETS}.ifeval.instructions_registry": f"{_HOME}.ifeval_registry",
     f"{_DATASETS}.ifeval.evaluation_main": f"{_HOME}.ifeval_evaluation",
+    f"{_DATASETS}.humanevalx.file_utils": f"{_HOME}.checked_files",
+    f"{_DATASETS}.utils.video": f"{_HOME}.films",
     f"{_DATASETS}.utils.datasets": f"{_HOME}.dataset_helpers",
     f"{_DATASETS}.utils.llm_judge": f"{_HOME}.llm_judge",
     f"{_INFERENCER}.icl_base_inferencer": f"{_HOME}.inferencer_base",
@@ -65,6 +71,7 @@ SAME: Mapping[str, str] = {
     "ais_bench.benchmark.runners.base": f"{_HOME}.runners",
     "ais_bench.benchmark.runners.local": f"{_HOME}.runners",
     "ais_bench.benchmark.summarizers.default": f"{_HOME}.summarizing",
+    "ais_bench.benchmark.summarizers.default_subjective": f"{_HOME}.summarizing_subjective",
     "ais_bench.benchmark.summarizers.default_perf": f"{_HOME}.perf_summarizing",
     "ais_bench.benchmark.tasks.base": f"{_HOME}.task_names",
     "ais_bench.benchmark.tasks.openicl_api_infer": f"{_HOME}.infer_tasks",
@@ -86,7 +93,11 @@ HOMES: Mapping[str, tuple[str, ...]] = {
         f"{_HOME}.partitioning_sizes",
     ),
     "ais_bench.benchmark.runners": (f"{_HOME}.runners",),
-    "ais_bench.benchmark.summarizers": (f"{_HOME}.summarizing", f"{_HOME}.perf_summarizing"),
+    "ais_bench.benchmark.summarizers": (
+        f"{_HOME}.summarizing",
+        f"{_HOME}.perf_summarizing",
+        f"{_HOME}.summarizing_subjective",
+    ),
     "ais_bench.benchmark.tasks": (f"{_HOME}.task_names", f"{_HOME}.infer_tasks", f"{_HOME}.eval_tasks"),
     "ais_bench.benchmark.utils.visualization": (f"{_HOME}.timelines",),
     "ais_bench.benchmark.utils.visualization.summarize_plot": (f"{_HOME}.timelines",),
@@ -98,6 +109,8 @@ HOMES: Mapping[str, tuple[str, ...]] = {
 """Modules whose names are those of ours."""
 
 _CHECKS = f"{_HOME}.code_checks"
+_PICTURES = f"{_HOME}.picture_functions"
+_NEEDLES = f"{_HOME}.needles"
 _MATH, _AGIEVAL, _PLAIN = f"{_HOME}.math_names", f"{_HOME}.agieval_names", f"{_HOME}.dataset_functions"
 _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "math": {_MATH: ("last_boxed_only_string", "remove_boxed", "extract_boxed_answer", "normalize_final_answer",
@@ -121,10 +134,21 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
                                                      "test_instruction_following_loose")},
     "drop_simple_eval": {_PLAIN: ("normalize", "fuzzy_match")},
     "longbench.evaluators": {_PLAIN: ("normalize_zh_answer",)},
-    "mmmu": {_PLAIN: ("can_infer_option", "can_infer_text", "can_infer")},
-    "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc")},
+    "mmmu": {
+        _PLAIN: ("can_infer_option", "can_infer_text", "can_infer"),
+        _PICTURES: ("build_choices", "dump_image", "split_MMMU", "sort_key"),
+    },
+    "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc"), _PICTURES: ("build_choices", "dump_image", "split_MMMU")},
+    "mmstar": {_PLAIN: ("can_infer",), _PICTURES: ("build_choices", "dump_image")},
     "videomme": {_PLAIN: ("extract_characters_regex",)},
-    "hle": {_PLAIN: ("calib_err",)},
+    "hle": {_PLAIN: ("calib_err",), f"{_HOME}.judged_datasets": ("HLEJGDataset",)},
+    "aime2025": {f"{_HOME}.judged_datasets": ("Aime2025JDGDataset",)},
+    "needlebench_v2.atc": {_NEEDLES: ("QuestionType",)},
+    "needlebench_v2.atc_elder_only": {_NEEDLES: ("clean_atc_answer",)},
+    "needlebench_v2.multi": {_NEEDLES: ("get_random_needles",)},
+    "needlebench_v2.origin": {_NEEDLES: ("get_random_line_by_language",)},
+    "needlebench_v2.parallel": {_NEEDLES: ("get_unique_entries",)},
+    "livecodebench.prompts": {_PLAIN: ("get_generic_question_template_test_completion",)},
     "custom": {
         f"{_HOME}.custom_names": ("stringfy_types", "make_mcq_gen_config", "make_qa_gen_config",
                                   "parse_example_dataset", "make_custom_dataset_config",
@@ -133,6 +157,16 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }  # fmt: skip
 _RENAMED: Mapping[str, Mapping[str, str]] = {
+    **{
+        f"needlebench_v2.{module}": {kind: f"{_HOME}.scoring:needlebench_v2.{module}.{kind}"}
+        for module, kind in (
+            ("atc", "NeedleBenchATCDataset"),
+            ("atc_elder_only", "NeedleBenchATCDataset"),
+            ("multi", "NeedleBenchMultiDataset"),
+            ("origin", "NeedleBenchOriginDataset"),
+            ("parallel", "NeedleBenchParallelDataset"),
+        )
+    },
     "dapo_math": {
         name: f"{_MATH}:dapo_{name}" for name in ("last_boxed_only_string", "remove_boxed", "normalize_final_answer")
     },
@@ -147,6 +181,20 @@ _RENAMED: Mapping[str, Mapping[str, str]] = {
     "humanevalx.humaneval_x_utils": {"estimate_pass_at_k": f"{_PLAIN}:pass_at_k_of_each"},
     "longbench.evaluators": {"normalize_answer": f"{_PLAIN}:normalize"},
 }
+
+
+def with_constants(listed: Mapping[str, Mapping[str, str]], packages: Collection[str]) -> dict[str, Mapping[str, str]]:
+    """Return tables of modules, and in them the constants that modules have.
+
+    Args:
+        listed: Names by module, and where they are.
+        packages: Those whose modules have all names of the package.
+    """
+    found = dict(listed)
+    for module, names in constants.places().items():
+        package = next((each for each in packages if module.startswith(f"{each}.")), "")
+        found[module] = {**found.get(module, found.get(package, {})), **names}
+    return found
 
 
 def tables(classes: Mapping[str, str]) -> dict[str, dict[str, str]]:

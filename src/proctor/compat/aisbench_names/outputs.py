@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+LLM_META_DATA_TYPE: Any = "Image.Image | str"
+"""What a model may answer beside words: a picture of Pillow's, or a text (by name: Pillow may be missing)."""
 _FEWEST_POINTS = 2  # in time: that of the request, and that of an answer
 
 

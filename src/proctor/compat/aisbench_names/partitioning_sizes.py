@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from fnmatch import fnmatch
-from types import SimpleNamespace
 from typing import Any
 
+from proctor.compat.aisbench_names import mmengine_files as mmengine
 from proctor.compat.aisbench_names.builders import build_dataset_from_cfg
 from proctor.compat.aisbench_names.naming import dataset_abbr_from_cfg, get_infer_output_path
 from proctor.compat.aisbench_names.partitioning import BasePartitioner, Config
 from proctor.compat.aisbench_names.partitioning_judged import SubjectiveNaivePartitioner
-from proctor.foreign_text import parse_json
-from proctor.safe_files import opened, write_text
 
 _LARGE_TASK = 40_000  # upstream's default, in rows that cost as one of multiple choice
 _GENERATION = 20  # how many of those a generated answer costs, upstream's guess
@@ -28,23 +25,6 @@ _LONG_ANSWERS = (
 )  # fmt: skip
 """Datasets whose answers are long: they cost ten times as much."""
 _SLICE = re.compile(r"\[(-?\d*):(-?\d*)(?::(-?\d*))?\]")
-
-
-def _read(path: str) -> Any:
-    with opened(path) as file:
-        return parse_json(file.read().decode("utf-8"))
-
-
-def _write(value: Any, path: str, **layout: Any) -> None:
-    write_text(path, json.dumps(value, **layout))
-
-
-def _make(folder: str) -> None:
-    os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - a text, as upstream
-
-
-mmengine = SimpleNamespace(load=_read, dump=_write, mkdir_or_exist=_make)
-"""What the sizes of datasets are kept with; programs replace it."""
 
 
 class _Costs:

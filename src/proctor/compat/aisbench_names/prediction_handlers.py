@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.handlers import BASE64_MAX_DISPLAY_LEN, BaseInferencerOutputHandler
+from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.outputs import (
     FunctionCallOutput,
     LMMOutput,
@@ -20,8 +21,10 @@ from proctor.safe_files import subfolder
 
 __all__ = [
     "BFCLV3OutputHandler", "GenInferencerOutputHandler", "LMMGenInferencerOutputHandler",
-    "PPLInferencerOutputHandler", "PPLRequestOutput", "PPLResponseOutput",
+    "PPLInferencerOutputHandler", "PPLRequestOutput", "PPLResponseOutput", "logger",
 ]  # fmt: skip
+
+logger = AISLogger()
 
 
 class GenInferencerOutputHandler(BaseInferencerOutputHandler):

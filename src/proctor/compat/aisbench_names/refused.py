@@ -20,11 +20,11 @@ def _groups() -> Mapping[str, Any]:
 
 def refused_modules() -> dict[str, dict[str, str]]:
     """Return the names that refuse, by module, and where they are found."""
-    return {
-        module: {name: f"{__name__}:{reason}__{name}" for name in names}
-        for reason, group in _groups().items()
-        for module, names in group["names"].items()
-    }
+    found: dict[str, dict[str, str]] = {}
+    for reason, group in _groups().items():
+        for module, names in group["names"].items():
+            found.setdefault(module, {}).update({name: f"{__name__}:{reason}__{name}" for name in names})
+    return found
 
 
 def __getattr__(attribute: str) -> Any:

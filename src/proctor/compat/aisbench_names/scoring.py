@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
+from proctor.compat.aisbench_names import hf_evaluators
 from proctor.compat.aisbench_names.box_details import BoxDetails
 from proctor.compat.aisbench_names.evaluator_base import BaseEvaluator
 from proctor.compat.aisbench_names.row_classes import dataset_class
@@ -24,6 +25,11 @@ from proctor.scoring.repeats import at_least_one_as_product
 
 _OWN = {
     "IFEvaluator": "proctor.compat.aisbench_names.ifeval_evaluation",
+    **dict.fromkeys(
+        ("Gsm8kEvaluator", "VideoBenchEvaluator", "VideoBenchEvaluatorForVita", "VocalSoundEvaluator"),
+        "proctor.compat.aisbench_names.choice_evaluators",
+    ),
+    "OptionSimAccEvaluator": "proctor.compat.aisbench_names.option_evaluator",
     "MATHEvaluator": "proctor.compat.aisbench_names.math_evaluator",
 }
 """Evaluators of AISBench whose parts programs call, and where those are."""
@@ -44,7 +50,8 @@ def evaluator_class(name: str, project: str) -> type[BaseEvaluator] | None:
         own: type[BaseEvaluator] = getattr(import_module(home), name)
         own.kind = kind
         return own
-    bases = (BoxDetails, BaseEvaluator) if name == "BBoxIoUEvaluator" else (BaseEvaluator,)
+    family = hf_evaluators.BASES.get(name, BaseEvaluator)
+    bases = (BoxDetails, family) if name == "BBoxIoUEvaluator" else (family,)
     return type(name, bases, {"kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
 
 

@@ -65,19 +65,27 @@ class SummaryTable:
         }
         return SummaryTable(rows, raw, self.notes)
 
-    def to_text(self, time: str | None = None) -> str:
-        """Return the table for people; with a time, the whole text file that upstream writes."""
+    def to_text(self, time: str | None = None, raw: str | None = None, *, with_markdown: bool = True) -> str:
+        """Return the table for people; with a time, the whole text file that upstream writes.
+
+        Args:
+            time: What the file's first line says.
+            raw: The file's last part; :meth:`raw_text` where it is not said.
+            with_markdown: Whether the file has the table as Markdown, too.
+        """
         table = simple_table(self.rows)
         if time is None:
             return table
         lines = "\n".join(",".join(row) for row in self.rows)
         divider = f"{'-' * _WIDE} THIS IS A DIVIDER {'-' * _WIDE}\n\n"
-        blocks = (
+        blocks: tuple[tuple[str, str, str], ...] = (
             ("tabulate format", f"{table}\n", "\n" + divider),
             ("csv format", f"{lines}\n", "\n"),
             ("markdown format", f"{self.to_markdown()}\n", divider),
-            ("raw format", f"{self._raw_text()}\n", ""),
+            ("raw format", f"{self.raw_text() if raw is None else raw}\n", ""),
         )
+        if not with_markdown:
+            blocks = (blocks[0], (*blocks[1][:2], "\n" + divider), blocks[3])
         made = [f"{name}\n{'^' * _WIDE}\n{text}{'$' * _WIDE}\n{after}" for name, text, after in blocks]
         return f"{time}\n" + "".join(made)
 
@@ -91,7 +99,8 @@ class SummaryTable:
         middle = "|" + " | ".join("-----" for _ in header) + "|\n"
         return f"| {' | '.join(header)} |\n{middle}" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
-    def _raw_text(self) -> str:
+    def raw_text(self) -> str:
+        """Return results as upstream's text file shows them, model by model."""
         names = list(dict.fromkeys(name for results in self.raw.values() for name in results))
         lines = []
         for model, results in self.raw.items():
@@ -133,7 +142,7 @@ def summarize_models(
     Raises:
         ScoringError: A group cannot mean anything.
     """
-    board = _Board.of(results, modes)
+    board = SummaryBoard.of(results, modes)
     config = summarizer or {}
     for group in summary_groups(config):
         for model in results:
@@ -225,7 +234,7 @@ class SummaryGroup:
         Raises:
             ScoringError: The group cannot mean anything.
         """
-        board = _Board.of({"": _values_of([name for name in self.members if name in grades], grades)}, {})
+        board = SummaryBoard.of({"": _values_of([name for name in self.members if name in grades], grades)}, {})
         for group in (*self.before, self):
             board.add(group.config, "")
         found = board.scores[""].get(self.name)
@@ -277,7 +286,7 @@ def _notes(config: Mapping[str, Any]) -> list[str]:
 
 
 @dataclass(slots=True)
-class _Board:
+class SummaryBoard:
     """Scores so far: of datasets, then of groups.
 
     Attributes:
@@ -285,15 +294,17 @@ class _Board:
         raw: What the raw part of the text file shows.
         metrics: Of each dataset, the most telling first.
         modes: Of each dataset.
+        with_default: Whether a group has a score of its own name beside several metrics that its datasets share.
     """
 
     scores: dict[str, dict[str, dict[str, float]]]
     raw: dict[str, dict[str, Any]]
     metrics: dict[str, list[str]]
     modes: dict[str, str]
+    with_default: bool = True
 
     @classmethod
-    def of(cls, results: Mapping[str, Mapping[str, Mapping[str, Any]]], modes: Mapping[str, str]) -> _Board:
+    def of(cls, results: Mapping[str, Mapping[str, Mapping[str, Any]]], modes: Mapping[str, str]) -> SummaryBoard:
         board = cls({}, {}, {}, dict(modes))
         for model, datasets in results.items():
             board.scores[model], board.raw[model] = {}, {}
@@ -322,6 +333,10 @@ class _Board:
             return
         default = _default_metric(group)
         parts = self._parts(model, subsets, default, name)
+        if not self.with_default and "metric" not in group and len(parts) > 2:  # noqa: PLR2004 - two shared, and its own
+            del parts[default]
+        elif not self.with_default:
+            parts = {default: parts[default]}
         result = {metric: _combined(group, default, _transformed(group, each)) for metric, each in parts.items()}
         self.scores[model].setdefault(name, {}).update(result)
         self.raw[model].setdefault(name, {}).update(result)

@@ -81,14 +81,15 @@ def same_text(cases: Cases) -> Verdict:
 
 def gsm8k(cases: Cases) -> Verdict:
     """Share of predictions that are the reference's number (``Gsm8kEvaluator``)."""
-    return share([_same_number(given, gold) for given, gold in cases.pairs()], rule=percent_of_sum)
+    return share([same_number(given, gold) for given, gold in cases.pairs()], rule=percent_of_sum)
 
 
 _EQUAL = 1e-6
 """Numbers nearer than this are one."""
 
 
-def _same_number(given: Any, gold: Any) -> bool:
+def same_number(given: Any, gold: Any) -> bool:
+    """Whether two answers are equal, or the same number, of which the right one is whole."""
     if given == gold:
         return True
     try:

@@ -29,12 +29,28 @@ def similar_option(cases: Cases, options: Sequence[str]) -> Verdict:
 
 
 def _parsed(cases: Cases, options: Sequence[str]) -> list[str]:
+    require_letters(options)
+    return [likest_option(given, row, options) for given, row in zip(cases.predictions, cases.rows, strict=True)]
+
+
+def require_letters(options: Sequence[str]) -> None:
+    """Check what options are called.
+
+    Raises:
+        ScoringError: One is not one upper-case letter.
+    """
     if not all(isinstance(each, str) and len(each) == 1 and each.isupper() for each in options):
         raise ScoringError(f"the options {list(options)!r} are not single upper-case letters")
-    return [_option(given, row, options) for given, row in zip(cases.predictions, cases.rows, strict=True)]
 
 
-def _option(prediction: str, row: Mapping[str, Any], options: Sequence[str]) -> str:
+def likest_option(prediction: str, row: Mapping[str, Any], options: Sequence[str]) -> str:
+    """Return the option that a prediction is, states, alone mentions, or is nearest to; ``""`` where a row has none.
+
+    Args:
+        prediction: What was said.
+        row: The texts of the options.
+        options: What they are called.
+    """
     text = prediction.strip()
     if text in options:
         return text

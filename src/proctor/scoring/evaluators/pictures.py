@@ -222,17 +222,23 @@ def first_letter(said: str) -> str:
 
 def videobench(cases: Cases) -> Verdict:
     """Share of answers in which the first letter of A to F is the right one (``VideoBenchEvaluator``)."""
-    marks = [next((letter for letter in "ABCDEF" if letter in given), "") == gold for given, gold in _videos(cases)]
-    return share(marks, rule=percent_of_sum)
+    return share([first_of_six(given) == gold for given, gold in _videos(cases)], rule=percent_of_sum)
+
+
+def first_of_six(said: Any) -> str:
+    """Return the first of the letters A to F, in the alphabet's order, that an answer has; ``""`` without one."""
+    return next((letter for letter in "ABCDEF" if letter in said), "")
 
 
 def videobench_vita(cases: Cases) -> Verdict:
     """As :func:`videobench`, of a letter that stands alone behind VITA's mark (``VideoBenchEvaluatorForVita``)."""
-    marks = []
-    for given, gold in _videos(cases):
-        match = re.search(r"\b([A-F])\b", given.split("☜")[-1].replace(_CHAT_END, "").strip())
-        marks.append((match.group(1) if match else "") == gold)
-    return share(marks, rule=percent_of_sum)
+    return share([letter_alone(given) == gold for given, gold in _videos(cases)], rule=percent_of_sum)
+
+
+def letter_alone(said: str) -> str:
+    """Return the first of the letters A to F that stands alone behind VITA's mark; ``""`` without one."""
+    match = re.search(r"\b([A-F])\b", said.rpartition("☜")[2].replace(_CHAT_END, "").strip())
+    return match.group(1) if match else ""
 
 
 def _videos(cases: Cases) -> Iterable[tuple[str, str]]:
@@ -242,9 +248,14 @@ def _videos(cases: Cases) -> Iterable[tuple[str, str]]:
 _SOUNDS = {"A": "laughter", "B": "sigh", "C": "cough", "D": "throatclearing", "E": "sneeze", "F": "sniff"}
 
 
+def sound(letter: Any) -> str:
+    """Return the sound that a letter of VocalSound means; ``""`` of another one."""
+    return _SOUNDS.get(letter, "")
+
+
 def vocalsound(cases: Cases) -> Verdict:
     """Share of answers whose first letter names the sound (``VocalSoundEvaluator``)."""
-    marks = [(_SOUNDS.get(given[0], "") if given else given) == gold for given, gold in cases.pairs()]
+    marks = [(sound(given[0]) if given else given) == gold for given, gold in cases.pairs()]
     return share(marks, rule=percent_of_sum)
 
 

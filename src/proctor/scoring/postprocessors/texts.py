@@ -232,7 +232,11 @@ def with_full_language(text: str, lang_fullname: str) -> tuple[str, str]:
 
 def ancestor(text: str) -> str:
     """Return the name in the last box without LaTeX, quotes and extra space; ``None`` (a word) where there is none."""
-    answer = boxed(text, double=True)
+    return plain_name(boxed(text, double=True))
+
+
+def plain_name(answer: str | None) -> str:
+    """Return a name without LaTeX, quotes and extra space; ``None`` (a word) where there is none."""
     if not answer or answer == "None":
         return "None"
     for pattern in (r"\\text\{([^}]+)\}", r"\\boxed\{([^}]+)\}"):

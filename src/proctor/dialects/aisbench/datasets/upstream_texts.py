@@ -64,12 +64,23 @@ def constants(module: str) -> Mapping[str, Any]:
     Raises:
         DatasetNotFoundError: There is no such module.
     """
-    path = package_file(module.replace(".", "/") + ".py")
+    return _read(package_file(module.replace(".", "/") + ".py"), module)
+
+
+@cache
+def constants_of_file(path: Path) -> Mapping[str, Any]:
+    """Return the constants of a file by itself, as :func:`constants` does, without what it imports."""
+    return _read(path)
+
+
+def _read(path: Path, module: str = "") -> Mapping[str, Any]:
+    """Return constants of a file, and of the modules beside it that it imports, where it is a module of the package."""
     known: dict[str, Any] = {}
     for prefix, node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and (origin := _sibling(module, node)) is not None:
-            theirs = constants(origin)
-            known |= {each.asname or each.name: theirs[each.name] for each in node.names if each.name in theirs}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            if module and (origin := _sibling(module, node)) is not None:
+                theirs = constants(origin)
+                known |= {each.asname or each.name: theirs[each.name] for each in node.names if each.name in theirs}
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
                 known[prefix + node.targets[0].id] = _value(node.value, known)

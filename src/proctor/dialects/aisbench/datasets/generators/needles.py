@@ -188,11 +188,12 @@ def _derived(source: Source) -> Callable[[int], Hidden]:
     return hide
 
 
-_ELDEST = {
+ELDEST = {
     "Chinese": "在上面提供的文本中，'{last}'的能够向上追溯到的最年长的亲人是谁？",
     "English": "Given the context described above, who is the eldest relative that '{last}' can trace back to in the "
     "context?",
 }
+"""What is asked about a chain of people, of whom the last is named."""
 
 
 def _ancestors(source: Source) -> Callable[[int], Hidden]:
@@ -204,7 +205,7 @@ def _ancestors(source: Source) -> Callable[[int], Hidden]:
         names = stream.sample(people, source.arguments["num_needles"] + 1)
         sentences, _ = told(names, texts[f"relationship_templates_{end}"], texts[f"relationship_terms_{end}"], stream)
         stream.shuffle(sentences)
-        asked = _ELDEST[language].format(last=names[-1])
+        asked = ELDEST[language].format(last=names[-1])
         return Hidden([f"\n{sentence}\n" for sentence in sentences], asked, names[0], names[-1])
 
     return hide
