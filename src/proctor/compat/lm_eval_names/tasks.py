@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from enum import Enum, auto
 from functools import cached_property
@@ -23,7 +24,7 @@ from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.dialects.lm_eval.tree import Group as Members
 from proctor.dialects.lm_eval.tree import Leaf
-from proctor.errors import UsageError
+from proctor.errors import UnknownArtifactError, UsageError
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,14 @@ class TaskHandle:
         written: Its configuration, where it is written out.
         include_paths: Where names are looked for, too.
         metadata: More metadata.
+        given: The task itself, where a program has made it.
     """
 
     name: str
     written: Mapping[str, Any] | None = None
     include_paths: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    given: Any = None
 
     @property
     def task_name(self) -> str:
@@ -54,6 +57,8 @@ class TaskHandle:
         Raises:
             UsageError: It is a group, or several tasks.
         """
+        if self.given is not None:
+            return self.given
         if self.written is not None:
             return made_task(self.name, self.written)
         members = _finder(self).find(self.name)
@@ -90,6 +95,29 @@ class TaskHandle:
 
 
 Task.register(TaskHandle)
+
+
+class UnknownTaskError(UnknownArtifactError, KeyError):
+    """There is no task of a name."""
+
+    __str__ = UnknownArtifactError.__str__
+
+
+class TaskTypeError(UsageError, TypeError):
+    """Something that is not a task."""
+
+
+@contextmanager
+def unknown_as_key_error() -> Iterator[None]:
+    """Raise what programs for lm-eval expect where a task is unknown.
+
+    Raises:
+        UnknownTaskError: It is.
+    """
+    try:
+        yield
+    except UnknownArtifactError as error:
+        raise UnknownTaskError(error.diagnostics) from None
 
 
 def made_task(name: str, values: Mapping[str, Any]) -> Any:
@@ -212,7 +240,7 @@ class TaskManager:
 
     def load_task_or_group(self, task_list: str | Mapping[str, Any] | Sequence[Any] | None = None) -> dict[Any, Any]:
         """Return tasks by name, and by group those of the group, for :func:`evaluate`; tags are their tasks."""
-        listed = [task_list] if isinstance(task_list, str | Mapping) else list(task_list or ())
+        listed = [task_list] if isinstance(task_list, str | Mapping | Task) else list(task_list or ())
         found: dict[Any, Any] = {}
         for each in (item for spec in listed for item in self._built(spec)):
             found |= _nested(each)
@@ -225,7 +253,7 @@ class TaskManager:
             UnknownArtifactError: A name means nothing.
             UsageError: A task is named twice: alone and in a group, or in two groups.
         """
-        listed = [task_list] if isinstance(task_list, str | Mapping | TaskHandle | Group) else list(task_list)
+        listed = [task_list] if isinstance(task_list, str | Mapping | Task | Group) else list(task_list)
         built = [each for spec in listed for each in self._built(spec)]
         tasks: dict[str, Any] = {}
         groups: dict[str, Group] = {}
@@ -245,14 +273,17 @@ class TaskManager:
         }  # fmt: skip
 
     def _built(self, spec: Any) -> Iterator[Any]:
-        if isinstance(spec, TaskHandle | Group):
-            yield spec
+        if isinstance(spec, TaskHandle | Group | Task):
+            yield spec if isinstance(spec, Group) else self.handle(spec)
         elif isinstance(spec, Mapping):
             if "task" not in spec:
                 raise UsageError("Invalid config dict: must contain 'task' or 'group' key", hint="or name a file")
             yield self.handle(spec)
         else:
-            for member in _finder(self.handle(spec)).find(str(spec)):
+            handle = self.handle(spec)
+            with unknown_as_key_error():
+                members = _finder(handle).find(handle.name)
+            for member in members:
                 yield self._built_member(member)
 
     def _built_member(self, member: Leaf | Members) -> Any:
@@ -270,9 +301,19 @@ class TaskManager:
         return found
 
     def handle(self, spec: Any) -> TaskHandle:
-        """Return a task by its name, its file, or its configuration."""
+        """Return a task by its name, its file, its configuration, or itself.
+
+        Raises:
+            UsageError: It is none of these.
+        """
         if isinstance(spec, TaskHandle):
             return spec
+        if isinstance(spec, Task):
+            return TaskHandle(get_task_name_from_object(spec), given=spec)
+        if not isinstance(spec, str | Mapping | Path):
+            raise TaskTypeError(
+                f"{spec!r} is not a task", hint="a name, a file, a configuration, or an object of a class of tasks"
+            )
         config = dict(spec) if isinstance(spec, Mapping) else None
         name = str(spec if config is None else config.get("task") or config.get("task_alias") or "task")
         return TaskHandle(name, config, self.include_paths, self.metadata)

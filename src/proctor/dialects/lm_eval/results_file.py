@@ -16,13 +16,14 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from proctor.dialects.lm_eval.code_draws import seeds_of
-from proctor.dialects.lm_eval.config import FewshotConfig, plain
+from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig, plain
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.generation import generation_arguments
 from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.groups import group_scores, scored_count
 from proctor.dialects.lm_eval.names import ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
+from proctor.dialects.lm_eval.python_task import python_task_of
 from proctor.dialects.lm_eval.tree import Group
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam, ScoredGroup
@@ -131,7 +132,11 @@ def _task_row(exam: Exam, grade: Grade) -> dict[str, Any]:
 
 def _unscored_cells(exam: Exam, task: PreparedTask | None) -> dict[str, Any]:
     """Return what lm-eval files of answers that were recorded and not scored."""
-    pipelines = [ONLY] if task is None else [each.name for each in grader_of(exam, task).pipelines]
+    own = python_task_of(exam)
+    if own is not None:
+        pipelines = own.pipelines
+    else:
+        pipelines = [ONLY] if task is None else [each.name for each in grader_of(exam, task).pipelines]
     return {f"bypass{end},{name}": value for name in pipelines for end, value in (("", 999), ("_stderr", NO_ERROR))}
 
 
@@ -188,7 +193,9 @@ def _members(group: ScoredGroup, exams: Sequence[Exam]) -> list[str]:
 
 
 def _count(exam: Exam, grade: Grade) -> int:
-    task = task_of(exam)
+    task, own = task_of(exam), python_task_of(exam)
+    if own is not None:
+        return len(list(own.task.eval_docs))
     return len(grade.predictions) if task is None else len(task.documents.asked())
 
 
@@ -197,13 +204,18 @@ def _count(exam: Exam, grade: Grade) -> int:
 
 def _config(exam: Exam) -> dict[str, Any]:
     task = task_of(exam)
+    if (own := python_task_of(exam)) is not None:
+        return _said(own.task.config, own.task.config.num_fewshot or 0) | {"task": exam.name}
     if task is None:
         return {"task": exam.name, **jsonable(exam.specification())}
-    config = task.config
+    return _said(task.config, task.num_fewshot)
+
+
+def _said(config: TaskConfig, num_fewshot: int) -> dict[str, Any]:
     said: dict[str, Any] = {
         **config.to_dict(),
         "fewshot_config": {each.name: plain(getattr(config.fewshot, each.name)) for each in fields(FewshotConfig)},
-        "num_fewshot": task.num_fewshot,
+        "num_fewshot": num_fewshot,
     }
     metadata = without_secrets(config.metadata) if isinstance(config.metadata, Mapping) else {}
     if config.source is not None:
@@ -212,7 +224,9 @@ def _config(exam: Exam) -> dict[str, Any]:
 
 
 def _version(exam: Exam) -> Any:
-    task = task_of(exam)
+    task, own = task_of(exam), python_task_of(exam)
+    if own is not None:
+        return own.version
     return exam.source.get("version", "Yaml") if task is None else task.config.version
 
 
@@ -225,6 +239,8 @@ def _shots(exam: Exam) -> int:
     task = task_of(exam)
     if task is not None:
         return task.num_fewshot
+    if (own := python_task_of(exam)) is not None:
+        return own.task.config.num_fewshot or 0
     found = exam.options.num_demos if exam.options.num_demos is not None else _demos_of(exam.specification())
     return int(found) if isinstance(found, int) else 0
 
@@ -238,6 +254,8 @@ def _directions(exam: Exam, grade: Grade) -> dict[str, bool | None]:
     task = task_of(exam)
     if task is not None:
         return dict(grader_of(exam, task).higher_is_better)
+    if (own := python_task_of(exam)) is not None:
+        return dict(own.task.higher_is_better())
     return {score.name: score.higher_is_better for score in grade.table}
 
 

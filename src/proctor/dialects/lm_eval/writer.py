@@ -13,6 +13,7 @@ from typing import Any
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.names import ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
+from proctor.dialects.lm_eval.python_task import ClassGrader, ClassScored
 from proctor.dialects.lm_eval.results_file import (
     ModelDescription,
     digest,
@@ -100,6 +101,9 @@ def samples(
         text_of: Returns a prompt as it was asked; by default messages are JSON.
     """
     task, text_of = task_of(exam), text_of or _payload
+    if isinstance(exam.grader, ClassGrader):
+        yield from map(_sample_of_class, exam.grader.scored(answers()))
+        return
     if task is None:
         yield from samples_of_grade(grade, answers(), text_of)
         return
@@ -121,6 +125,20 @@ def _sample(task: PreparedTask, answered: Answered, pipeline: str, scored: Score
         "filter": pipeline,
     }
     return _sample_of(answered, arguments, said, scored.values or {}, scored.failure)
+
+
+def _sample_of_class(scored: ClassScored) -> dict[str, Any]:
+    instances = scored.instances
+    failure = scored.values if isinstance(scored.values, Failure) else None
+    said = {
+        "target": "" if scored.target is None else scored.target,
+        "resps": [each.resps for each in instances],
+        "filtered_resps": [each.filtered_resps[scored.pipeline] for each in instances],
+        "filter": scored.pipeline,
+    }
+    metrics = {} if isinstance(scored.values, Failure) else scored.values
+    line = _sample_of(scored.answered, [each.args for each in instances], said, metrics, failure)
+    return {**line, "doc_id": scored.number}
 
 
 def _bare(answers: Sequence[Any]) -> list[Any]:
