@@ -28,7 +28,7 @@ from proctor.dialects.lm_eval.package.task import Task
 from proctor.dialects.lm_eval.python_task import object_exam
 from proctor.dialects.lm_eval.results_file import TORCH_SEED, ModelDescription, results_document
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
-from proctor.dialects.lm_eval.writer import samples
+from proctor.dialects.lm_eval.writer import samples, text_by
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import parse_model_args
@@ -411,7 +411,7 @@ def _samples(engine: Engine, exams: Sequence[Exam], result: RunResult, log: Path
             return answered(exam.questions(), filed.heard_by(listening(engine, exam)), _MISSING)
 
         graded = [exam for exam in exams if exam.name in result.grades]
-        text_of = engine.text_of if isinstance(engine, ForeignModel) else None
+        text_of = text_by(engine)
         return {
             each.name: list(samples(each, partial(answers, each), result.grades[each.name], text_of)) for each in graded
         }

@@ -49,6 +49,10 @@ _OF_TOKENIZER: Final = (
 )
 
 
+_ELSEWHERE: Final = frozenset(("batch_size", "max_batch_size", "device"))
+"""Arguments of models that lm-eval files as the run's."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelDescription:
     """What the results say about the model.
@@ -89,7 +93,7 @@ def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: 
         "results": {**rows, **bare, **group_rows},
         **({"groups": group_rows} if group_rows else {}),
         "group_subtasks": {**members, **{exam.name: [] for exam in graded if exam.name not in listed}},
-        "configs": {exam.name: _config(exam) for exam in sorted(graded, key=lambda each: each.name)},
+        "configs": {exam.name: _config(exam, model.arguments) for exam in sorted(graded, key=lambda each: each.name)},
         "versions": _sorted({**{exam.name: _version(exam) for exam in graded}, **_versions(groups)}),
         "n-shot": _of_groups({exam.name: _shots(exam) for exam in graded}, members, _same),
         "higher_is_better": _of_groups({e.name: _directions(e, grades[e.name]) for e in graded}, members, _united),
@@ -202,16 +206,16 @@ def _count(exam: Exam, grade: Grade) -> int:
 # -- configurations ---------------------------------------------------------------------------------------------------
 
 
-def _config(exam: Exam) -> dict[str, Any]:
+def _config(exam: Exam, arguments: Mapping[str, Any]) -> dict[str, Any]:
     task = task_of(exam)
     if (own := python_task_of(exam)) is not None:
-        return _said(own.task.config, own.task.config.num_fewshot or 0) | {"task": exam.name}
+        return _said(own.task.config, own.task.config.num_fewshot or 0, arguments) | {"task": exam.name}
     if task is None:
         return {"task": exam.name, **jsonable(exam.specification())}
-    return _said(task.config, task.num_fewshot)
+    return _said(task.config, task.num_fewshot, arguments)
 
 
-def _said(config: TaskConfig, num_fewshot: int) -> dict[str, Any]:
+def _said(config: TaskConfig, num_fewshot: int, arguments: Mapping[str, Any]) -> dict[str, Any]:
     said: dict[str, Any] = {
         **config.to_dict(),
         "fewshot_config": {each.name: plain(getattr(config.fewshot, each.name)) for each in fields(FewshotConfig)},
@@ -220,7 +224,8 @@ def _said(config: TaskConfig, num_fewshot: int) -> dict[str, Any]:
     metadata = without_secrets(config.metadata) if isinstance(config.metadata, Mapping) else {}
     if config.source is not None:
         metadata["config_source"] = str(config.source.path)
-    return {**said, "metadata": metadata}
+    told = {name: value for name, value in without_secrets(arguments).items() if name not in _ELSEWHERE}
+    return {**said, "metadata": {**told, **metadata}}
 
 
 def _version(exam: Exam) -> Any:
