@@ -208,7 +208,7 @@ def shown(context: Any, pictures: list[str]) -> Any:
     return "".join(_MARKS.get(part["type"]) or part.get("text", "") for part in parts)
 
 
-_MARKS = {"image_url": "<image>", "input_audio": "<audio>"}
+_MARKS = {"image_url": "<image>", "audio_url": "<audio>"}
 """What stands in lm-eval's texts for a picture, and for sound."""
 
 
