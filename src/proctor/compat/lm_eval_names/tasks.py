@@ -6,20 +6,17 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from enum import Enum, auto
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.functions import resolve_function
+from proctor.compat.lm_eval_names.task_index import Entry, resolved
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
-from proctor.dialects.lm_eval.index import Entry as Named
 from proctor.dialects.lm_eval.package.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.package.group import AggMetricConfig, ConfigurableGroup, Group, name_of
 from proctor.dialects.lm_eval.package.task import Task
 from proctor.dialects.lm_eval.package.utils import pattern_match
-from proctor.dialects.lm_eval.reader import FunctionReference, TaskReader
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.dialects.lm_eval.tree import Group as Members
@@ -122,7 +119,7 @@ def unknown_as_key_error() -> Iterator[None]:
 
 def made_task(name: str, values: Mapping[str, Any]) -> Any:
     """Return a task of its configuration: an object of its class, where it names one."""
-    config = {key: _resolved(key, each, resolve=True) for key, each in values.items()} | {"task": name}
+    config = {key: resolved(key, each, resolve=True) for key, each in values.items()} | {"task": name}
     for key in ("tag", "group", "task_list"):
         config.pop(key, None)
     kind = config.pop("class", ConfigurableTask)
@@ -135,39 +132,6 @@ def _finder(handle: TaskHandle) -> TaskFinder:
 
 def _values(member: Leaf | Members) -> dict[str, Any]:
     return dict(member.values) if isinstance(member, Leaf) else {}
-
-
-class Kind(Enum):
-    """What a name means."""
-
-    TASK = auto()
-    PY_TASK = auto()
-    GROUP = auto()
-    TAG = auto()
-    UNKNOWN = auto()
-
-
-_KINDS = {TASK: Kind.TASK, PYTHON_TASK: Kind.PY_TASK, GROUP: Kind.GROUP, TAG: Kind.TAG}
-
-
-class Entry(dict[str, Any]):
-    """A name: ``kind``, ``yaml_path`` and ``tags``, also as the keys ``type`` and ``yaml_path`` of older releases.
-
-    Args:
-        name: The name.
-        kind: What it means.
-        yaml_path: The file that defines it; ``None`` of tags.
-        tags: Tags of a task; the tasks that have a tag.
-    """
-
-    def __init__(self, name: str, kind: Kind, yaml_path: Path | None, tags: Iterable[str] = ()) -> None:
-        super().__init__(type=next(own for own, each in _KINDS.items() if each is kind), yaml_path=str(yaml_path or ""))
-        self.name, self.kind, self.yaml_path, self.tags = name, kind, yaml_path, set(tags)
-
-    @classmethod
-    def of(cls, entry: Named) -> Entry:
-        """Return an entry of our index as one of lm-eval's."""
-        return cls(entry.name, _KINDS[entry.kind], Path(entry.file) if entry.file else None, entry.tags)
 
 
 class TaskManager:
@@ -203,6 +167,14 @@ class TaskManager:
     def task_index(self) -> dict[str, Entry]:
         """By name: kind, file and tags."""
         return {name: Entry.of(each) for name, each in self.index.entries.items()}
+
+    @property
+    def _index(self) -> dict[str, Entry]:
+        return self.task_index
+
+    def _entry(self, name: str) -> Entry | None:
+        found = self.index.entries.get(name)
+        return None if found is None else Entry.of(found)
 
     @property
     def all_tasks(self) -> list[str]:
@@ -362,27 +334,3 @@ def get_sample_size(task: Any, limit: float | None) -> int | None:
     if limit is None or limit >= 1:
         return None if limit is None else int(limit)
     return math.ceil(len(task.eval_docs) * limit)
-
-
-def load_yaml(path: str | Path, *, resolve_func: bool = True) -> dict[str, Any]:
-    """Return what a task file says, with what it includes.
-
-    Args:
-        path: The file.
-        resolve_func: Whether ``!function`` is the function; else it is where it would be looked for.
-
-    Raises:
-        TaskFileError: It cannot be read.
-        TrustError: It names code, and code is not trusted.
-    """
-    return {
-        key: _resolved(key, each, resolve=resolve_func) for key, each in TaskReader().read(str(path)).values.items()
-    }
-
-
-def _resolved(key: str, value: Any, *, resolve: bool) -> Any:
-    if isinstance(value, FunctionReference):
-        return resolve_function(value, key) if resolve else str(value.folder / value.name)
-    if isinstance(value, Mapping):
-        return {name: _resolved(name, each, resolve=resolve) for name, each in value.items()}
-    return [_resolved(key, each, resolve=resolve) for each in value] if isinstance(value, list) else value
