@@ -162,8 +162,8 @@ class Run(SubCommand):
         if config.show_config is True:
             print(json.dumps(results, indent=2, default=str, ensure_ascii=False))  # noqa: T201 - what was asked for
         tracker.save_results_aggregated(results=results, samples=found)
-        for task in found or ():
-            tracker.save_results_samples(task_name=task, samples=found[task])
+        for task, listed in (found or {}).items():
+            tracker.save_results_samples(task_name=task, samples=listed)
         make_table = _named("lm_eval.utils", "make_table")
         print(_heading(config))  # noqa: T201 - a command prints
         print(make_table(results))  # noqa: T201

@@ -338,8 +338,9 @@ def _made_exam(handle: TaskHandle, options: ExamOptions) -> Exam | None:
         if (config := plain_config(handle.given)) is not None:
             return task_exam(handle.name, config, options)
         return object_exam(handle.name, handle.given, options)
-    config = handle.changed or handle.written
-    return task_exam(handle.name, TaskConfig(**{**config, "task": handle.name}), options) if config else None
+    if not (said := handle.changed or handle.written):
+        return None
+    return task_exam(handle.name, TaskConfig(**{**said, "task": handle.name}), options)
 
 
 def _results(
