@@ -142,6 +142,40 @@ assert drawn(5) == drawn(5) != drawn(6)
 """)  # fmt: skip
 
 
+def test_members_of_groups_are_what_the_group_says_of_them(tmp_path):
+    _run(tmp_path, """
+import yaml
+
+Path("tasks").mkdir()
+for name in ("a", "b"):
+    Path(f"tasks/{name}.yaml").write_text(yaml.safe_dump({**CONFIG, "task": name, "num_fewshot": 0}))
+Path("tasks/g.yaml").write_text("group: g\\ntask: [a, {task: b, num_fewshot: 2}]\\n")
+Path("tasks/h.yaml").write_text("group: h\\nnum_fewshot: 1\\ntask: [a, b]\\n")
+manager = TaskManager(include_path="tasks", include_defaults=False)
+
+
+def shots(tasks):
+    return lm_eval.evaluate(Model(), tasks, bootstrap_iters=0)["n-shot"]
+
+
+loaded = manager.load(["g"])
+assert [loaded["tasks"][name].config.num_fewshot for name in "ab"] == [0, 2]
+assert {name: shots(loaded)[name] for name in "ab"} == {"a": 0, "b": 2}
+assert shots({"b": loaded["tasks"]["b"]}) == {"b": 2} and shots(manager.load(["b"])) == {"b": 0}
+assert shots({"a": manager.load(["h"])["tasks"]["a"]}) == {"a": 1}
+changed = manager.load([{"group": "g", "num_fewshot": 1}])
+assert [each.config.num_fewshot for each in changed["tasks"].values()] == [1, 1]
+assert shots({"b": changed["tasks"]["b"]}) == {"b": 1}
+for call in (lambda: shots(changed), lambda: sat([{"group": "g", "num_fewshot": 1}], task_manager=manager)):
+    try:
+        call()
+    except ValueError as error:
+        assert "group" in str(error)
+    else:
+        raise AssertionError
+""")  # fmt: skip
+
+
 def test_unknown_tasks_are_key_errors_and_other_things_type_errors(tmp_path):
     _run(tmp_path, """
 manager = TaskManager(include_defaults=False)

@@ -26,6 +26,7 @@ from proctor.dialects.lm_eval.package.configurable_task import plain_config
 from proctor.dialects.lm_eval.package.group import Group
 from proctor.dialects.lm_eval.package.task import Task
 from proctor.dialects.lm_eval.python_task import object_exam
+from proctor.dialects.lm_eval.resolve import exam_of
 from proctor.dialects.lm_eval.results_file import TORCH_SEED, ModelDescription, results_document
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.writer import samples, text_by
@@ -283,7 +284,7 @@ def _of_group(group: Group, tasks: Sequence[TaskHandle] = ()) -> TaskHandle:
             hint="evaluate tasks by themselves: evaluate(lm, {name: task})",
         )
     first = members[0] if members else TaskHandle(group.name)
-    return replace(first, name=group.name, written=None)
+    return replace(first, name=group.name, written=None, leaf=None)
 
 
 def _tasks_in(nested: Mapping[Any, Any]) -> Iterable[TaskHandle]:
@@ -318,7 +319,7 @@ def _exams(handles: Sequence[TaskHandle], options: ExamOptions) -> list[Exam]:
     if not handles:
         raise UsageError("no task is named", hint='tasks=["arc_easy"]')
     found: dict[str, Exam] = {}
-    named = [each.name for each in handles if each.given is None and each.written is None and each.changed is None]
+    named = [each.name for each in handles if all(said is None for said in _kept(each))]
     if named:
         with unknown_as_key_error():
             found = {exam.name: exam for exam in resolve_tasks(named, options)}
@@ -330,6 +331,11 @@ def _exams(handles: Sequence[TaskHandle], options: ExamOptions) -> list[Exam]:
     return list(found.values())
 
 
+def _kept(handle: TaskHandle) -> tuple[Any, ...]:
+    """Return what a task is besides its name."""
+    return handle.given, handle.written, handle.changed, handle.leaf
+
+
 def _made_exam(handle: TaskHandle, options: ExamOptions) -> Exam | None:
     """Return the exam of a task that a program wrote out or made; ``None`` of one that it names."""
     if handle.given is not None:
@@ -339,7 +345,7 @@ def _made_exam(handle: TaskHandle, options: ExamOptions) -> Exam | None:
             return task_exam(handle.name, config, options)
         return object_exam(handle.name, handle.given, options)
     if not (said := handle.changed or handle.written):
-        return None
+        return None if handle.leaf is None else exam_of(handle.leaf, options)
     return task_exam(handle.name, TaskConfig(**{**said, "task": handle.name}), options)
 
 

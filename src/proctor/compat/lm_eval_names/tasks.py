@@ -34,6 +34,7 @@ class TaskHandle:
         include_paths: Where names are looked for, too.
         metadata: More metadata.
         given: The task itself, where a program has made it.
+        leaf: What its name meant when it was loaded: a member of a group has what the group says of it.
     """
 
     name: str
@@ -41,6 +42,7 @@ class TaskHandle:
     include_paths: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     given: Any = None
+    leaf: Leaf | None = None
 
     @property
     def task_name(self) -> str:
@@ -58,6 +60,8 @@ class TaskHandle:
             return self.given
         if self.written is not None:
             return made_task(self.name, self.written)
+        if self.leaf is not None:
+            return made_task(self.name, self.leaf.values)
         members = _finder(self).find(self.name)
         if len(members) != 1 or not isinstance(members[0], Leaf):
             raise UsageError(f"'{self.name}' is not one task", hint="TaskManager().load(NAME)['tasks'] has all of them")
@@ -71,10 +75,12 @@ class TaskHandle:
     def set_config(self, key: str, value: Any, update: bool = False) -> None:
         """Set a key of the configuration; with ``update``, add to the mapping that it holds."""
         self.task.set_config(key, value, update)
-        before = self.__dict__.get("_changed") or (
-            dict(self.written) if self.written is not None else _values(_finder(self).find(self.name)[0])
-        )
-        self.__dict__["_changed"] = {**before, key: self.task.get_config(key)}
+        self.__dict__["_changed"] = {**(self.changed or self._said()), key: self.task.get_config(key)}
+
+    def _said(self) -> dict[str, Any]:
+        if self.written is not None:
+            return dict(self.written)
+        return _values(_finder(self).find(self.name)[0] if self.leaf is None else self.leaf)
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Refuse: what is evaluated draws from the seed that it is evaluated with.
@@ -248,6 +254,9 @@ class TaskManager:
         if isinstance(spec, TaskHandle | Group | Task):
             yield spec if isinstance(spec, Group) else self.handle(spec)
         elif isinstance(spec, Mapping):
+            if "task" not in spec and isinstance(spec.get("group"), str):
+                yield from self._changed_group(spec)
+                return
             if "task" not in spec:
                 raise UsageError("Invalid config dict: must contain 'task' or 'group' key", hint="or name a file")
             yield self.handle(spec)
@@ -258,9 +267,23 @@ class TaskManager:
             for member in members:
                 yield self._built_member(member)
 
+    def _changed_group(self, spec: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield a group by its name, whose tasks have other keys of the mapping instead of their own."""
+        changes = {key: value for key, value in spec.items() if key != "group"}
+        handle = self.handle(str(spec["group"]))
+        with unknown_as_key_error():
+            members = _finder(handle).find(handle.name)
+        for member in members:
+            for leaf in [member] if isinstance(member, Leaf) else member.leaves():
+                leaf.values = {**leaf.values, **changes}
+            built = self._built_member(member)
+            for task in built.get_all_tasks() if isinstance(built, Group) else [built]:
+                task.__dict__["_changed"] = dict(task.leaf.values)  # by the group's name it would be found as it was
+            yield built
+
     def _built_member(self, member: Leaf | Members) -> Any:
         if isinstance(member, Leaf):
-            return TaskHandle(member.name, None, self.include_paths, self.metadata)
+            return TaskHandle(member.name, None, self.include_paths, self.metadata, leaf=member)
         metrics = [
             AggMetricConfig(
                 each.metric, None if each.filters is None else list(each.filters), each.aggregation, each.weight_by_size
@@ -285,6 +308,12 @@ class TaskManager:
         if not isinstance(spec, str | Mapping | Path):
             raise TaskTypeError(
                 f"{spec!r} is not a task", hint="a name, a file, a configuration, or an object of a class of tasks"
+            )
+        if isinstance(spec, Mapping) and "group" in spec and not isinstance(spec.get("task"), str):
+            raise UsageError(
+                f"a group is written out: {spec['group']!r}",
+                why="what is evaluated is a name, a file, or the configuration of one task",
+                hint="name the group, or write it into a file of an include_path",
             )
         config = dict(spec) if isinstance(spec, Mapping) else None
         name = str(spec if config is None else config.get("task") or config.get("task_alias") or "task")
