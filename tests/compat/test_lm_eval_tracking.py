@@ -148,7 +148,7 @@ def test_programs_that_handle_results_and_tasks_run_unchanged(folder):
         ("from lm_eval.loggers import WandbLogger", "proctor export RUN --to wandb"),
         ("from lm_eval.models.api_models import TemplateAPI", "local-completions"),
         ("from lm_eval.caching.cache import save_to_cache", "faster than read back"),
-        ("from lm_eval._cli.run import Run", "simple_evaluate"),
+        ("from lm_eval.tasks._factory import TaskFactory", "makes tasks"),
         ("from lm_eval.utils import RemoteTokenizer", "needs no tokenizer"),
     ],
 )
