@@ -1,6 +1,7 @@
 """Results, samples, configurations and tasks as objects, as programs for lm-eval handle them, without lm_eval."""
 
 import json
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -147,7 +148,7 @@ def test_programs_that_handle_results_and_tasks_run_unchanged(folder):
         ("from lm_eval.loggers import WandbLogger", "proctor export RUN --to wandb"),
         ("from lm_eval.models.api_models import TemplateAPI", "local-completions"),
         ("from lm_eval.caching.cache import save_to_cache", "faster than read back"),
-        ("from lm_eval._cli.run import Run", "simple_evaluate"),
+        ("from lm_eval.tasks._factory import TaskFactory", "makes tasks"),
         ("from lm_eval.utils import RemoteTokenizer", "needs no tokenizer"),
     ],
 )
@@ -169,3 +170,48 @@ def ran(folder, *words):
         [sys.executable, "-m", "proctor.compat", "program.py", *words],
         cwd=folder, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
+
+
+ECHOING = """
+import os
+from pathlib import Path
+
+from proctor.compat import install
+
+install()
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM, CachingLM
+
+
+class Echoing(LM):
+    token = "of-the-class-0123456789"
+
+    def __init__(self):
+        super().__init__()
+        self.api_key = "of-the-object-0123456789"
+
+    def loglikelihood(self, requests):
+        return []
+
+    loglikelihood_rolling = loglikelihood
+
+    def generate_until(self, requests):
+        return [f"{self.token} {self.api_key} {os.environ['SOME_API_KEY']}" for _ in requests]
+
+
+one = [Instance("generate_until", {}, ("a", {}), 0)]
+first = CachingLM(Echoing(), "answers.db").generate_until(one)
+assert first[0].count("0123456789") == 3  # the program has what its model said
+kept = Path("answers.db").read_bytes()
+assert b"0123456789" not in kept, kept
+assert CachingLM(Echoing(), "answers.db").generate_until(one) != first  # what is kept is without them
+"""
+
+
+def test_no_key_gets_into_the_file_of_a_caching_model(tmp_path):
+    (tmp_path / "program.py").write_text(ECHOING)
+    environment = {**os.environ, "SOME_API_KEY": "of-the-environment-0123456789"}
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -42,6 +42,15 @@ def test_a_file_that_is_not_there(unknown, name):
     assert problem.hint == "did you mean 'planets.yaml'?"
 
 
+@pytest.mark.parametrize("name", ["planets.ymal", "planets.yml"])
+def test_a_mistyped_ending(unknown, name):
+    assert unknown(name).hint == "did you mean 'planets.yaml'?"
+
+
+def test_a_name_with_a_dot_is_not_taken_for_a_file(unknown):
+    assert unknown("planets.science").what == "there is no exam 'planets.science'"
+
+
 def test_a_folder_that_is_not_there(unknown):
     assert "there is no folder 'nowhere'" in unknown("nowhere/rows.jsonl").why
 

@@ -167,3 +167,13 @@ def test_a_short_line_says_the_most_important_first():
         assert len(said) <= max(room, len("15/100"))
     assert "left" in describe(counted, 20)
     assert "tokens" not in describe(counted, len(whole) - 1)
+
+
+def test_an_exam_of_which_all_failed_says_so():
+    stream = io.StringIO()
+    observer = LineObserver(stream)
+    observer.graded(
+        "a", Grade({}, failures={0: Failure("unreachable", "no server"), 1: Failure("unreachable", "no server")})
+    )
+    observer.graded("b", Grade({}))
+    assert stream.getvalue() == "a: no score: 2 failed\nb: answers are recorded\n"

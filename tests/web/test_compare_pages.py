@@ -19,6 +19,11 @@ def test_flips_are_shown_side_by_side(client, ids):
     assert "other 7" in better
 
 
+def test_flips_say_which_answers_are_right(client, ids):
+    page = client.get(f"/compare?run={ids['first']}&run={ids['second']}&exam=capitals&way=worse").text
+    assert page.count("✓ right · 1.0000") == page.count("✗ wrong · 0.0000") == page.count('class="card pair"')
+
+
 def test_without_runs_there_is_a_form(client):
     page = client.get("/compare").text
     assert page.count("<select") == 1

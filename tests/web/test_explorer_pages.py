@@ -13,6 +13,7 @@ from tests_web_support import client_of
 
 from proctor.cli.__main__ import main
 from proctor.web.app import create_app
+from proctor.web.rendering import breakable
 
 
 def test_search_finds_exams_by_words_and_globs(client):
@@ -60,8 +61,12 @@ def test_mistakes_are_explained_on_the_page(client, query, words):
     assert 'role="alert"' in answer.text
 
 
+def test_long_names_are_broken_behind_their_dots_and_lines_and_stay_text():
+    assert breakable("a.b_c<d") == "a.<wbr>b_<wbr>c&lt;d"
+
+
 def test_tags_are_searched_and_shown(client):
-    page = client.get("/explore?q=templates+task+classification+relation").text
+    page = client.get("/explore?q=templates+task+classification+relation").text.replace("<wbr>", "")
     assert "templates.classification.multi_class.relation.default" in page
     assert "task: classification" in page
 
@@ -272,7 +277,7 @@ def test_samplers_are_chosen(client, sampler):
     assert f"samplers.{sampler}" in forms["Recipe"]
     page = client.get(f"/explore/exam?exam=samples.sentiment&num_demos=2&sampler=samplers.{sampler}").text
     assert 'title="demo 2 answer"' in page
-    assert "samplers.random" in client.get("/explore?q=demos&kind=sampler").text
+    assert "samplers.random" in client.get("/explore?q=demos&kind=sampler").text.replace("<wbr>", "")
 
 
 def test_no_page_runs_code_of_a_task_file(with_tasks, tasks, tmp_path):

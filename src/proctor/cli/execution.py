@@ -107,9 +107,8 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         )
         if spec.precision is not None and drawn.stopped is not None:
             result = replace(result, stopped=drawn.stopped)
-        facts = placed.facts()
-    for path in export(ExportedRun(result, exams, engine, execution.log, spec, facts)):
-        say(f"wrote {path}")
+        for path in export(ExportedRun(result, exams, engine, execution.log, spec, placed.facts())):
+            say(f"wrote {path}")
     return result
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from proctor.dialects.lm_eval.results_file import ModelDescription
-from proctor.dialects.lm_eval.writer import write_files
+from proctor.dialects.lm_eval.writer import text_by, write_files
 from proctor.ir import Failure
 from proctor.recipes.exam import Answered, Exam
 from proctor.running.exporting import ExportedRun
@@ -40,4 +40,6 @@ def write_lm_eval(run: ExportedRun) -> list[Path]:
             started=datetime.fromisoformat(started).timestamp() if started else 0.0,
         )
         folder = result.output or Path()
-        return write_files(folder, run.exams, result.grades, model, answers if spec.log_samples else None)
+        return write_files(
+            folder, run.exams, result.grades, model, answers if spec.log_samples else None, text_by(engine)
+        )

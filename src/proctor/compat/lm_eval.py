@@ -37,10 +37,6 @@ _MODELS = {
 """Modules of lm-eval's models, and their classes that have an engine here."""
 
 _REFUSED = {
-    "lm_eval._cli.run": "the command line is proctor's: python -m proctor, or simple_evaluate in a program",
-    "lm_eval._cli.ls": "the command line is proctor's: proctor ls tasks",
-    "lm_eval._cli.validate": "the command line is proctor's: proctor validate --tasks NAME",
-    "lm_eval._cli.subcommand": "the command line is proctor's, and takes no more commands",
     "lm_eval.caching": "requests are not kept, because they are built faster than they are read back",
     "lm_eval.caching.cache": "requests are not kept, because they are built faster than read back; answers are "
     "(use_cache)",
@@ -49,7 +45,6 @@ _REFUSED = {
     "lm_eval.models.api_models": "a model of one's own derives from lm_eval.api.model.LM, and a server is asked by "
     "local-completions",
     "lm_eval.prompts": "a task file names a prompt of the library by use_prompt",
-    "lm_eval.tasks._index": "TaskManager().task_index says what there is",
     "lm_eval.tasks._factory": "TaskManager().load makes tasks",
 }
 """Modules whose names are not here, and what does it instead."""
@@ -62,6 +57,9 @@ _INSTEAD = {
     "TemplateAPI": "a model of one's own derives from lm_eval.api.model.LM; a server is asked by local-completions",
     "_bootstrap_internal_no_mp": "bootstrap_stderr resamples",
 }
+
+_COMMANDS = ("", ".harness", ".run", ".ls", ".validate", ".subcommand")
+"""Modules of lm-eval's command line."""
 
 LM_EVAL = Alias(
     "lm_eval",
@@ -79,8 +77,8 @@ LM_EVAL = Alias(
         "lm_eval.evaluator": {**_EVALUATION, "get_task_dict": _TASKS["get_task_dict"]},
         "lm_eval.tasks": _TASKS,
         "lm_eval.tasks.manager": {"TaskManager": _TASKS["TaskManager"]},
-        "lm_eval.tasks._index": {name: f"{_NAMES}.tasks:{name}" for name in ("Entry", "Kind")},
-        "lm_eval.tasks._yaml_loader": {"load_yaml": f"{_NAMES}.tasks:load_yaml"},
+        "lm_eval.tasks._index": {name: f"{_NAMES}.task_index:{name}" for name in ("Entry", "Kind", "TaskIndex")},
+        "lm_eval.tasks._yaml_loader": {"load_yaml": f"{_NAMES}.task_index:load_yaml"},
         "lm_eval.evaluator_utils": {"get_sample_size": f"{_NAMES}.tasks:get_sample_size"},
         "lm_eval.__main__": {"cli_evaluate": f"{_NAMES}.command_line:cli_evaluate"},
         "lm_eval.api.registry": {"get_model": f"{_NAMES}.models:get_model"},
@@ -92,8 +90,7 @@ LM_EVAL = Alias(
     },
     homes={
         **MODULES,
-        "lm_eval._cli": (f"{_NAMES}.command_line",),
-        "lm_eval._cli.harness": (f"{_NAMES}.command_line",),
+        **{f"lm_eval._cli{end}": (f"{_NAMES}.commands",) for end in _COMMANDS},
         "lm_eval._cli.utils": (f"{_NAMES}.command_line",),
         "lm_eval.config.evaluate_config": (f"{_NAMES}.evaluator_config",),
         "lm_eval.evaluator_utils": (f"{_NAMES}.accumulating",),

@@ -131,10 +131,11 @@ _FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", 
 def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     """Return the error about a name that nobody knows, with the closest names of all dialects."""
     path = Path(name.partition("::")[0].partition("@")[0])
-    if path.suffix in _FILE_ENDINGS and not path.is_file():
-        near = [str(each) for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = _files_beside(path) if path.suffix else []
+    is_mistyped = any(path.stem == each.stem for each in near) and bool(did_you_mean(path.suffix, _FILE_ENDINGS))
+    if (path.suffix in _FILE_ENDINGS or is_mistyped) and not path.is_file():
         why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}' in {Path.cwd()}"
-        hint = did_you_mean(str(path), near) or "paths start at the folder that proctor is called in"
+        hint = did_you_mean(str(path), map(str, near)) or "paths start at the folder that proctor is called in"
         return UnknownArtifactError(f"there is no file '{path}'", why=why, hint=hint)
     from proctor.dialects.known_names import where_to_get
     from proctor.dialects.listing import everything
@@ -147,6 +148,13 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     return UnknownArtifactError(
         f"there is no exam '{name}'", why=why, hint=hint or "proctor ls lists the exams there are"
     )
+
+
+def _files_beside(path: Path) -> list[Path]:
+    """Return the files that could hold exams in the folder of a file that is not there."""
+    if not path.parent.is_dir():
+        return []
+    return [each for each in path.parent.iterdir() if each.suffix in _FILE_ENDINGS]
 
 
 def foreign_resolvers() -> tuple[Resolver, ...]:

@@ -13,6 +13,7 @@ from proctor.jsonable import jsonable
 from proctor.recipes.exam import HELD, Exam
 from proctor.recipes.options import ExamOptions
 from proctor.running.spec import RunSpec, changes
+from proctor.secrets import without_secrets
 
 
 def options_of(spec: RunSpec) -> ExamOptions:
@@ -22,6 +23,8 @@ def options_of(spec: RunSpec) -> ExamOptions:
         UsageError: An override has a name that no recipe knows.
     """
     given: dict[str, Any] = {"limit": spec.limit, "seed": spec.seed, "num_demos": spec.num_demos, **spec.overrides}
+    told = without_secrets(spec.model_args)
+    given["model_arguments"] = {name: value for name, value in told.items() if name not in _OF_THE_MACHINE}
     values = {name: _as_given(value) for name, value in given.items()}
     known = {entry.name for entry in fields(ExamOptions)}
     if unknown := [name for name in values if name not in known]:
@@ -33,6 +36,10 @@ def options_of(spec: RunSpec) -> ExamOptions:
 def _as_given(value: Any) -> Any:
     """Return a value of a file as options hold it: lists as tuples, within lists, too."""
     return tuple(map(_as_given, value)) if isinstance(value, list) else value
+
+
+_OF_THE_MACHINE = ("batch_size", "max_batch_size", "device")
+"""Arguments of models that say how it is run, and that no task asks for."""
 
 
 def exams_of_spec(spec: RunSpec) -> list[Exam]:

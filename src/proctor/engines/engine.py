@@ -181,6 +181,10 @@ class Engine(Predicting, Artifact):
         """Return how many tokens the model reads of a prompt; ``None`` where the engine cannot tell without asking."""
         return None
 
+    def text_of(self, prompt: Prompt) -> Any:
+        """Return the text that the model reads of a prompt; ``None`` where its server makes it, or it has pictures."""
+        return prompt.payload if isinstance(prompt.payload, str) else None
+
     def generate(self, requests: Iterable[Generate]) -> Answers:  # noqa: ARG002 - the protocol
         """Answer generation requests."""
         raise UnsupportedRequestError(f"the engine '{self.label}' cannot generate text")

@@ -68,6 +68,8 @@ def without_effect(exam: str, honours: Honours, options: ExamOptions) -> Iterato
         honours: What it honours.
         options: What the run gives.
     """
+    if options.limit is not None and options.places_of(exam) is not None:
+        yield f"--limit has no effect on {exam}: --samples says which of its instances are asked"
     for name in given_options(options):
         found = honours.get(name)
         if isinstance(found, Honoured) and found.how.startswith(NO_EFFECT):

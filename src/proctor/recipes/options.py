@@ -45,6 +45,7 @@ class ExamOptions:
             that give no log-probabilities.
         chat_override: Use what an exam says for chat models (lm-eval's ``chat_override``).
         metadata: More metadata for exams whose code reads it (lm-eval's ``metadata``).
+        model_arguments: The model's arguments, for exams whose code reads them among the metadata.
         resamples: Bootstrap resamples behind a standard error, where a dialect has bootstrapped ones.
         keys: Keys of a task file that are replaced; mappings are merged.
         group_by: Fields (or several at once) to report scores by, beside what the exam itself says.
@@ -92,6 +93,7 @@ class ExamOptions:
     choices_column: str | None = None
     prompt: str | None = None
     include_paths: tuple[str, ...] = ()
+    model_arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check what has but a few values.
@@ -130,8 +132,8 @@ class ExamOptions:
         return None if chosen is None else frozenset(chosen)
 
 
-LOOKED_UP = frozenset({"include_paths"})
-"""Options that say where exams are found; they change no exam."""
+LOOKED_UP = frozenset({"include_paths", "model_arguments"})
+"""Options that say where exams are found and who sits them; whoever gives them asks for no change."""
 
 OPTIONS = tuple(each.name for each in fields(ExamOptions) if each.name not in LOOKED_UP)
 """Names of the options that change an exam."""

@@ -182,7 +182,8 @@ class LineObserver(SilentObserver):
     def graded(self, exam: str, grade: Grade) -> None:
         """Write the main score, where there is one."""
         name = grade.scores.get("score_name", "score")
-        found = f"{name} = {_number(grade.scores['score'])}" if "score" in grade.scores else "answers are recorded"
+        nothing = f"no score: {len(grade.failures)} failed" if grade.failures else "answers are recorded"
+        found = f"{name} = {_number(grade.scores['score'])}" if "score" in grade.scores else nothing
         self._write(f"{exam}: {found}")
 
     def finished(self) -> None:

@@ -9,12 +9,13 @@ from urllib.parse import urlencode
 
 from proctor.errors import UsageError
 from proctor.runs.compare_runs import ExamComparison, FindExam, compare_with, flipped_pairs
-from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_index import Sample, SampleIndex
 from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import difference_bar
 from proctor.web.exam_form import is_count
 from proctor.web.library import Library
 from proctor.web.sample_view import choices_of, excerpt, question_of, references_text
+from proctor.web.verdicts import outcome_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -144,6 +145,10 @@ def _flips(chosen: Chosen, request: Request) -> dict[str, Any]:
     }
 
 
+def _exam_of(sample: Sample) -> str:
+    return str(sample.record.get("exam", ""))
+
+
 def _flip(chosen: Chosen, other: str, exams: tuple[str, str], pair: tuple[int, int]) -> dict[str, Any]:
     """Return an instance that flipped, with what every run that has the same one answered."""
     sides = []
@@ -165,6 +170,7 @@ def _flip(chosen: Chosen, other: str, exams: tuple[str, str], pair: tuple[int, i
                 "run": run.path.name,
                 "link": f"/runs/{run_id}/samples/{sample.number}",
                 "score": sample.score,
+                "outcome": "" if sample.failure else outcome_of(sample.score, run.results.get(_exam_of(sample), {})),
                 "failure": sample.failure,
                 "output": sample.record.get("output"),
                 "choices": choices_of(sample.record),

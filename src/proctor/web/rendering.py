@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from proctor.prompts.origins import COLOURS, label_of, part_of
 from proctor.results.summary import interval, shown, unit_of
@@ -29,6 +31,7 @@ def environment() -> Environment:
         "unit": unit_of,
         "interval": interval,
         "visible": visible,
+        "breakable": breakable,
         "pretty": pretty,
         "duration": duration,
         "ago": ago,
@@ -51,6 +54,14 @@ def part_class(origin: str) -> str:
 def part_styles() -> str:
     """Return the style sheet that gives parts their colours, made of the one table of colours."""
     return "".join(f".part-{part.replace(' ', '-')} {{ color: {colour}; }}\n" for part, colour in COLOURS.items())
+
+
+_BREAKS = re.compile(r"(?<=[._,/=:-])")
+
+
+def breakable(text: Any) -> Markup:
+    """Return a name that a line may break within, behind its dots and lines: escaped, and nowhere else broken."""
+    return Markup("<wbr>").join(_BREAKS.split(visible(text)))
 
 
 _BIDI = {code: f"[U+{code:04X}]" for code in (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}

@@ -8,7 +8,7 @@ from proctor.dialects.lm_eval.resolve import resolve
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Response, Scored
 from proctor.recipes.exam import Answered
-from proctor.recipes.honours import Honoured, Refused
+from proctor.recipes.honours import Honoured, Refused, without_effect
 from proctor.recipes.options import OPTIONS, ExamOptions
 from proctor.settings import settings
 
@@ -165,3 +165,11 @@ def test_classes_refuse_what_is_their_own(exam, tmp_path):
     named = {problem.what.rpartition(" ")[2] for problem in made.refused()}
     assert named == {"--clusters", "--decoding", "--chat-override", "--choices-as-text"}
     assert isinstance(made.honours["template"], Refused)
+
+
+def test_a_limit_beside_chosen_instances_is_said():
+    options = ExamOptions(limit=2, samples={"a": (0, 1, 2)})
+    assert list(without_effect("a", {}, options)) == [
+        "--limit has no effect on a: --samples says which of its instances are asked"
+    ]
+    assert not list(without_effect("b", {}, options))

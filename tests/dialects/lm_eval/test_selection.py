@@ -232,6 +232,15 @@ class TestPaths:
         assert "did you mean 'arc_easy'" in str(caught.value)
 
 
+def test_the_models_arguments_reach_tasks_whose_code_may_read_them(tmp_path):
+    (tmp_path / "a.yaml").write_text("task: a\ncustom_dataset: b\nmetadata: {version: 1}\n")
+    (tmp_path / "b.yaml").write_text("task: b\nmetadata: {version: 1}\n")
+    finder = TaskFinder([tmp_path], installed=False, metadata={"x": 1}, arguments={"x": 2, "pretrained": "m"})
+    (a,), (b,) = finder.find("a"), finder.find("b")
+    assert a.values["metadata"] == {"version": 1, "x": 1, "pretrained": "m"}
+    assert b.values["metadata"] == {"version": 1, "x": 1}
+
+
 def test_metadata_of_the_run_is_added(find):
     (leaf,) = find("hellaswag_es", metadata={"max_length": 3})
     assert leaf.config().metadata == {"version": 1, "max_length": 3}

@@ -4,8 +4,8 @@ from hashlib import sha256
 import pytest
 
 from proctor.dialects.lm_eval.resolve import resolve
-from proctor.dialects.lm_eval.results_file import ModelDescription, sanitized
-from proctor.dialects.lm_eval.writer import as_texts, write_files
+from proctor.dialects.lm_eval.results_file import ModelDescription, results_document, sanitized
+from proctor.dialects.lm_eval.writer import as_texts, samples, text_by, write_files
 from proctor.errors import OutputError
 from proctor.ir import Failure, Response, Scored
 from proctor.recipes.exam import Answered
@@ -179,3 +179,42 @@ def test_exams_of_every_dialect_are_written_and_groups_hold_numbers_alone(tmp_pa
     assert (first["target"], first["resps"], first["filter"]) == ("Paris", [["Paris"]], "none")
     assert first["arguments"]["gen_args_0"]["arg_0"]
     assert len(found["task_hashes"]["cities"]) == 64
+
+
+def test_chats_are_written_as_the_model_reads_them(tmp_path):
+    (tmp_path / "test.jsonl").write_text('{"q": "Q1", "a": "1"}')
+    (tmp_path / "c.yaml").write_text(
+        "task: c\ndataset_path: json\ndataset_kwargs: {data_files: {test: test.jsonl}}\ntest_split: test\n"
+        "output_type: generate_until\ndoc_to_text: '{{q}}'\ndoc_to_target: '{{a}}'\n"
+    )
+    (exam,) = resolve(["c"], [str(tmp_path)], ExamOptions(apply_chat_template=True))
+
+    class Laid:
+        def text_of(self, prompt):
+            return "<" + "|".join(each["content"] for each in prompt.payload) + ">"
+
+    class Remote:
+        def text_of(self, prompt):
+            return None
+
+    def line(engine):
+        def answers():
+            return [Answered(each, (Response(texts=("1",)),)) for each in exam.questions()]
+
+        (found,) = samples(exam, answers, exam.grade(answers()), text_by(engine))
+        return found["arguments"][0][0], found["prompt_hash"]
+
+    assert line(Laid()) == ("<Q1>", sha256(b"<Q1>").hexdigest())
+    assert json.loads(line(Remote())[0]) == [{"role": "user", "content": "Q1"}]
+
+
+def test_configs_hold_the_models_arguments_without_keys_and_what_the_run_says_of_the_machine(tmp_path):
+    (tmp_path / "test.jsonl").write_text('{"q": "Q1", "a": 0}')
+    (tmp_path / "t.yaml").write_text(TASK)
+    (exam,) = resolve(["t"], [str(tmp_path)])
+    arguments = {"pretrained": "m", "api_key": "sk-0123456789abcdef", "device": "cpu", "version": 9}
+    grade = exam.grade(Answered(each, (Response(scores=(Scored(-1.0), Scored(-2.0))),)) for each in exam.questions())
+    found = results_document([exam], {"t": grade}, ModelDescription("hf", "m", arguments))["configs"]["t"]["metadata"]
+    assert found["pretrained"] == "m"
+    assert found["version"] == 2
+    assert not {"api_key", "device"} & found.keys()

@@ -1,10 +1,9 @@
-"""``lm_eval._cli`` and ``lm_eval.__main__``: the command line, which is ``proctor``'s, and its helpers."""
+"""``lm_eval.__main__``: the command line, which is ``proctor``'s; ``lm_eval._cli.utils``: helpers of its parsers."""
 
 from __future__ import annotations
 
 import argparse
 import runpy
-import sys
 from ast import literal_eval
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -20,37 +19,19 @@ def cli_evaluate(args: Any = None) -> int:
     """Run the command line that this program was called with, as ``lm-eval`` would.
 
     Args:
-        args: Parsed arguments of lm-eval's own parser: refused, they are typed.
+        args: Arguments that :class:`~proctor.compat.lm_eval_names.commands.HarnessCLI` has parsed; by default
+            ``proctor`` reads what was typed.
 
     Raises:
-        UsageError: Parsed arguments are given.
+        UsageError: Other arguments are given.
     """
     if args is not None:
-        raise UsageError(
-            "arguments that lm-eval's parser made are not read here", hint="call simple_evaluate, or proctor with words"
-        )
+        if not callable(getattr(args, "func", None)):
+            raise UsageError("these arguments name no command", hint="HarnessCLI().parse_args() makes arguments")
+        args.func(args)
+        return 0
     runpy.run_module("proctor", run_name="__main__")  # as python -m proctor: it ends the program with its exit code
     return 0
-
-
-class HarnessCLI:
-    """lm-eval's command line, answered by ``proctor``'s: it takes the words of the program as they were typed."""
-
-    def parse_args(self) -> argparse.Namespace:
-        """Return the words."""
-        return argparse.Namespace(words=sys.argv[1:])
-
-    def execute(self, args: argparse.Namespace) -> None:
-        """Run them.
-
-        Raises:
-            UsageError: They were changed, or come from another parser.
-        """
-        if getattr(args, "words", None) != sys.argv[1:]:
-            raise UsageError(
-                "arguments of another parser are not read here", hint="change sys.argv, or call simple_evaluate"
-            )
-        cli_evaluate()
 
 
 def try_parse_json(value: str | Mapping[str, Any] | None) -> Any:

@@ -16,16 +16,20 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
-from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager
+from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, unknown_as_key_error
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.flags import parse_pairs, parse_samples
 from proctor.dialects.lm_eval.generation import decoding_of
+from proctor.dialects.lm_eval.package.configurable_task import plain_config
 from proctor.dialects.lm_eval.package.group import Group
+from proctor.dialects.lm_eval.package.task import Task
+from proctor.dialects.lm_eval.python_task import object_exam
+from proctor.dialects.lm_eval.resolve import exam_of
 from proctor.dialects.lm_eval.results_file import TORCH_SEED, ModelDescription, results_document
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
-from proctor.dialects.lm_eval.writer import samples
+from proctor.dialects.lm_eval.writer import samples, text_by
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import parse_model_args
@@ -88,7 +92,8 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     Args:
         model: A name, a model with lm-eval's interface (``LM``), or an engine.
         model_args: Arguments of a named model.
-        tasks: Names, files, or configurations of tasks.
+        tasks: Names, files, configurations of tasks, or objects of their classes; ``num_fewshot``, ``gen_kwargs`` and
+            the seed of demos are set on objects, as lm-eval does.
         num_fewshot: Demos in each prompt; tasks that say 0 keep it.
         batch_size, max_batch_size, device: Of a named model.
         use_cache: A response log.
@@ -140,7 +145,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         metadata=manager.metadata,
         include_paths=manager.include_paths,
     )
-    listed = [tasks] if isinstance(tasks, str | Mapping) else list(tasks or ())
+    listed = [tasks] if isinstance(tasks, str | Mapping | Task) else list(tasks or ())
     exams = _exams([manager.handle(each) for each in listed], options)
     made = _results(engine, exams, use_cache, model, model_args, log_samples=log_samples or predict_only)
     made["config"] |= {
@@ -253,8 +258,8 @@ def _handles(tasks: Mapping[Any, Any]) -> Iterable[TaskHandle]:
             yield _of_group(name, list(_tasks_in(each)))
         elif isinstance(each, Mapping):
             yield from _handles(each)
-        elif isinstance(each, TaskHandle):
-            yield each
+        elif isinstance(each, Task):
+            yield TaskManager().handle(each)
         else:
             raise UsageError(f"the task '{name}' is a {type(each).__name__}", hint="get_task_dict([names]) makes tasks")
 
@@ -279,7 +284,7 @@ def _of_group(group: Group, tasks: Sequence[TaskHandle] = ()) -> TaskHandle:
             hint="evaluate tasks by themselves: evaluate(lm, {name: task})",
         )
     first = members[0] if members else TaskHandle(group.name)
-    return replace(first, name=group.name, written=None)
+    return replace(first, name=group.name, written=None, leaf=None)
 
 
 def _tasks_in(nested: Mapping[Any, Any]) -> Iterable[TaskHandle]:
@@ -313,11 +318,35 @@ def _with_template(model_args: Any, template: bool | str) -> Any:
 def _exams(handles: Sequence[TaskHandle], options: ExamOptions) -> list[Exam]:
     if not handles:
         raise UsageError("no task is named", hint='tasks=["arc_easy"]')
-    named = [each.name for each in handles if each.written is None and each.changed is None]
-    found = resolve_tasks(named, options) if named else []
-    own = [(each.name, each.changed or each.written) for each in handles]
-    written = [task_exam(name, TaskConfig(**{**config, "task": name}), options) for name, config in own if config]
-    return [*found, *written]
+    found: dict[str, Exam] = {}
+    named = [each.name for each in handles if all(said is None for said in _kept(each))]
+    if named:
+        with unknown_as_key_error():
+            found = {exam.name: exam for exam in resolve_tasks(named, options)}
+    made = ((each.name, made) for each in handles if (made := _made_exam(each, options)) is not None)
+    for name, exam in made:
+        if name in found:
+            raise UsageError(f"Duplicate task '{name}'", why="its results would lie under one name", hint="rename one")
+        found[name] = exam
+    return list(found.values())
+
+
+def _kept(handle: TaskHandle) -> tuple[Any, ...]:
+    """Return what a task is besides its name."""
+    return handle.given, handle.written, handle.changed, handle.leaf
+
+
+def _made_exam(handle: TaskHandle, options: ExamOptions) -> Exam | None:
+    """Return the exam of a task that a program wrote out or made; ``None`` of one that it names."""
+    if handle.given is not None:
+        if options.seed is None:
+            options = replace(options, seed=handle.given.fewshot_seed)
+        if (config := plain_config(handle.given)) is not None:
+            return task_exam(handle.name, config, options)
+        return object_exam(handle.name, handle.given, options)
+    if not (said := handle.changed or handle.written):
+        return None if handle.leaf is None else exam_of(handle.leaf, options)
+    return task_exam(handle.name, TaskConfig(**{**said, "task": handle.name}), options)
 
 
 def _results(
@@ -389,7 +418,7 @@ def _samples(engine: Engine, exams: Sequence[Exam], result: RunResult, log: Path
             return answered(exam.questions(), filed.heard_by(listening(engine, exam)), _MISSING)
 
         graded = [exam for exam in exams if exam.name in result.grades]
-        text_of = engine.text_of if isinstance(engine, ForeignModel) else None
+        text_of = text_by(engine)
         return {
             each.name: list(samples(each, partial(answers, each), result.grades[each.name], text_of)) for each in graded
         }

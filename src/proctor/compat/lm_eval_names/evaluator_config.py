@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -166,10 +167,11 @@ class EvaluatorConfig:
         Raises:
             ValueError: One means nothing.
         """
-        from proctor.compat.lm_eval_names.tasks import TaskManager
+        from proctor.compat.lm_eval_names import tasks
 
+        kind = getattr(sys.modules.get("lm_eval.tasks"), "TaskManager", tasks.TaskManager)  # it may be replaced
         self.metadata = dict(metadata or self.metadata)
-        manager = TaskManager(include_path=self.include_path, metadata=self.metadata)
+        manager: TaskManager = kind(include_path=self.include_path, metadata=self.metadata)
         every = [self.tasks] if isinstance(self.tasks, str) else list(self.tasks)
         names = [name.strip() for each in every for name in each.split(",") if name.strip()]
         found = {name: _matches(name, manager) for name in dict.fromkeys(names)}
@@ -188,7 +190,7 @@ class EvaluatorConfig:
 
 def _matches(name: str, manager: TaskManager) -> list[Any]:
     """Return names of tasks, or what task files say."""
-    from proctor.compat.lm_eval_names.tasks import load_yaml
+    from proctor.compat.lm_eval_names.task_index import load_yaml
 
     if name.endswith(".yaml"):
         place = Path(name).absolute()

@@ -12,13 +12,13 @@ import msgspec
 from pydantic import PrivateAttr
 
 from proctor.dialects.lm_eval.package.instance import Instance
-from proctor.dialects.lm_eval.package.model import LM
+from proctor.dialects.lm_eval.package.model import LM, keep_secrets_of
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.lm_eval_models import NOTHING_HERE, is_foreign, translated
 from proctor.errors import EngineError, UsageError, did_you_mean
 from proctor.ir import Answers, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
-from proctor.secrets import cleaned, keep_environment, keep_named
+from proctor.secrets import cleaned, keep_named
 
 if TYPE_CHECKING:
     from proctor.ir import Message
@@ -53,7 +53,7 @@ class ForeignModel(Engine):
             UsageError: It is not a model.
         """
         super().prepare()
-        keep_environment()  # servers echo keys, and such a model reads them without telling
+        keep_secrets_of(self.lm)
         if lacking := [name for name in _METHODS if not hasattr(self.lm, name)]:
             raise UsageError(
                 f"the model is a {type(self.lm).__name__}, which has no {lacking[0]}",
@@ -84,7 +84,7 @@ class ForeignModel(Engine):
         """Ask ``generate_until``."""
         for part in _batched(enumerate(requests)):
             asked = [
-                Instance("generate_until", {}, (self.text_of(each.prompt.payload), self._how(each.decoding)), 0)
+                Instance("generate_until", {}, (self.text_of(each.prompt), self._how(each.decoding)), 0)
                 for _, each in part
             ]
             texts = self._asked("generate_until", asked)
@@ -96,7 +96,7 @@ class ForeignModel(Engine):
         for part in _batched(enumerate(requests)):
             pairs = [(position, pair) for position, each in part for pair in _pairs(each)]
             asked = [
-                Instance("loglikelihood", {}, (self.text_of(pair.context.payload), pair.continuation), place)
+                Instance("loglikelihood", {}, (self.text_of(pair.context), pair.continuation), place)
                 for place, (_, pair) in enumerate(pairs)
             ]
             found: dict[int, list[Scored]] = {}
@@ -120,8 +120,9 @@ class ForeignModel(Engine):
         kept = self._arguments.get(msgspec.json.encode(decoding.content, order="sorted"))
         return _arguments(decoding) if kept is None else copy.deepcopy(kept)
 
-    def text_of(self, payload: str | Sequence[Message]) -> Any:
+    def text_of(self, prompt: Prompt) -> Any:
         """Return a prompt as the model takes it: messages by its own chat template."""
+        payload = prompt.payload
         if isinstance(payload, str):
             return payload
         messages: list[Message] = [dict(each) for each in payload]

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from enum import Enum, auto
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.functions import resolve_function
+from proctor.compat.lm_eval_names.task_index import Entry, resolved
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
-from proctor.dialects.lm_eval.index import Entry as Named
 from proctor.dialects.lm_eval.package.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.package.group import AggMetricConfig, ConfigurableGroup, Group, name_of
 from proctor.dialects.lm_eval.package.task import Task
 from proctor.dialects.lm_eval.package.utils import pattern_match
-from proctor.dialects.lm_eval.reader import FunctionReference, TaskReader
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.dialects.lm_eval.tree import Group as Members
 from proctor.dialects.lm_eval.tree import Leaf
-from proctor.errors import UsageError
+from proctor.errors import UnknownArtifactError, UsageError
 
 
 @dataclass(frozen=True)
@@ -35,12 +33,16 @@ class TaskHandle:
         written: Its configuration, where it is written out.
         include_paths: Where names are looked for, too.
         metadata: More metadata.
+        given: The task itself, where a program has made it.
+        leaf: What its name meant when it was loaded: a member of a group has what the group says of it.
     """
 
     name: str
     written: Mapping[str, Any] | None = None
     include_paths: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    given: Any = None
+    leaf: Leaf | None = None
 
     @property
     def task_name(self) -> str:
@@ -54,8 +56,12 @@ class TaskHandle:
         Raises:
             UsageError: It is a group, or several tasks.
         """
+        if self.given is not None:
+            return self.given
         if self.written is not None:
             return made_task(self.name, self.written)
+        if self.leaf is not None:
+            return made_task(self.name, self.leaf.values)
         members = _finder(self).find(self.name)
         if len(members) != 1 or not isinstance(members[0], Leaf):
             raise UsageError(f"'{self.name}' is not one task", hint="TaskManager().load(NAME)['tasks'] has all of them")
@@ -69,10 +75,12 @@ class TaskHandle:
     def set_config(self, key: str, value: Any, update: bool = False) -> None:
         """Set a key of the configuration; with ``update``, add to the mapping that it holds."""
         self.task.set_config(key, value, update)
-        before = self.__dict__.get("_changed") or (
-            dict(self.written) if self.written is not None else _values(_finder(self).find(self.name)[0])
-        )
-        self.__dict__["_changed"] = {**before, key: self.task.get_config(key)}
+        self.__dict__["_changed"] = {**(self.changed or self._said()), key: self.task.get_config(key)}
+
+    def _said(self) -> dict[str, Any]:
+        if self.written is not None:
+            return dict(self.written)
+        return _values(_finder(self).find(self.name)[0] if self.leaf is None else self.leaf)
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Refuse: what is evaluated draws from the seed that it is evaluated with.
@@ -92,9 +100,32 @@ class TaskHandle:
 Task.register(TaskHandle)
 
 
+class UnknownTaskError(UnknownArtifactError, KeyError):
+    """There is no task of a name."""
+
+    __str__ = UnknownArtifactError.__str__
+
+
+class TaskTypeError(UsageError, TypeError):
+    """Something that is not a task."""
+
+
+@contextmanager
+def unknown_as_key_error() -> Iterator[None]:
+    """Raise what programs for lm-eval expect where a task is unknown.
+
+    Raises:
+        UnknownTaskError: It is.
+    """
+    try:
+        yield
+    except UnknownArtifactError as error:
+        raise UnknownTaskError(error.diagnostics) from None
+
+
 def made_task(name: str, values: Mapping[str, Any]) -> Any:
     """Return a task of its configuration: an object of its class, where it names one."""
-    config = {key: _resolved(key, each, resolve=True) for key, each in values.items()} | {"task": name}
+    config = {key: resolved(key, each, resolve=True) for key, each in values.items()} | {"task": name}
     for key in ("tag", "group", "task_list"):
         config.pop(key, None)
     kind = config.pop("class", ConfigurableTask)
@@ -107,39 +138,6 @@ def _finder(handle: TaskHandle) -> TaskFinder:
 
 def _values(member: Leaf | Members) -> dict[str, Any]:
     return dict(member.values) if isinstance(member, Leaf) else {}
-
-
-class Kind(Enum):
-    """What a name means."""
-
-    TASK = auto()
-    PY_TASK = auto()
-    GROUP = auto()
-    TAG = auto()
-    UNKNOWN = auto()
-
-
-_KINDS = {TASK: Kind.TASK, PYTHON_TASK: Kind.PY_TASK, GROUP: Kind.GROUP, TAG: Kind.TAG}
-
-
-class Entry(dict[str, Any]):
-    """A name: ``kind``, ``yaml_path`` and ``tags``, also as the keys ``type`` and ``yaml_path`` of older releases.
-
-    Args:
-        name: The name.
-        kind: What it means.
-        yaml_path: The file that defines it; ``None`` of tags.
-        tags: Tags of a task; the tasks that have a tag.
-    """
-
-    def __init__(self, name: str, kind: Kind, yaml_path: Path | None, tags: Iterable[str] = ()) -> None:
-        super().__init__(type=next(own for own, each in _KINDS.items() if each is kind), yaml_path=str(yaml_path or ""))
-        self.name, self.kind, self.yaml_path, self.tags = name, kind, yaml_path, set(tags)
-
-    @classmethod
-    def of(cls, entry: Named) -> Entry:
-        """Return an entry of our index as one of lm-eval's."""
-        return cls(entry.name, _KINDS[entry.kind], Path(entry.file) if entry.file else None, entry.tags)
 
 
 class TaskManager:
@@ -177,6 +175,14 @@ class TaskManager:
         return {name: Entry.of(each) for name, each in self.index.entries.items()}
 
     @property
+    def _index(self) -> dict[str, Entry]:
+        return self.task_index
+
+    def _entry(self, name: str) -> Entry | None:
+        found = self.index.entries.get(name)
+        return None if found is None else Entry.of(found)
+
+    @property
     def all_tasks(self) -> list[str]:
         """Every name: tasks, groups and tags."""
         return self.index.names()
@@ -212,7 +218,7 @@ class TaskManager:
 
     def load_task_or_group(self, task_list: str | Mapping[str, Any] | Sequence[Any] | None = None) -> dict[Any, Any]:
         """Return tasks by name, and by group those of the group, for :func:`evaluate`; tags are their tasks."""
-        listed = [task_list] if isinstance(task_list, str | Mapping) else list(task_list or ())
+        listed = [task_list] if isinstance(task_list, str | Mapping | Task) else list(task_list or ())
         found: dict[Any, Any] = {}
         for each in (item for spec in listed for item in self._built(spec)):
             found |= _nested(each)
@@ -225,7 +231,7 @@ class TaskManager:
             UnknownArtifactError: A name means nothing.
             UsageError: A task is named twice: alone and in a group, or in two groups.
         """
-        listed = [task_list] if isinstance(task_list, str | Mapping | TaskHandle | Group) else list(task_list)
+        listed = [task_list] if isinstance(task_list, str | Mapping | Task | Group) else list(task_list)
         built = [each for spec in listed for each in self._built(spec)]
         tasks: dict[str, Any] = {}
         groups: dict[str, Group] = {}
@@ -245,19 +251,39 @@ class TaskManager:
         }  # fmt: skip
 
     def _built(self, spec: Any) -> Iterator[Any]:
-        if isinstance(spec, TaskHandle | Group):
-            yield spec
+        if isinstance(spec, TaskHandle | Group | Task):
+            yield spec if isinstance(spec, Group) else self.handle(spec)
         elif isinstance(spec, Mapping):
+            if "task" not in spec and isinstance(spec.get("group"), str):
+                yield from self._changed_group(spec)
+                return
             if "task" not in spec:
                 raise UsageError("Invalid config dict: must contain 'task' or 'group' key", hint="or name a file")
             yield self.handle(spec)
         else:
-            for member in _finder(self.handle(spec)).find(str(spec)):
+            handle = self.handle(spec)
+            with unknown_as_key_error():
+                members = _finder(handle).find(handle.name)
+            for member in members:
                 yield self._built_member(member)
+
+    def _changed_group(self, spec: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield a group by its name, whose tasks have other keys of the mapping instead of their own."""
+        changes = {key: value for key, value in spec.items() if key != "group"}
+        handle = self.handle(str(spec["group"]))
+        with unknown_as_key_error():
+            members = _finder(handle).find(handle.name)
+        for member in members:
+            for leaf in [member] if isinstance(member, Leaf) else member.leaves():
+                leaf.values = {**leaf.values, **changes}
+            built = self._built_member(member)
+            for task in built.get_all_tasks() if isinstance(built, Group) else [built]:
+                task.__dict__["_changed"] = dict(task.leaf.values)  # by the group's name it would be found as it was
+            yield built
 
     def _built_member(self, member: Leaf | Members) -> Any:
         if isinstance(member, Leaf):
-            return TaskHandle(member.name, None, self.include_paths, self.metadata)
+            return TaskHandle(member.name, None, self.include_paths, self.metadata, leaf=member)
         metrics = [
             AggMetricConfig(
                 each.metric, None if each.filters is None else list(each.filters), each.aggregation, each.weight_by_size
@@ -270,9 +296,25 @@ class TaskManager:
         return found
 
     def handle(self, spec: Any) -> TaskHandle:
-        """Return a task by its name, its file, or its configuration."""
+        """Return a task by its name, its file, its configuration, or itself.
+
+        Raises:
+            UsageError: It is none of these.
+        """
         if isinstance(spec, TaskHandle):
             return spec
+        if isinstance(spec, Task):
+            return TaskHandle(get_task_name_from_object(spec), given=spec)
+        if not isinstance(spec, str | Mapping | Path):
+            raise TaskTypeError(
+                f"{spec!r} is not a task", hint="a name, a file, a configuration, or an object of a class of tasks"
+            )
+        if isinstance(spec, Mapping) and "group" in spec and not isinstance(spec.get("task"), str):
+            raise UsageError(
+                f"a group is written out: {spec['group']!r}",
+                why="what is evaluated is a name, a file, or the configuration of one task",
+                hint="name the group, or write it into a file of an include_path",
+            )
         config = dict(spec) if isinstance(spec, Mapping) else None
         name = str(spec if config is None else config.get("task") or config.get("task_alias") or "task")
         return TaskHandle(name, config, self.include_paths, self.metadata)
@@ -321,27 +363,3 @@ def get_sample_size(task: Any, limit: float | None) -> int | None:
     if limit is None or limit >= 1:
         return None if limit is None else int(limit)
     return math.ceil(len(task.eval_docs) * limit)
-
-
-def load_yaml(path: str | Path, *, resolve_func: bool = True) -> dict[str, Any]:
-    """Return what a task file says, with what it includes.
-
-    Args:
-        path: The file.
-        resolve_func: Whether ``!function`` is the function; else it is where it would be looked for.
-
-    Raises:
-        TaskFileError: It cannot be read.
-        TrustError: It names code, and code is not trusted.
-    """
-    return {
-        key: _resolved(key, each, resolve=resolve_func) for key, each in TaskReader().read(str(path)).values.items()
-    }
-
-
-def _resolved(key: str, value: Any, *, resolve: bool) -> Any:
-    if isinstance(value, FunctionReference):
-        return resolve_function(value, key) if resolve else str(value.folder / value.name)
-    if isinstance(value, Mapping):
-        return {name: _resolved(name, each, resolve=resolve) for name, each in value.items()}
-    return [_resolved(key, each, resolve=resolve) for each in value] if isinstance(value, list) else value

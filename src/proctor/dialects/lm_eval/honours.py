@@ -42,10 +42,17 @@ _HOW = {
 }
 
 
-def class_honours(options: ExamOptions) -> Honours:
-    """Return what a task that is a Python class honours: an entry for every option."""
+def class_honours(options: ExamOptions, *, asks_as_told: bool = False) -> Honours:
+    """Return what a task that is a Python class honours: an entry for every option.
+
+    Args:
+        options: What the run changes.
+        asks_as_told: Whether its requests are made of the key ``generation_kwargs``.
+    """
     entries: dict[str, Entry] = {name: Honoured(_HOW.get(name, "")) for name in OPTIONS}
     entries.update({name: Refused(why) for name, why in _CLASS_REFUSES.items() if name in OPTIONS})
+    if asks_as_told:
+        entries["decoding"] = Honoured("added to the key generation_kwargs")
     entries.update(no_table())
     entries["code_seeds"] = no_effect("a Python class draws where it likes")
     entries["reduce"] = reduces(options)

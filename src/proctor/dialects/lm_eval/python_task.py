@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.data import hub
 from proctor.data.streams import MultiStream
@@ -20,9 +20,10 @@ from proctor.dialects.lm_eval.chat import chat_options
 from proctor.dialects.lm_eval.config import plain
 from proctor.dialects.lm_eval.definition import definition_of_class
 from proctor.dialects.lm_eval.functions import TaskCodeError, guarded, resolve_function
-from proctor.dialects.lm_eval.generation import decoding_of
+from proctor.dialects.lm_eval.generation import decoding_of, generation_arguments
 from proctor.dialects.lm_eval.honours import class_honours
 from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
+from proctor.dialects.lm_eval.package.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.errors import Diagnostic, ProctorError, UsageError
@@ -70,6 +71,7 @@ class PythonTask:
         spec: What the task file says of it.
         values: Its other keys.
         options: What the run changes.
+        given: The task, where a program has made it.
     """
 
     name: str
@@ -77,21 +79,44 @@ class PythonTask:
     spec: Any
     values: Mapping[str, Any]
     options: ExamOptions
+    given: Any = None
 
     @cached_property
     def task(self) -> Any:
         """The task, made when it is first needed: making it loads its data."""
+        task = self._made() if self.given is None else self.given
+        asked = self.options.num_demos
+        if asked is not None and task.config.num_fewshot != 0:
+            task.set_config("num_fewshot", asked)
+        if self.options.decoding:
+            task.set_config("generation_kwargs", generation_arguments(self.options.decoding), update=True)
+        task.set_fewshot_seed(DEFAULT_SEED if self.options.seed is None else self.options.seed)
+        return task
+
+    def _made(self) -> Any:
         kind = _with_local_data(self.kind)
         make = guarded(kind, f"making the task '{self.name}' ({kind.__name__})", _place(self.spec))
         task = make(config=dict(self.values)) if _takes_config(kind) else make()
-        config = task.config
-        if hasattr(config, "task"):
-            config.task = self.name
-        asked = self.options.num_demos
-        if asked is not None and config.num_fewshot != 0:
-            task.set_config("num_fewshot", asked)
-        task.set_fewshot_seed(DEFAULT_SEED if self.options.seed is None else self.options.seed)
+        if hasattr(task.config, "task"):
+            task.config.task = self.name
         return task
+
+    @property
+    def pipelines(self) -> list[str]:
+        """The names of its filter pipelines."""
+        return [str(each.name) for each in self.task._filters]  # noqa: SLF001 - tasks tell them in no other way
+
+    def number(self, place: int) -> int:
+        """Return the number of a document among all; of chosen ones the class counts anew."""
+        places = self.options.places_of(self.name)
+        return place if places is None else sorted(places)[place]
+
+    @property
+    def version(self) -> Any:
+        """Its version: of its metadata, else of its class."""
+        metadata = getattr(self.task.config, "metadata", None)
+        named = metadata.get("version") if isinstance(metadata, Mapping) else None
+        return self.task.VERSION if named is None else named
 
     @cached_property
     def instances(self) -> dict[int, list[Any]]:
@@ -126,9 +151,28 @@ def class_exam(leaf: Leaf, options: ExamOptions) -> Exam:
     """
     spec = leaf.values["class"]
     values = {key: value for key, value in leaf.values.items() if key != "class"}
-    task = PythonTask(leaf.name, _class_of(spec, leaf), spec, values, options)
+    return _exam(PythonTask(leaf.name, _class_of(spec, leaf), spec, values, options))
+
+
+def object_exam(name: str, task: Any, options: ExamOptions) -> Exam:
+    """Return the exam of a task that a program has made.
+
+    Raises:
+        UsageError: It is not a task.
+    """
+    _check_task(type(task), name)
+    return _exam(PythonTask(name, type(task), type(task).__qualname__, task.config.to_dict(), options, task))
+
+
+def python_task_of(exam: Exam) -> PythonTask | None:
+    """Return the class task behind an exam; ``None`` where it comes from something else."""
+    return exam.own if isinstance(exam.own, PythonTask) else None
+
+
+def _exam(task: PythonTask) -> Exam:
+    options = task.options
     exam = Exam(
-        name=leaf.name,
+        name=task.name,
         description=f"the Python class {task.kind.__name__} of lm-eval's",
         dialect="lm_eval",
         source=_specification(task),
@@ -136,7 +180,7 @@ def class_exam(leaf: Leaf, options: ExamOptions) -> Exam:
         asker=ClassAsker(task),
         grader=ClassGrader(task),
         options=options,
-        honours=class_honours(options),
+        honours=class_honours(options, asks_as_told=_asks_as_told(task.kind)),
         own=task,
         define=lambda: definition_of_class(task.kind),
     )
@@ -197,6 +241,26 @@ class ClassAsker:
         return Question(row["number"], _row(doc), exchange, tuple(_requests(instances)))
 
 
+class ClassScored(NamedTuple):
+    """What a class makes of one document's answers.
+
+    Attributes:
+        answered: The document, and what was answered.
+        number: The document's number among all.
+        pipeline: The name of the filter pipeline.
+        instances: lm-eval's requests, with answers as they came and as they were filtered.
+        target: The answer, as the class gives it.
+        values: What the class scored, or why it could not.
+    """
+
+    answered: Answered
+    number: int
+    pipeline: str
+    instances: Sequence[Any]
+    target: Any
+    values: Mapping[str, Any] | Failure
+
+
 class ClassGrader:
     """Lets the class filter and score its answers.
 
@@ -214,15 +278,8 @@ class ClassGrader:
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into scores; a class filters all its answers at once, so they are kept."""
         answers = list(answered)
-        failures: dict[int, Failure] = {}
-        good: dict[int, list[Any]] = {}
-        for place, each in enumerate(answers):
-            if (failure := each.failure) is not None:
-                failures[place] = failure
-                continue
-            good[place] = instances = self._task.instances[each.question.number]
-            for instance, answer in zip(instances, _answers(each.responses), strict=True):
-                instance.resps, instance.filtered_resps = [answer], {}
+        failures = {place: each.failure for place, each in enumerate(answers) if each.failure is not None}
+        good = self._filed(answers)
         grade = composed(list(self._marks(good, len(answers))), TaskNames(), len(answers), failures)
         raw = [[one.resps[0] for one in good[place]] if place in good else None for place in range(len(answers))]
         grade.predictions = [grade.failures[place] if each is None else _only(each) for place, each in enumerate(raw)]
@@ -230,25 +287,60 @@ class ClassGrader:
         grade.processed_references = [[each.question.exchange.answer] for each in answers]
         return grade
 
+    def scored(self, answered: Iterable[Answered]) -> Iterator[ClassScored]:
+        """Yield what the class makes of each answer that there is, one filter pipeline after the other."""
+        answers = list(answered)
+        good = self._filed(answers)
+        for pipeline in self._pipelines(good):
+            for place, instances in good.items():
+                doc, values = instances[0].doc, self._values(instances, pipeline)
+                target = _raw_target(self._task.task, doc)
+                number = self._task.number(answers[place].question.number)
+                yield ClassScored(answers[place], number, pipeline, instances, target, values)
+
+    def _filed(self, answers: Sequence[Answered]) -> dict[int, Sequence[Any]]:
+        """File answers at the requests of the class, and return these by place."""
+        good: dict[int, Sequence[Any]] = {}
+        for place, each in enumerate(answers):
+            if each.failure is not None:
+                continue
+            good[place] = instances = self._task.instances[each.question.number]
+            for instance, answer in zip(instances, _answers(each.responses), strict=True):
+                instance.resps, instance.filtered_resps = [answer], {}
+        return good
+
+    def _pipelines(self, good: Mapping[int, Sequence[Any]]) -> Sequence[str]:
+        """Filter all answers at once, and return the names of the pipelines."""
+        if not good:
+            return ()
+        task = self._task.task
+        task._instances = [each for instances in good.values() for each in instances]  # noqa: SLF001 - filters read it
+        guarded(task.apply_filters, f"the filters of '{self._task.name}'")()
+        return list(next(iter(good.values()))[0].filtered_resps)
+
+    def _values(self, instances: Sequence[Any], pipeline: str) -> dict[str, Any] | Failure:
+        process = guarded(self._task.task.process_results, f"process_results of '{self._task.name}'")
+        if self._task.options.predict_only:
+            return {}
+        try:
+            return dict(process(instances[0].doc, [each.filtered_resps[pipeline] for each in instances]))
+        except TaskCodeError as error:
+            return Failure("scoring", str(error.diagnostics[0].why), retryable=False)
+
     def _marks(self, good: Mapping[int, Sequence[Any]], count: int) -> Iterator[Mark]:
         """Yield what the class makes of each of its filter pipelines."""
-        task, name = self._task.task, self._task.name
-        if self._task.options.predict_only:
+        if self._task.options.predict_only or not (pipelines := self._pipelines(good)):
             return
-        task._instances = [each for instances in good.values() for each in instances]  # noqa: SLF001 - filters read it
-        if not good:
-            return
-        guarded(task.apply_filters, f"the filters of '{name}'")()
         aggregation = self._aggregation()
-        process = guarded(task.process_results, f"process_results of '{name}'")
-        for pipeline in next(iter(good.values()))[0].filtered_resps:
+        for pipeline in pipelines:
             rows: list[Values | None] = [None] * count
             failures: dict[int, Failure] = {}
             for place, instances in good.items():
-                try:
-                    rows[place] = dict(process(instances[0].doc, [each.filtered_resps[pipeline] for each in instances]))
-                except TaskCodeError as error:
-                    failures[place] = Failure("scoring", str(error.diagnostics[0].why), retryable=False)
+                values = self._values(instances, pipeline)
+                if isinstance(values, Failure):
+                    failures[place] = values
+                else:
+                    rows[place] = values
             found = aggregation.measured(rows)
             found.failures = failures
             yield Mark("" if pipeline == ONLY else pipeline, "process_results", found)
@@ -301,14 +393,23 @@ def _class_of(spec: Any, leaf: Leaf) -> type[Any]:
     place = leaf.source.location("class") if leaf.source is not None else None
     if not isinstance(kind, type):
         raise UsageError(f"'class' of the task '{leaf.name}' is {spec}, not a class", location=place)
-    if missing := [name for name in _NEEDED if not callable(getattr(kind, name, None))]:
+    _check_task(kind, leaf.name, place)
+    return kind
+
+
+def _check_task(kind: type[Any], name: str, place: Any = None) -> None:
+    if missing := [each for each in _NEEDED if not callable(getattr(kind, each, None))]:
         raise UsageError(
-            f"the class {kind.__name__} of the task '{leaf.name}' is not a task of lm-eval",
+            f"the class {kind.__name__} of the task '{name}' is not a task of lm-eval",
             location=place,
             why=f"it has no {', '.join(missing)}",
             hint="derive it from lm_eval.api.task.ConfigurableTask or Task",
         )
-    return kind
+
+
+def _asks_as_told(kind: type[Any]) -> bool:
+    """Whether requests are made of the key ``generation_kwargs``, which a run may change."""
+    return getattr(kind, "construct_requests", None) is ConfigurableTask.construct_requests
 
 
 def _place(spec: Any) -> Any:
@@ -335,8 +436,13 @@ def _chat_template(render: Callable[..., str] | None) -> Callable[..., Any]:
 
 
 def _target(task: Any, doc: Any) -> str | None:
+    found = _raw_target(task, doc)
+    return None if found is None else str(found)
+
+
+def _raw_target(task: Any, doc: Any) -> Any:
     try:
-        return str(task.doc_to_target(doc))
+        return task.doc_to_target(doc)
     except ProctorError:
         raise
     except (AttributeError, LookupError, NotImplementedError, TypeError, ValueError):

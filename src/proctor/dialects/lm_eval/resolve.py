@@ -83,7 +83,12 @@ def task_names(include_paths: Iterable[str] = ()) -> list[str]:
 
 
 def _finder(options: ExamOptions) -> TaskFinder:
-    return TaskFinder(options.include_paths, template=options.template, metadata=dict(options.metadata) or None)
+    return TaskFinder(
+        options.include_paths,
+        template=options.template,
+        metadata=dict(options.metadata) or None,
+        arguments=options.model_arguments,
+    )
 
 
 def exams_of_members(members: Sequence[Member], options: ExamOptions) -> list[Exam]:

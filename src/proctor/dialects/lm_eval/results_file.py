@@ -16,13 +16,14 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from proctor.dialects.lm_eval.code_draws import seeds_of
-from proctor.dialects.lm_eval.config import FewshotConfig, plain
+from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig, plain
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.generation import generation_arguments
 from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.groups import group_scores, scored_count
 from proctor.dialects.lm_eval.names import ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
+from proctor.dialects.lm_eval.python_task import python_task_of
 from proctor.dialects.lm_eval.tree import Group
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam, ScoredGroup
@@ -46,6 +47,10 @@ _OF_TOKENIZER: Final = (
     "eot_token_id",
     "max_length",
 )
+
+
+_ELSEWHERE: Final = frozenset(("batch_size", "max_batch_size", "device"))
+"""Arguments of models that lm-eval files as the run's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: 
         "results": {**rows, **bare, **group_rows},
         **({"groups": group_rows} if group_rows else {}),
         "group_subtasks": {**members, **{exam.name: [] for exam in graded if exam.name not in listed}},
-        "configs": {exam.name: _config(exam) for exam in sorted(graded, key=lambda each: each.name)},
+        "configs": {exam.name: _config(exam, model.arguments) for exam in sorted(graded, key=lambda each: each.name)},
         "versions": _sorted({**{exam.name: _version(exam) for exam in graded}, **_versions(groups)}),
         "n-shot": _of_groups({exam.name: _shots(exam) for exam in graded}, members, _same),
         "higher_is_better": _of_groups({e.name: _directions(e, grades[e.name]) for e in graded}, members, _united),
@@ -131,7 +136,11 @@ def _task_row(exam: Exam, grade: Grade) -> dict[str, Any]:
 
 def _unscored_cells(exam: Exam, task: PreparedTask | None) -> dict[str, Any]:
     """Return what lm-eval files of answers that were recorded and not scored."""
-    pipelines = [ONLY] if task is None else [each.name for each in grader_of(exam, task).pipelines]
+    own = python_task_of(exam)
+    if own is not None:
+        pipelines = own.pipelines
+    else:
+        pipelines = [ONLY] if task is None else [each.name for each in grader_of(exam, task).pipelines]
     return {f"bypass{end},{name}": value for name in pipelines for end, value in (("", 999), ("_stderr", NO_ERROR))}
 
 
@@ -188,31 +197,41 @@ def _members(group: ScoredGroup, exams: Sequence[Exam]) -> list[str]:
 
 
 def _count(exam: Exam, grade: Grade) -> int:
-    task = task_of(exam)
+    task, own = task_of(exam), python_task_of(exam)
+    if own is not None:
+        return len(list(own.task.eval_docs))
     return len(grade.predictions) if task is None else len(task.documents.asked())
 
 
 # -- configurations ---------------------------------------------------------------------------------------------------
 
 
-def _config(exam: Exam) -> dict[str, Any]:
+def _config(exam: Exam, arguments: Mapping[str, Any]) -> dict[str, Any]:
     task = task_of(exam)
+    if (own := python_task_of(exam)) is not None:
+        return _said(own.task.config, own.task.config.num_fewshot or 0, arguments) | {"task": exam.name}
     if task is None:
         return {"task": exam.name, **jsonable(exam.specification())}
-    config = task.config
+    return _said(task.config, task.num_fewshot, arguments)
+
+
+def _said(config: TaskConfig, num_fewshot: int, arguments: Mapping[str, Any]) -> dict[str, Any]:
     said: dict[str, Any] = {
         **config.to_dict(),
         "fewshot_config": {each.name: plain(getattr(config.fewshot, each.name)) for each in fields(FewshotConfig)},
-        "num_fewshot": task.num_fewshot,
+        "num_fewshot": num_fewshot,
     }
     metadata = without_secrets(config.metadata) if isinstance(config.metadata, Mapping) else {}
     if config.source is not None:
         metadata["config_source"] = str(config.source.path)
-    return {**said, "metadata": metadata}
+    told = {name: value for name, value in without_secrets(arguments).items() if name not in _ELSEWHERE}
+    return {**said, "metadata": {**told, **metadata}}
 
 
 def _version(exam: Exam) -> Any:
-    task = task_of(exam)
+    task, own = task_of(exam), python_task_of(exam)
+    if own is not None:
+        return own.version
     return exam.source.get("version", "Yaml") if task is None else task.config.version
 
 
@@ -225,6 +244,8 @@ def _shots(exam: Exam) -> int:
     task = task_of(exam)
     if task is not None:
         return task.num_fewshot
+    if (own := python_task_of(exam)) is not None:
+        return own.task.config.num_fewshot or 0
     found = exam.options.num_demos if exam.options.num_demos is not None else _demos_of(exam.specification())
     return int(found) if isinstance(found, int) else 0
 
@@ -238,6 +259,8 @@ def _directions(exam: Exam, grade: Grade) -> dict[str, bool | None]:
     task = task_of(exam)
     if task is not None:
         return dict(grader_of(exam, task).higher_is_better)
+    if (own := python_task_of(exam)) is not None:
+        return dict(own.task.higher_is_better())
     return {score.name: score.higher_is_better for score in grade.table}
 
 

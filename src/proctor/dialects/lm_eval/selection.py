@@ -55,6 +55,8 @@ class TaskFinder:
         installed: Whether to look in the installed ``lm_eval`` package.
         template: The template to use for every task.
         metadata: More metadata for every task.
+        arguments: More metadata for tasks whose code may read it, below the others: the model's arguments, as lm-eval
+            has it (tasks of long texts count with the model's tokenizer).
     """
 
     def __init__(
@@ -64,11 +66,13 @@ class TaskFinder:
         installed: bool = True,
         template: str | None = None,
         metadata: Values | None = None,
+        arguments: Values | None = None,
     ) -> None:
         self._include_paths = tuple(include_paths)
         self._installed = installed
         self._template = template
         self._metadata = dict(metadata or {})
+        self._arguments = dict(arguments or {})
         places = [str(Path(path).expanduser().resolve()) for path in self._include_paths]
         self._reader = TaskReader([*places, *filter(None, [str(installed_tasks() or "") if installed else ""])])
         self._extra: dict[str, Entry] = {}
@@ -305,8 +309,9 @@ class TaskFinder:
     def _leaf(self, name: str, values: Values, read: TaskFile | None, item: str = "", alias: str = "") -> Leaf:
         values = dict(values)
         metadata = values.get("metadata")
-        if self._metadata:
-            values["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), **self._metadata}
+        is_read = values.get("custom_dataset") is not None or "class" in values
+        if more := {**(self._arguments if is_read else {}), **self._metadata}:
+            values["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), **more}
         return Leaf(name, values, read, item, alias)
 
     # -- groups -----------------------------------------------------------------------------------------------

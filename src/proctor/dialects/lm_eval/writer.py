@@ -13,6 +13,7 @@ from typing import Any
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.names import ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
+from proctor.dialects.lm_eval.python_task import ClassGrader, ClassScored
 from proctor.dialects.lm_eval.results_file import (
     ModelDescription,
     digest,
@@ -23,7 +24,7 @@ from proctor.dialects.lm_eval.results_file import (
 )
 from proctor.dialects.lm_eval.task_pipelines import Scored
 from proctor.errors import OutputError
-from proctor.ir import Choose, Converse, Decoding, Failure, Generate, Likelihood, Request, Response, Rolling
+from proctor.ir import Choose, Converse, Decoding, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling
 from proctor.recipes.exam import Answered, Exam
 from proctor.safe_files import subfolder, write_text, written
 from proctor.scoring.grade import Grade
@@ -40,6 +41,7 @@ def write_files(
     grades: Mapping[str, Grade],
     model: ModelDescription,
     answers: Answers | None = None,
+    text_of: TextOf | None = None,
 ) -> list[Path]:
     """Write the files of a run, and return their paths, the results first.
 
@@ -49,6 +51,7 @@ def write_files(
         grades: Their grades by name.
         model: Who was asked.
         answers: What was answered; without it no samples are written.
+        text_of: Returns a prompt as it was asked; by default messages are JSON.
 
     Raises:
         OutputError: A file cannot be written.
@@ -64,7 +67,8 @@ def write_files(
         if answers is not None:
             for exam in [each for each in exams if each.name in grades]:
                 path = folder / f"samples_{sanitized(exam.name)}_{stamp}.jsonl"
-                hashes[exam.name] = _write_samples(path, exam, partial(answers, exam), grades[exam.name])
+                lines = samples(exam, partial(answers, exam), grades[exam.name], text_of)
+                hashes[exam.name] = _write_samples(path, lines)
                 paths.append(path)
         path = folder / (f"{place.stem}_{stamp}.json" if named else f"results_{stamp}.json")
         document = {**results_document(exams, grades, model), "task_hashes": hashes}
@@ -74,10 +78,10 @@ def write_files(
     return [path, *paths]
 
 
-def _write_samples(path: Path, exam: Exam, answers: Callable[[], Iterable[Answered]], grade: Grade) -> str:
+def _write_samples(path: Path, listed: Iterable[Mapping[str, Any]]) -> str:
     hashes = sha256()
     with written(path) as file:
-        for sample in map(filed, samples(exam, answers, grade)):
+        for sample in map(filed, listed):
             hashes.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
             file.write(json.dumps(sample, default=_plain, ensure_ascii=False).encode() + b"\n")
     return hashes.hexdigest()
@@ -100,6 +104,9 @@ def samples(
         text_of: Returns a prompt as it was asked; by default messages are JSON.
     """
     task, text_of = task_of(exam), text_of or _payload
+    if isinstance(exam.grader, ClassGrader):
+        yield from map(_sample_of_class, exam.grader.scored(answers()))
+        return
     if task is None:
         yield from samples_of_grade(grade, answers(), text_of)
         return
@@ -121,6 +128,20 @@ def _sample(task: PreparedTask, answered: Answered, pipeline: str, scored: Score
         "filter": pipeline,
     }
     return _sample_of(answered, arguments, said, scored.values or {}, scored.failure)
+
+
+def _sample_of_class(scored: ClassScored) -> dict[str, Any]:
+    instances = scored.instances
+    failure = scored.values if isinstance(scored.values, Failure) else None
+    said = {
+        "target": "" if scored.target is None else scored.target,
+        "resps": [each.resps for each in instances],
+        "filtered_resps": [each.filtered_resps[scored.pipeline] for each in instances],
+        "filter": scored.pipeline,
+    }
+    metrics = {} if isinstance(scored.values, Failure) else scored.values
+    line = _sample_of(scored.answered, [each.args for each in instances], said, metrics, failure)
+    return {**line, "doc_id": scored.number}
 
 
 def _bare(answers: Sequence[Any]) -> list[Any]:
@@ -217,6 +238,18 @@ def _answers_of(response: Response) -> list[Any]:
 
 def _payload(payload: Any) -> str:
     return payload if isinstance(payload, str) else json.dumps(list(payload), ensure_ascii=False)
+
+
+def text_by(engine: Any) -> TextOf:
+    """Return what gives prompts as an engine's model reads them; messages that its server lays out are JSON."""
+
+    def text_of(payload: Any) -> Any:
+        if isinstance(payload, str):
+            return payload
+        written = engine.text_of(Prompt(payload))
+        return _payload(payload) if written is None else written
+
+    return text_of
 
 
 def as_texts(value: Any) -> Any:

@@ -310,6 +310,14 @@ class HFEngine(ThinkingEngine):
         encoder = self._encoder()
         return len(encoder.encode_prompts([encoder.text_of(prompt)])[0])
 
+    def text_of(self, prompt: Prompt) -> str | None:
+        """Return the text that the model reads of a prompt, in its chat template; ``None`` where it has pictures."""
+        if isinstance(prompt.payload, str):
+            return prompt.payload
+        if not all(isinstance(each["content"], str) for each in prompt.payload):
+            return None
+        return self._encoder().text_of(prompt)
+
     def close(self) -> None:
         """Free the model's memory; the next request loads it again."""
         if self._loaded is None:

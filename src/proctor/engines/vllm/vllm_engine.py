@@ -28,7 +28,7 @@ from proctor.engines.truncation import Truncate, fitted_prompt
 from proctor.engines.vllm.conversion import answer_of, refusal, scorables, score_of, total, windows
 from proctor.engines.vllm.failures import MEMORY_HINT, deaths, load_hint, refusals
 from proctor.errors import EngineError, MissingExtraError
-from proctor.ir import Answers, Decoding, Generate, Response, Score, Scored
+from proctor.ir import Answers, Decoding, Generate, Prompt, Response, Score, Scored
 
 _LOADING = (
     "max_num_seqs", "max_num_batched_tokens", "max_logprobs", "max_lora_rank", "enable_prefix_caching",
@@ -316,6 +316,14 @@ class VLLMEngine(ThinkingEngine):
 
     def _length(self) -> int:
         return int(self.max_model_len or self._llm().llm_engine.model_config.max_model_len)
+
+    def text_of(self, prompt: Prompt) -> str | None:
+        """Return the text that the model reads of a prompt, in its chat template; ``None`` where it has pictures."""
+        if isinstance(prompt.payload, str):
+            return prompt.payload
+        if not all(isinstance(each["content"], str) for each in prompt.payload):
+            return None
+        return self._encoder(self._length()).text_of(prompt)
 
     def _encoder(self, length: int) -> Encoder:
         tokenizer = self._llm().get_tokenizer()

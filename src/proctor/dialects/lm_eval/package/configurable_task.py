@@ -44,6 +44,7 @@ class ConfigurableTask(Task):
             self._filters = [_ensemble(each) for each in self._config.filter_list]
         kind = self._config.fewshot.sampler
         self.sampler = (get_sampler(kind) if isinstance(kind, str) else kind)(list(self.fewshot_docs() or ()), rnd=None)
+        self._made = {"dataset": self.dataset, "_filters": self._filters, "sampler": self.sampler}
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **more: Any) -> None:  # type: ignore[override]
         """Make ``self.dataset``: the splits that the keys name."""
@@ -262,9 +263,27 @@ class ConfigurableTask(Task):
         """Return the directions of ``metric_list``."""
         return self._scorer.directions
 
+    def override_metric(self, metric_name: str) -> None:
+        """Score with one metric by its name, instead of those of ``metric_list``."""
+        self._config.metric_list = [{"metric": metric_name}]
+        self.__dict__.pop("_scorer", None)
+
     def should_decontaminate(self) -> bool:
         """Whether the keys say what to look for in training data."""
         return self._config.should_decontaminate
+
+
+def plain_config(task: Any) -> TaskConfig | None:
+    """Return what a task is made of, where its keys say all of it; ``None`` where its class or a program says more."""
+    made = vars(task).get("_made")
+    if type(task) is not ConfigurableTask or made is None:
+        return None
+    is_as_made = all(getattr(task, name) is each for name, each in made.items())
+    return deepcopy(task.config) if is_as_made and not vars(task).keys() - _OWN_NAMES - made.keys() else None
+
+
+_OWN_NAMES = frozenset(("_config", "_instances", "fewshot_rnd", "fewshot_seed", "fields", "_scorer", "_made"))
+"""What a task keeps of itself that changes nothing of what it asks."""
 
 
 def fewshot_spec(fewshot: FewshotConfig, config: TaskConfig, key: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from proctor.dialects.lm_eval.package.instance import Instance
 from proctor.dialects.lm_eval.package.utils import simple_parse_args_string
-from proctor.secrets import cleaned
+from proctor.secrets import cleaned, keep_environment, keep_named
 
 
 def hash_args(attr: str, args: Iterable[Any]) -> str:
@@ -64,6 +64,7 @@ class CachingLM:
     """
 
     def __init__(self, lm: LM, cache_db: str) -> None:
+        keep_secrets_of(lm)
         Path(cache_db).parent.mkdir(parents=True, exist_ok=True)
         self.lm, self.cache_db, self.dbdict = lm, cache_db, KeptAnswers(cache_db)
         lm.set_cache_hook(self.get_cache_hook())
@@ -96,6 +97,17 @@ class CachingLM:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.lm, name)
+
+
+def keep_secrets_of(model: Any) -> None:
+    """Keep the keys of a model of somebody's own, and those of the environment, out of what is written.
+
+    Servers echo keys, and such a model reads them without telling.
+    """
+    keep_environment()
+    for kind in reversed(type(model).__mro__):
+        keep_named(dict(vars(kind)))
+    keep_named(getattr(model, "__dict__", {}))
 
 
 def _is_sampled(kind: str, request: Instance) -> bool:

@@ -77,6 +77,7 @@ class Task(ABC):
         self._instances: list[Instance] = []
         self._filters: list[FilterEnsemble] = [build_filter_ensemble("none", [("take_first", None)])]
         self.fewshot_rnd: Random | None = None
+        self.fewshot_seed: int | None = None
 
     # -- documents ----------------------------------------------------------------------------------------------------
 
@@ -211,7 +212,7 @@ class Task(ABC):
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Start the draws of demos anew."""
-        self.fewshot_rnd = Random(seed)
+        self.fewshot_rnd, self.fewshot_seed = Random(seed), seed
         if hasattr(self, "sampler"):
             self.sampler.set_rnd(seed)
 
