@@ -104,3 +104,4 @@ def test_artifacts_read_as_they_do_there(artifact: Any, text: str) -> None:
 
 def test_artifacts_of_a_catalog_read_as_their_names() -> None:
     assert unitxt_text(get_from_catalog("formats.user_agent")) == "formats.user_agent"
+    assert unitxt_text(get_from_catalog("formats.user_agent[demo_format=x]")) == "formats.user_agent"

@@ -47,7 +47,7 @@ class Described:
 def unitxt_text(artifact: Artifact) -> str:
     """Return the text of an artifact as Unitxt prints it: its catalog name, or its class with all fields."""
     if artifact.artifact_id:
-        return artifact.artifact_id
+        return artifact.artifact_id.partition("[")[0]  # a name stays where other values are given with it
     data = artifact.to_dict()
     meta = {"__title__": None, "__description__": None, "__tags__": {}, "__deprecated_msg__": None}
     fields = {"__type__": artifact.type_name(), **{name: data.get(name, value) for name, value in meta.items()}}
