@@ -49,7 +49,7 @@ def unitxt_text(artifact: Artifact) -> str:
     if artifact.artifact_id:
         return artifact.artifact_id.partition("[")[0]  # a name stays where other values are given with it
     data = artifact.to_dict()
-    meta = {"__title__": None, "__description__": None, "__tags__": {}, "__deprecated_msg__": None}
+    meta: dict[str, Any] = {"__title__": None, "__description__": None, "__tags__": {}, "__deprecated_msg__": None}
     fields = {"__type__": artifact.type_name(), **{name: data.get(name, value) for name, value in meta.items()}}
     fields |= {name: getattr(artifact, name, None) or _EMPTY.get(name) for name in _OF_ALL}
     own = {name: getattr(artifact, name) for name in type(artifact).model_fields if name not in fields}
@@ -77,7 +77,8 @@ def refined_with_pool(refiner: Any, name: str, stream: Stream, pool: Iterable[An
         pool: The demos to draw from, where there is a pool.
     """
     if pool is None or not is_read_by([refiner]):
-        return refiner(MultiStream({name: stream}))[name]
+        left: Stream = refiner(MultiStream({name: stream}))[name]
+        return left
     members = list(pool)
 
     def telling() -> Iterator[Any]:
