@@ -7,7 +7,7 @@ import proctor
 from proctor import compat
 from proctor.compat.lm_eval import LM_EVAL
 from proctor.compat.unitxt import UNITXT
-from proctor.errors import ValidationError
+from proctor.errors import NotAllowedError, ValidationError
 
 
 @pytest.fixture
@@ -47,8 +47,12 @@ def test_names_of_unitxt_are_those_of_proctor():
 
 @pytest.mark.usefixtures("_installed")
 def test_what_proctor_lacks_says_so():
-    with pytest.raises(ImportError, match="register_git_catalog"):
-        from unitxt.catalog import GithubCatalog  # noqa: F401
+    from unitxt.catalog import GithubCatalog
+
+    with pytest.raises(NotAllowedError, match="register_git_catalog"):
+        GithubCatalog()
+    with pytest.raises(ImportError, match="ExecuteExpression"):
+        from unitxt.operators import ExecuteQuery  # noqa: F401
     with pytest.raises(ImportError, match="did you mean"):
         from unitxt.templates import InputOutputTemplat  # noqa: F401
     with pytest.raises(ModuleNotFoundError, match=r"no module 'unitxt\.nothing'"):

@@ -12,6 +12,7 @@ import pytest
 
 from proctor.compat import install, uninstall
 from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import NotAllowedError
 from proctor.settings import settings
 
 
@@ -168,9 +169,12 @@ def test_arguments_of_hub_metrics_count(arguments: dict[str, Any], score: float)
         ("RemoteMetric", "inference_engine"),
     ],
 )
-def test_metrics_that_are_not_here_say_what_is(name: str, instead: str) -> None:
-    with pytest.raises(ImportError, match=instead):
-        getattr(importlib.import_module("unitxt.metrics"), name)
+def test_metrics_that_are_not_here_can_be_imported_and_say_what_is(name: str, instead: str) -> None:
+    metric = getattr(importlib.import_module("unitxt.metrics"), name)
+    with pytest.raises(NotAllowedError, match=instead):
+        metric(model_name="mock")
+    with pytest.raises(NotAllowedError, match=instead):
+        type("Derived", (metric,), {})
 
 
 def test_parameters_are_given_in_one_place() -> None:

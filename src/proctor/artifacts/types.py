@@ -189,6 +189,10 @@ def _is_new_type(value: Any) -> bool:
 # -- checks ---------------------------------------------------------------------------------------------------
 
 
+class UnsupportedTypeError(ArtifactError):
+    """Something that is not a type."""
+
+
 def is_of_type(value: object, typing_type: Any) -> bool:
     """Whether a value has a type, to any depth."""
     return compile_check(typing_type)(value)
@@ -237,7 +241,7 @@ def _make_check(typing_type: Any) -> Check:  # noqa: C901, PLR0911 - one line fo
         return _generic_check(origin, arguments)
     if isinstance(typing_type, type):
         return lambda value: isinstance(value, typing_type)
-    raise ArtifactError(f"{typing_type!r} is not a type that values can be checked against")
+    raise UnsupportedTypeError(f"{typing_type!r} is not a type that values can be checked against")
 
 
 def _is_type(value: object) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 from proctor.artifacts.names import snake_case
 from proctor.artifacts.registry import builtin_types, registry
-from proctor.errors import did_you_mean
+from proctor.errors import NotAllowedError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Alias:
         plain: Names in those modules that are no modules themselves, so that ``module.name.attribute`` is the name's.
         same: Modules that are one of Proctor's, whole: what a test replaces in one is replaced for what is in it.
         refused: Modules without a name here, and what does it instead.
+        unbuilt: Classes that can be imported, since whole modules import them at their top, and say what does it
+            instead when they are called or derived from.
         homes: Modules it has whose names are those of modules of ours, in order.
         files: Packages whose modules are files of others: where each is loaded (``module:function`` of its full name).
         texts: Where names are looked for last (``module:function`` of module and name, which returns what it finds, or
@@ -57,6 +59,7 @@ class Alias:
     refused: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     texts: str = ""
+    unbuilt: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
@@ -98,6 +101,8 @@ class Alias:
         for home in self.homes.get(module, ()) if place is None else ():
             if hasattr(found_home := importlib.import_module(home), name):
                 return getattr(found_home, name)
+        if place is None and (reason := self.unbuilt.get(name)):
+            return refused_class(module, name, reason)
         if place is None and (place := self._imported(name)) is None:
             return self._text(module, name)
         home, _, attribute = place.partition(":")
@@ -147,6 +152,22 @@ class Alias:
         homes = (each for home in self.homes.get(module, ()) for each in dir(importlib.import_module(home)))
         known = [*self._table(module), *classes, *(each for each in homes if not each.startswith("_"))]
         return f"{message}. {did_you_mean(name, known) or 'docs/compatibility.md lists what differs'}"
+
+
+def refused_class(module: str, name: str, reason: str) -> type:
+    """Return a class that is not here: it can be imported, and says why when it is called or derived from.
+
+    Args:
+        module: Where programs import it from.
+        name: Its name.
+        reason: Why it is not here, and what does it instead.
+    """
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise NotAllowedError(f"Proctor has no '{name}' of '{module}'", why=reason)
+
+    members = {"__init__": refuse, "__init_subclass__": classmethod(refuse), "__doc__": f"Not here: {reason}."}
+    return type(name, (), {**members, "__module__": module})
 
 
 class _AliasModule(ModuleType):

@@ -249,6 +249,8 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     "version": {"version": "proctor:__version__"},
 }
 
+_NO_SERVICE = "metrics run here; a judge is asked through its inference_engine"
+
 _ARTIFACT_MODULES = (
     "augmentors", "base_metric", "benchmark", "card", "collections", "collections_operators", "dialog_operators",
     "formats", "fusion", "inference", "instructions", "llm_as_judge", "llm_as_judge_chat_templates",
@@ -268,17 +270,15 @@ UNITXT = Alias(
         },
     },
     instead={
-        "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
         "ExecuteQuery": "use ExecuteExpression; it runs an allow-list of expressions",
-        "safe_eval": "use ExecuteExpression, or proctor.safe_python",
+        "as_remote_metric": _NO_SERVICE,
+    },
+    unbuilt={
         **dict.fromkeys(
             ("ReflectionToolCallingMetric", "ReflectionToolCallingMetricSyntactic", "ReflectionToolCallingMixin"),
             "it runs the package llmevalkit, which is not public; ToolCallingMetric checks calls against schemas",
         ),
-        **dict.fromkeys(
-            ("RemoteMetric", "as_remote_metric", "get_remote_metrics_endpoint", "get_remote_metrics_names"),
-            "metrics run here; a judge is asked through its inference_engine",
-        ),
+        "RemoteMetric": _NO_SERVICE,
         **dict.fromkeys(
             ("LlamaIndexCorrectness", "LlamaIndexFaithfulness", "LlamaIndexLLMMetric"),
             "its prompts are those of the package llama-index; LLMJudgeDirect(criteria=…, inference_engine=…) asks any "
@@ -286,6 +286,7 @@ UNITXT = Alias(
         ),
         "FaithfulnessHHEM": "its model brings code of its own along; LLMJudgeDirect with a criterion of faithfulness, "
         "or metrics.token_overlap on the contexts, say whether an answer keeps to them",
+        "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
     },
     refused=REFUSED_MODULES,
     same={f"unitxt.{name}": f"proctor.compat.unitxt_names.{place}" for name, place in WHOLE_MODULES.items()},

@@ -78,7 +78,10 @@ def _registered(folder: str) -> Catalog | None:
 
 
 def reset_artifacts_json_cache() -> None:
-    """Nothing to do: a changed file is read again by itself."""
+    """Forget what :func:`~proctor.compat.unitxt_names.catalogs.artifacts_json_cache` has read; nothing else is kept."""
+    from proctor.compat.unitxt_names.catalogs import artifacts_json_cache
+
+    artifacts_json_cache.cache_clear()
 
 
 # -- nested fields --------------------------------------------------------------------------------------------

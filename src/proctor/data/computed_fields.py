@@ -153,7 +153,7 @@ class Apply(InstanceOperator):
         if callable(self.function):
             data["function"] = _name_of(self.function)
         if arguments := data.pop("argument_fields", None):
-            data["_argv"] = arguments
+            data["_argv"] = tuple(arguments)
         if named := data.pop("named_fields", None):
             data["_kwargs"] = named
         return data

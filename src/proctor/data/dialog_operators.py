@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typing_extensions import override
@@ -90,7 +90,26 @@ class SerializeOpenAiFormatDialog(SerializeDialog):
 
     @override
     def process_instance_value(self, value: Any, instance: Row) -> str:
-        return super().process_instance_value(paired_turns(value), instance)
+        return super().process_instance_value(self.transform_dialog_to_standard_format(value), instance)
+
+    def transform_dialog_to_standard_format(self, dialog: Any) -> list[dict[str, str]]:
+        """Return a dialog of roles as ``{"user": …, "system": …}`` pairs; derived classes may pair turns otherwise."""
+        return paired_turns(dialog)
+
+    @staticmethod
+    def validate_openai_dialog_format(dialog: Any) -> None:
+        """Check a dialog of roles.
+
+        Raises:
+            DataError: It is not a list of turns, a role is neither ``user`` nor ``assistant``, or the user does not
+                begin.
+        """
+        _checked(dialog)
+
+    @staticmethod
+    def merge_dialog_entries(dialog: Any) -> list[dict[str, str]]:
+        """Return a dialog of roles in which turns of the same role that follow each other are one."""
+        return [{"role": role, "content": content} for role, content in _merged(dialog)] if dialog else []
 
 
 def paired_turns(dialog: Any) -> list[dict[str, str]]:
@@ -99,15 +118,20 @@ def paired_turns(dialog: Any) -> list[dict[str, str]]:
     Raises:
         DataError: It is not a list of turns, a role is neither ``user`` nor ``assistant``, or the user does not begin.
     """
+    merged = _merged(_checked(dialog))
+    texts = [content for _, content in merged] + [""] * (len(merged) % 2)
+    return [{"user": texts[i], "system": texts[i + 1]} for i in range(0, len(texts), 2)]
+
+
+def _merged(dialog: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
     merged: list[tuple[str, str]] = []
-    for position, turn in enumerate(_checked(dialog)):
+    for turn in dialog:
         role, content = turn["role"], turn["content"]
-        if position and merged[-1][0] == role:
+        if merged and merged[-1][0] == role:
             merged[-1] = (role, f"{merged[-1][1]} {content}")
         else:
             merged.append((role, content))
-    texts = [content for _, content in merged] + [""] * (len(merged) % 2)
-    return [{"user": texts[i], "system": texts[i + 1]} for i in range(0, len(texts), 2)]
+    return merged
 
 
 def _checked(dialog: Any) -> list[Mapping[str, str]]:

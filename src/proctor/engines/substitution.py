@@ -65,7 +65,8 @@ _MOCK = "mock_inference_engine"
 
 
 def _echo(prompt: Prompt) -> str:
-    return str(prompt.payload)
+    payload = prompt.payload
+    return payload if isinstance(payload, str) else str(list(payload))
 
 
 class StandIn(Engine):

@@ -10,15 +10,16 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from proctor.data.dialog_operators import SerializeDialog
 from proctor.data.filters import StreamRefiner
 from proctor.data.operator import SequentialOperator
 from proctor.data.row_failures import failures_so_far, filed
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
 from proctor.demos import DemoPool, draw_pool
 from proctor.errors import DemosError, ProctorError
+from proctor.formats import EmptySystemPrompt
 from proctor.randomness import Course, current_course
 from proctor.recipes.plan import ALL, Instance, Plan
+from proctor.recipes.row_metadata import is_read_by, refined_with_pool, row_metadata
 
 
 class Instances:
@@ -43,8 +44,8 @@ class Instances:
             if type(refiner) is StreamRefiner:  # it does what a limit does
                 limits[name] = _smaller(refiner.max_instances, limits.get(name))
             elif name in streams:
-                refined = _refining(refiner, limits.get(name))(MultiStream({name: streams[name]}))
-                streams = MultiStream({**streams, **refined})
+                refined = refined_with_pool(_refining(refiner, limits.get(name)), name, streams[name], pool)
+                streams = MultiStream({**streams, name: refined})
         return pool, _limited(streams, limits)
 
     def stages(self) -> Iterator[tuple[str, MultiStream]]:
@@ -74,17 +75,16 @@ class Instances:
             card = card.model_copy()
             card.loader = loader
         streams = card.rows()
-        if any(isinstance(step, SerializeDialog) for step in self.steps):
-            streams = self._with_turn_layout(streams)
+        if is_read_by((*self.steps, *self.plan.refiners.values())):
+            streams = self._telling(streams)
         return _limited(streams, dict.fromkeys(streams, limit)) if limit else streams
 
-    def _with_turn_layout(self, streams: MultiStream) -> MultiStream:
-        """Tell rows how the format lays out a demo: dialogs inside a row are written in the same way."""
-        demo_format = getattr(self.plan.format, "demo_format", None)
-        layout = {"format": {"demo_format": demo_format} if demo_format else {}}
+    def _telling(self, streams: MultiStream) -> MultiStream:
+        """Tell rows of the format and the system prompt."""
+        metadata = row_metadata(self.plan.system_prompt or EmptySystemPrompt(), self.plan.format)
 
         def told(stream: Stream) -> Iterator[Instance]:
-            return ({**row, "recipe_metadata": layout} for row in stream)
+            return ({**row, "recipe_metadata": metadata} for row in stream)
 
         return MultiStream({name: GeneratorStream(partial(told, stream)) for name, stream in streams.items()})
 

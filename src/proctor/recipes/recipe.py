@@ -124,6 +124,13 @@ class DatasetRecipe(Recipe):
         return max(self.num_demos) if isinstance(self.num_demos, list) else self.num_demos or 0
 
     def _verify_demos(self) -> None:
+        if self.sampler is None and self.card is not None and self.card.is_without_sampler:
+            raise DemosError(
+                "the card says that nobody draws demos",
+                path="$.card.sampler",
+                why="its sampler is null",
+                hint="set sampler on the recipe or the card, or leave it out of the card for random demos",
+            )
         size = len(self.demos_pool) if self.demos_pool else self.demos_pool_size
         if self.demos_pool and self.demos_pool_size not in (None, len(self.demos_pool)):
             raise DemosError("the demo pool is given itself or by its size, not both", path="$.demos_pool")

@@ -33,6 +33,11 @@ class TaskCard(Artifact):
     )
     sampler: Artifact | None = None
 
+    @property
+    def is_without_sampler(self) -> bool:
+        """Whether the card says that there is none, instead of leaving the choice open."""
+        return self.sampler is None and "sampler" in self.model_fields_set
+
     def rows(self) -> MultiStream:
         """Return the loaded rows, before preprocessing.
 

@@ -88,7 +88,7 @@ def test_card(  # noqa: PLR0917 - the signature that programs know
         if test_exact_match_score_when_predictions_equal_references:
             expected.of_right_answers(_scored(rows, [row["target"] for row in rows], RIGHT))
         if test_full_mismatch_score_with_full_mismatch_prediction_values:
-            nonsense = _cycled(full_mismatch_prediction_values or NONSENSE, len(rows))
+            nonsense = cycled(full_mismatch_prediction_values or NONSENSE, len(rows))
             expected.of_nonsense(_scored(rows, nonsense, "random values as predictions"))
 
 
@@ -134,7 +134,8 @@ def _templates(card: TaskCard, recipe: dict[str, Any]) -> list[Any]:
     return list(card_templates(card)) or [None]
 
 
-def _cycled(values: Sequence[str], count: int) -> list[str]:
+def cycled(values: Sequence[str], count: int) -> list[str]:
+    """Return as many values as are asked for, in turn."""
     return [values[place % len(values)] for place in range(count)]
 
 
@@ -145,16 +146,17 @@ def _print_stages(recipe: DatasetRecipe) -> None:
             rows = list(stream)
             _say(f"  {name}: {len(rows)} instances")
             if rows:
-                _say(_fields(rows[0]))
+                _say(fields_text(rows[0]))
 
 
 def _print_rows(split: str, rows: Sequence[dict[str, Any]]) -> None:
     _say(f"{'-' * 10}\nShowing up to {SHOWN} examples from stream '{split}':\n")
     for row in rows:
-        _say(_fields(row))
+        _say(fields_text(row))
 
 
-def _fields(row: dict[str, Any]) -> str:
+def fields_text(row: dict[str, Any]) -> str:
+    """Return a row as people read it: each field with its type."""
     lines = (f"{name} ({type(value).__name__}):\n{textwrap.indent(str(value), '    ')}" for name, value in row.items())
     return textwrap.indent("\n".join(lines), "  ") + "\n"
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import difflib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +202,9 @@ def fetch(artifact_name: str, overwrite_kwargs: dict[str, Any] | None = None) ->
 
 def _reset_env_local_catalogs() -> None:
     """Nothing to do: the folders that the environment names are read when a catalog is asked."""
+
+
+@lru_cache(maxsize=None)  # noqa: UP033 - named as programs read it; artifacts are few
+def artifacts_json_cache(artifact_path: str) -> Any:
+    """Return what a file of JSON holds; ``artifacts_json_cache.cache_clear()`` forgets it."""
+    return json.loads(Path(artifact_path).read_text(encoding="utf-8"))

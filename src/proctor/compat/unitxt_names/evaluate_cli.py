@@ -34,7 +34,7 @@ from proctor.safe_files import write_for_user
 from proctor.secrets import cleaned, keep_named, without_secrets
 from proctor.settings import settings as known_settings
 
-_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 _HASH_LENGTH = 40  # characters of a commit's SHA-1
 
 
@@ -63,22 +63,29 @@ def setup_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Evaluate a model on recipes.")
     add = parser.add_argument
     add("--tasks", "-t", type=partial(str.split, sep="+"), required=True, help="recipes, joined by '+'")
-    add("--split", default="test", help="the split to ask (test)")
+    add("--split", type=str, default="test", help="the split to ask (test)")
     add("--num_fewshots", type=int, default=None, help="demos, taken from the split train")
     add("--limit", "-L", type=int, default=None, metavar="N", help="instances of each recipe")
     add("--batch_size", "-b", type=int, default=1, help="prompts at once, of --model hf (1)")
-    add("--model", "-m", default="hf", choices=["hf", "cross_provider"], help="a local model, or one of a provider")
+    add(
+        "--model",
+        "-m",
+        type=str,
+        default="hf",
+        choices=["hf", "cross_provider"],
+        help="a local model, or one of a provider",
+    )
     add("--model_args", "-a", type=try_parse_json, default={}, help="pretrained=… (hf) or model_name=…; JSON or pairs")
     add("--gen_kwargs", type=try_parse_json, default=None, help="decoding: temperature=0,top_p=0.1")
     add("--chat_template_kwargs", type=try_parse_json, default=None, help="what the chat template of hf takes")
-    add("--output_path", "-o", default=".", help="folder of the results (.)")
-    add("--output_file_prefix", default="evaluation_results", help="how the names of files end")
+    add("--output_path", "-o", type=str, default=".", help="folder of the results (.)")
+    add("--output_file_prefix", type=str, default="evaluation_results", help="how the names of files end")
     add("--log_samples", "-s", action="store_true", default=False, help="write the instances, too")
     add("--verbosity", "-v", type=str.upper, default="INFO", choices=_LEVELS, help="log level (INFO)")
     add("--apply_chat_template", action="store_true", default=False, help="ask by chat messages")
     add("--trust_remote_code", action="store_true", default=False, help="run Python that exams bring along")
     add("--disable_hf_cache", action="store_true", default=False, help="keep no copy of datasets")
-    add("--cache_dir", default=None, help="folder of Hugging Face's caches")
+    add("--cache_dir", type=str, default=None, help="folder of Hugging Face's caches")
     return parser
 
 

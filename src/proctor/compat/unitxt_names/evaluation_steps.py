@@ -13,10 +13,11 @@ from typing_extensions import override
 
 from proctor.artifacts import Artifact, fetch_artifact
 from proctor.compat.unitxt_names.score_streams import DEFAULT_STREAM_NAME
+from proctor.data.instance_operators import FlattenInstances
 from proctor.data.operator import InstanceOperator
 from proctor.data.streams import ListStream, MultiStream
 from proctor.errors import ValidationError
-from proctor.results.evaluate import SUBSET_DEPTH, post_process
+from proctor.results.evaluate import SUBSET_DEPTH, EvaluationResults, post_process
 from proctor.running.evaluate import evaluate
 from proctor.templates import Template
 
@@ -89,3 +90,34 @@ class MetricRecipe(Artifact):
         """Return a stream of the rows, each with its prediction and ``score``."""
         found = evaluate(predictions, references, calc_confidence_intervals=self.calc_confidence_intervals)
         return MultiStream({split_name: ListStream(list(found))})
+
+
+def computed(
+    predictions: Sequence[Any],
+    references: Sequence[Row],
+    flatten: bool = False,
+    split_name: str = DEFAULT_STREAM_NAME,
+    calc_confidence_intervals: bool = True,
+) -> EvaluationResults:
+    """Evaluate predictions: ``_compute`` there.
+
+    Args:
+        predictions: One for each row.
+        references: The rows.
+        flatten: Give each row's nested fields names of their own (``score/global/score``).
+        split_name: What the rows are called in errors.
+        calc_confidence_intervals: Whether scores have intervals.
+    """
+    found = evaluate(predictions, references, calc_confidence_intervals=calc_confidence_intervals)
+    if not flatten:
+        return found
+    rows = FlattenInstances()(MultiStream({split_name: ListStream(list(found))}))[split_name]
+    return EvaluationResults(list(rows))
+
+
+def processed(
+    predictions: Sequence[Any], references: Sequence[Row], split_name: str = DEFAULT_STREAM_NAME
+) -> list[Any]:
+    """Return predictions as the processors of rows leave them: ``_inference_post_process`` there."""
+    rows = PostProcessRecipe()(predictions, references, split_name)[split_name]
+    return [row["processed_prediction"] for row in rows]

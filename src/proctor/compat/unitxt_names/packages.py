@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import ast
+from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +14,7 @@ from pydantic import PrivateAttr
 
 import proctor
 from proctor.artifacts import Artifact
+from proctor.data import hub
 from proctor.errors import MissingExtraError, NotAllowedError, PluginError, ProctorError
 
 
@@ -162,3 +165,36 @@ class PillowMixin(Artifact):
         from PIL import ImageFilter
 
         return ImageFilter
+
+
+def get_internal_imports(file_path: str) -> list[str]:
+    """Return the modules beside a file that it imports, in the order of their first import."""
+    tree = ast.parse(Path(file_path).read_text(encoding="utf-8"))
+    found = (node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module)
+    return list(dict.fromkeys(name.partition(".")[0] for name in found))
+
+
+def get_missing_imports(file: str, exclude: Sequence[str] | None = None) -> list[str]:
+    """Return the modules that a script of the Hub would have to name and does not.
+
+    A script that imports an installed package misses none, and ``unitxt/data`` is no file here at all; one that imports
+    modules from beside it has to name all of them, since only those are copied with it.
+
+    Args:
+        file: The script.
+        exclude: Modules that it need not name.
+    """
+    named = get_internal_imports(file) if Path(file).is_file() else []
+    if not named:
+        return []
+    beside = sorted(path.stem for path in Path(file).parent.glob("*.py"))
+    return [name for name in beside if name not in (*named, *(exclude or ()))]
+
+
+def hf_get_dataset_splits(path: str, name: str | None, revision: str | None = None) -> list[str]:
+    """Return the splits of a dataset of the Hub.
+
+    Raises:
+        DatasetNotFoundError: It is neither mapped, nor cached, nor on a hub that can be reached.
+    """
+    return hub.split_names(hub.Dataset(path=path, name=name, revision=revision))

@@ -68,7 +68,7 @@ NAMES: dict[str, dict[str, str]] = {
         "standard_variables asdict to_dict",
     ),
     "dataset": {"get_dataset_artifact": "proctor.compat.unitxt_helpers:get_dataset_artifact"},
-    "dataset_utils": {**_of("catalogs", "fetch"), "parse": "proctor.artifacts.query:parse_assignments"},
+    "dataset_utils": {**_of("catalogs", "fetch"), **_of("texts", "parse")},
     "dict_utils": _of("paths", "indx name is_index is_name is_wildcard validate_query_and_break_to_components"),
     "error_utils": _of("contexts", "additional_info context_block_title error_context"),
     "file_utils": _of("contexts", "get_all_files_in_dir"),
@@ -76,7 +76,9 @@ NAMES: dict[str, dict[str, str]] = {
         **_of("chats", "TextContent ImageUrlContent ImageFileContent Content Message"),
         "BaseFormat": "proctor.formats.format:Format",
     },
-    "hf_utils": _of("packages", "get_installed_version verify_versions_compatibility"),
+    "hf_utils": _of(
+        "packages", "get_installed_version verify_versions_compatibility get_internal_imports get_missing_imports"
+    ),
     "image_operators": {
         **_of("chats", "ImageDataString data_url_to_image extract_images"),
         **_of("packages", "PillowMixin"),
@@ -95,7 +97,11 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "llm_as_judge_from_template": _of("chats", "get_task_data_dict"),
     "llm_as_judge_utils": _of("texts", "get_parsed_context rank_indexes"),
-    "loaders": _of("contexts", "read_file"),
+    "loaders": {
+        **_of("contexts", "read_file"),
+        **_of("packages", "hf_get_dataset_splits"),
+        "LoadWithPandas": "proctor.data.files:FileLoader",
+    },
     "logging_utils": _of("contexts", "log_levels SizeLimitedFormatter enable_explicit_format"),
     "metric_utils": {
         **_of(
@@ -106,10 +112,17 @@ NAMES: dict[str, dict[str, str]] = {
         **_of("steps", "FromPredictionsAndOriginalData"),
         **_of("evaluation_steps", "DeleteTargetPrefix PostProcessRecipe MetricRecipe"),
         **_of("features", "get_schema UNITXT_METRIC_SCHEMA"),
+        **_of(
+            "services",
+            "UNITXT_REMOTE_METRICS UNITXT_REMOTE_METRICS_ENDPOINT get_remote_metrics_names get_remote_metrics_endpoint "
+            "InstanceInput MetricRequest MetricResponse",
+        ),
+        **_of("evaluation_steps", "_compute=computed _inference_post_process=processed"),
         "nan_mean": "proctor.scoring.intervals:nan_mean",
     },
     "metrics": {
         **_TYPE_TEXT,
+        **_of("services", "InstanceInput MetricRequest MetricResponse"),
         **_of(
             "numbers",
             "UpdateStream abstract_factory abstract_field nan_std is_original_key get_index_or_default "
@@ -163,7 +176,15 @@ NAMES: dict[str, dict[str, str]] = {
     "task": _TYPE_TEXT,
     "templates": _of("steps", "ApplyTemplate ApplySingleTemplate ApplyRandomTemplate"),
     "test_utils.artifact": _TESTED,
-    "test_utils.card": _TESTED,
+    "test_utils.card": {
+        **_TESTED,
+        **_of(
+            "unitxt_cards",
+            "load_examples_from_dataset_recipe print_recipe_output print_predictions test_correct_predictions "
+            "test_wrong_predictions",
+            "proctor.testing",
+        ),
+    },
     "text2sql_utils": {
         **_of(
             "sql_results",
@@ -192,7 +213,8 @@ NAMES: dict[str, dict[str, str]] = {
         **_of("copies", "recursive_copy recursive_deep_copy recursive_shallow_copy deep_copy shallow_copy"),
         **_of("retries", "retry_connection_with_exponential_backoff"),
         **_of("packages", "DistributionNotFound VersionConflict DistStub require import_module_from_file"),
-        **_of("texts", "remove_numerics_and_quoted_texts"),
+        **_of("texts", "remove_numerics_and_quoted_texts safe_eval"),
+        **_of("catalogs", "artifacts_json_cache"),
     },
 }
 """By module of Unitxt's: its names, with where they are."""

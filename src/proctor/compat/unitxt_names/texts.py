@@ -12,7 +12,9 @@ from typing import Any
 
 import proctor
 from proctor.artifacts.query import convert, parse_assignments, parse_query
-from proctor.errors import QueryError
+from proctor.compat.unitxt_helpers import is_made_of_sub_strings
+from proctor.errors import QueryError, UsageError
+from proctor.safe_python import compile_expression
 
 # -- dicts as source ----------------------------------------------------------------------------------------------
 
@@ -334,3 +336,26 @@ def extract_possible_json_str(text: str) -> str:
     starts = [place for place in (text.find("{"), text.find("[")) if place != -1]
     ends = [place for place in (text.rfind("}"), text.rfind("]")) if place != -1]
     return text[min(starts, default=0) : max(ends, default=len(text) - 1) + 1]
+
+
+def parse(query: str) -> dict[str, Any]:
+    """Return the fields of ``key=value,…``; none for an empty text.
+
+    Raises:
+        QueryError: It is not of that form.
+    """
+    return parse_assignments(query) if query else {}
+
+
+def safe_eval(expression: str, context: Mapping[str, Any], allowed_tokens: Sequence[str]) -> Any:
+    """Compute an expression that is made of allowed texts, numbers, strings and the names of a context.
+
+    The expression is computed and never executed: what :mod:`proctor.safe_python` does not know is refused, too.
+
+    Raises:
+        ValueError: It has something else in it, or cannot be computed.
+    """
+    known = [*context, *allowed_tokens]
+    if not is_made_of_sub_strings(remove_numerics_and_quoted_texts(expression), known):
+        raise UsageError(f"{expression!r} has more in it than is allowed", why=f"allowed are {', '.join(known)}")
+    return compile_expression(expression)(dict(context))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypedDict, Union
 
-from proctor.artifacts.types import is_of_type
+from proctor.artifacts.types import UnsupportedTypeError, is_of_type
 from proctor.artifacts.types import parse_type_string as parsed
 from proctor.artifacts.types import to_type_string as written
 from proctor.errors import ArtifactError, DataError
@@ -26,10 +26,6 @@ class TypeTextSyntaxError(ArtifactError, SyntaxError):
 
 class TypeTextError(ArtifactError, TypeError):
     """A text that spells no type."""
-
-
-class UnsupportedTypeError(ArtifactError):
-    """Something that is not a type."""
 
 
 class GenericTypedDict(TypedDict):
@@ -166,6 +162,8 @@ def parse_type_string(type_string: str) -> Any:
     inside = {id(each) for literal in literals for each in ast.walk(literal)}
     if any(isinstance(node, ast.List) and id(node) not in inside for node in ast.walk(tree)):
         raise TypeTextError(f"{type_string!r} does not spell a type", why="a list is not a type")
+    if any(isinstance(node, ast.Name) and node.id == "Set" for node in ast.walk(tree) if id(node) not in inside):
+        raise ArtifactError(f"{type_string!r} does not spell a type", why="sets are not among the types of fields")
     return parsed(type_string)
 
 

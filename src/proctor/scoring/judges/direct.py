@@ -67,7 +67,9 @@ class LLMJudgeDirect(LLMJudge):
     def _names(self, columns: Columns) -> dict[str, Any]:
         found = self.criteria_of(columns.all_fields(), CriteriaWithOptions)
         names = {criteria.name for criteria in found if isinstance(criteria, Criteria)}
-        if len(names) != 1 or not (name := next(iter(names))) or self.main_score != DEFAULT_SCORE:
+        if self.main_score != DEFAULT_SCORE:
+            return {} if "reduction_map" in self.model_fields_set else {"reduction_map": {"mean": [self.main_score]}}
+        if len(names) != 1 or not (name := next(iter(names))):
             return {}
         score = "_".join(name.lower().split(" "))
         return {"main_score": score, "reduction_map": {"mean": [score]}}

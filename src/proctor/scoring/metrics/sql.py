@@ -40,7 +40,7 @@ class SQLExecutionAccuracy(InstanceMetric):
 
     def compute(self, references: list[Any], prediction: Any, task_data: dict[str, Any]) -> dict[str, Any]:
         """Return the scores of a query."""
-        return self.executed(sql.sql_in(prediction), references[0], _database(task_data))
+        return _named(self.main_score, self.executed(sql.sql_in(prediction), references[0], _database(task_data)))
 
     def executed(self, query: str, gold: str, config: dict[str, Any]) -> dict[str, Any]:
         """Return the scores of a query on the database that a task describes."""
@@ -66,6 +66,11 @@ class SQLExecutionAccuracy(InstanceMetric):
         return scores | _agreed(agreement) | {"predicted_df_json": given.table.to_json()}
 
 
+def _named(main: str, scores: dict[str, Any]) -> dict[str, Any]:
+    """Return scores that say which of them is the main one: programs compute those of one query and read that."""
+    return {**scores, "score": scores[main], "score_name": main}
+
+
 def _agreed(agreement: sql.Agreement) -> dict[str, int]:
     return dict(zip(_EXECUTED, agreement, strict=False))
 
@@ -83,7 +88,10 @@ class SQLExecutionLogicAccuracy(SQLExecutionAccuracy):
         """Return the scores of a query."""
         query, gold, config = sql.sql_in(prediction), references[0], _database(task_data)
         dialect = config.get("db_type") if config.get("db_type") in sql.DIALECTS else None
-        return self.executed(sql.with_columns_of(gold, query, dialect) if gold and query else "", gold, config)
+        return _named(
+            self.main_score,
+            self.executed(sql.with_columns_of(gold, query, dialect) if gold and query else "", gold, config),
+        )
 
 
 class SQLNonExecutionAccuracy(InstanceMetric):
@@ -105,4 +113,6 @@ class SQLNonExecutionAccuracy(InstanceMetric):
             in_sqlparse and sql.is_equal_by_tokens(query, gold),
             sql.is_equal_text(query, gold),
         )
-        return dict(zip(_READ, map(int, (in_sqlglot, in_sqlparse, *equal, any(equal))), strict=True))
+        return _named(
+            self.main_score, dict(zip(_READ, map(int, (in_sqlglot, in_sqlparse, *equal, any(equal))), strict=True))
+        )

@@ -1,0 +1,200 @@
+"""What Unitxt's own test modules import, call and expect."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.compat import install, uninstall
+from proctor.errors import ArtifactError, ScoringError
+from proctor.logs import get_logger
+
+
+@pytest.fixture(autouse=True)
+def _names() -> Iterator[None]:
+    install()
+    yield
+    uninstall()
+
+
+def module(name: str) -> Any:
+    return importlib.import_module(f"unitxt.{name}")
+
+
+CARD = {
+    "__type__": "task_card",
+    "loader": {
+        "__type__": "load_from_dictionary",
+        "data": {"test": [{"text": f"t{i}", "label": "ab"[i % 2]} for i in range(4)]},
+    },
+    "task": {
+        "__type__": "task",
+        "input_fields": {"text": "str"},
+        "reference_fields": {"label": "str"},
+        "prediction_type": "str",
+        "metrics": ["metrics.accuracy"],
+    },
+    "templates": [{"__type__": "input_output_template", "input_format": "{text}", "output_format": "{label}"}],
+}
+
+
+@pytest.fixture
+def card() -> Any:
+    return module("artifact").Artifact.from_dict(CARD)
+
+
+@pytest.mark.parametrize(
+    "name, imported",
+    [
+        (
+            "metric_utils",
+            "UNITXT_REMOTE_METRICS get_remote_metrics_names MetricRequest _compute _inference_post_process",
+        ),
+        ("hf_utils", "get_missing_imports get_internal_imports UnitxtVersionsConflictError"),
+        ("loaders", "LoadWithPandas hf_get_dataset_splits"),
+        ("test_utils.card", "load_examples_from_dataset_recipe test_correct_predictions test_wrong_predictions"),
+        ("utils", "artifacts_json_cache safe_eval"),
+        ("metrics", "LlamaIndexCorrectness RemoteMetric ReflectionToolCallingMetric FaithfulnessHHEM"),
+    ],
+)
+def test_modules_that_import_these_at_their_top_run(name: str, imported: str) -> None:
+    for each in imported.split():
+        assert getattr(module(name), each) is not None
+
+
+def test_remote_metrics_are_told_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = module("metric_utils")
+    monkeypatch.delenv(told.UNITXT_REMOTE_METRICS, raising=False)
+    monkeypatch.delenv(told.UNITXT_REMOTE_METRICS_ENDPOINT, raising=False)
+    assert told.get_remote_metrics_names() == []
+    with pytest.raises(RuntimeError, match="not set"):
+        told.get_remote_metrics_endpoint()
+    monkeypatch.setenv(told.UNITXT_REMOTE_METRICS, '["metrics.a"]')
+    monkeypatch.setenv(told.UNITXT_REMOTE_METRICS_ENDPOINT, "http://127.0.0.1:1/compute")
+    assert told.get_remote_metrics_names() == ["metrics.a"]
+    assert told.get_remote_metrics_endpoint() == "http://127.0.0.1:1/compute"
+    for wrong in ('{"a": "b"}', '[["a"]]', "[a"):
+        monkeypatch.setenv(told.UNITXT_REMOTE_METRICS, wrong)
+        with pytest.raises(RuntimeError, match="UNITXT_REMOTE_METRICS"):
+            told.get_remote_metrics_names()
+
+
+def test_messages_of_a_metric_service_become_json() -> None:
+    told = module("metric_utils")
+    request = told.MetricRequest(instance_inputs=[told.InstanceInput(prediction="p", references=["r"])])
+    assert request.to_dict()["instance_inputs"][0]["references"] == ["r"]
+    assert told.MetricResponse(instances_scores=[{}], global_score={"score": 1.0}).global_score == {"score": 1.0}
+
+
+def test_the_steps_of_a_card_test_are_called_alone(card: Any, caplog: pytest.LogCaptureFixture) -> None:
+    steps = module("test_utils.card")
+    rows = steps.load_examples_from_dataset_recipe(card, template_card_index=0, debug=False)
+    assert [row["source"] for row in rows] == ["t0\n", "t1\n", "t2\n", "t3\n"]
+    assert [row["source"] for row in steps.load_examples_from_dataset_recipe(card, 0, debug=True)] == ["t0\n"]
+    steps.test_correct_predictions(rows, strict=True, exact_match_score=1.0)
+    steps.test_wrong_predictions(rows, True, 0.0, ["x", "y"])
+    with pytest.raises(AssertionError, match=r"expected 0\.5"):
+        steps.test_correct_predictions(rows, strict=True, exact_match_score=0.5)
+    with pytest.raises(AssertionError, match=r"at most 0\.0"):
+        steps.test_wrong_predictions(rows, True, 0.0, ["a"])
+    get_logger().addHandler(caplog.handler)  # the program's own logger hands nothing on
+    try:
+        steps.test_wrong_predictions(rows, False, 0.0, ["a"])
+    finally:
+        get_logger().removeHandler(caplog.handler)
+    assert any("at most 0.0" in record.getMessage() for record in caplog.records)
+    with module("settings_utils").get_settings().context(test_card_disable=True):
+        assert steps.load_examples_from_dataset_recipe(card, 0, debug=False) is None
+
+
+def test_evaluation_under_its_inner_names(card: Any) -> None:
+    utils = module("metric_utils")
+    rows = list(module("standard").DatasetRecipe(card=card, template_card_index=0)()["test"])
+    assert utils._inference_post_process(["a ", "b", "c", "d"], rows) == ["a", "b", "c", "d"]
+    found = utils._compute(["a", "b", "b", "b"], rows, calc_confidence_intervals=False)
+    assert found.global_scores["accuracy"] == 0.75
+    assert utils._compute(["a"] * 4, rows, flatten=True)[0]["score_global_score"] == 0.5
+
+
+def test_scripts_of_the_hub_miss_no_module(tmp_path: Path) -> None:
+    hub = module("hf_utils")
+    assert hub.get_missing_imports(importlib.import_module("unitxt").dataset_file) == []
+    for name in ("card", "task", "utils"):
+        (tmp_path / f"{name}.py").write_text("x = 1\n")
+    script = tmp_path / "dataset.py"
+    script.write_text('"""from .utils import nothing"""\nfrom .card import x\nfrom .card import x as y\nimport json\n')
+    assert hub.get_internal_imports(str(script)) == ["card"]
+    assert hub.get_missing_imports(str(script), exclude=["dataset"]) == ["task", "utils"]
+
+
+def test_expressions_of_allowed_texts_are_computed() -> None:
+    safe_eval = module("utils").safe_eval
+    assert safe_eval("a + 2", {"a": 1}, ["+", " "]) == 3
+    with pytest.raises(ValueError, match="more in it than is allowed"):
+        safe_eval("b + 2", {"a": 1}, ["+", " "])
+
+
+def test_files_of_artifacts_are_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"a": 1}')
+    read = module("utils").artifacts_json_cache
+    assert read(str(path)) is read(str(path))
+    path.write_text(json.dumps({"a": 2}))
+    module("artifact").reset_artifacts_json_cache()
+    assert read(str(path)) == {"a": 2}
+
+
+def test_scores_of_one_query_name_the_main_one() -> None:
+    pytest.importorskip("sqlglot")
+    pytest.importorskip("sqlparse")
+    metrics = module("metrics")
+    data = {"employees": {"columns": ["id", "name"], "rows": [(1, "Ann"), (2, "Bo")]}}
+    row = {"db": {"db_id": "made", "db_type": "in_memory", "dbms": None, "data": data}}
+    for metric, main in (
+        (metrics.SQLExecutionAccuracy(), "non_empty_execution_accuracy"),
+        (metrics.SQLNonExecutionAccuracy(), "sqlglot_equivalence"),
+    ):
+        found = metric.compute(["SELECT name FROM employees;"], "SELECT name FROM employees", row)
+        assert (found["score"], found["score_name"]) == (found[main], main)
+
+
+def test_dialogs_are_paired_by_the_operator() -> None:
+    operator = module("dialog_operators").SerializeOpenAiFormatDialog(field="d", to_field="s")
+    turns = [{"role": role, "content": text} for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"))]
+    assert operator.transform_dialog_to_standard_format(turns) == [{"user": "a b", "system": "c"}]
+    assert [turn["content"] for turn in operator.merge_dialog_entries(turns)] == ["a b", "c"]
+    assert operator.merge_dialog_entries([]) == []
+    with pytest.raises(ValueError, match="does not begin"):
+        operator.validate_openai_dialog_format(turns[2:])
+
+
+def test_small_things_that_tests_look_at() -> None:
+    assert module("dataset_utils").parse("") == {}
+    assert module("operators").Apply("a", function=str.upper, to_field="b").to_dict()["_argv"] == ("a",)
+    types = module("type_utils")
+    with pytest.raises(types.UnsupportedTypeError):
+        types.isoftype(1, 3)
+    with pytest.raises(ArtifactError, match="sets"):
+        types.parse_type_string("Set[int]")
+    options = {action.dest: action.type for action in module("evaluate_cli").setup_parser()._actions}
+    assert [options[name] for name in ("split", "model", "output_path", "cache_dir")] == [str] * 4
+
+
+def test_a_card_without_a_sampler_has_no_demos(card: Any) -> None:
+    recipe = module("standard").DatasetRecipe
+    chosen = {"num_demos": 1, "demos_pool_size": 2, "demos_taken_from": "test", "template_card_index": 0}
+    recipe(card=card, **chosen)
+    card.sampler = None
+    with pytest.raises(ValueError, match="nobody draws"):
+        recipe(card=card, **chosen)
+    recipe(card=card, sampler=module("splitters").RandomSampler(), **chosen)
+
+
+def test_failures_of_metrics_are_assertions_too() -> None:
+    with pytest.raises(ScoringError):
+        module("test_utils.metrics").apply_metric(module("metrics").F1Micro(), ["a"], [["a", "b"]])
