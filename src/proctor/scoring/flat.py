@@ -21,6 +21,9 @@ WITHOUT = "without"
 """Members of a group that its main score is not made of, as they have none of that kind: a list of names."""
 COPIES = "copies"
 """In a file of results: how often each question stands among the samples, where that is more than once."""
+CLUSTERS = "clusters"
+"""In results: by which field questions belong together, how many clusters there are, the main score's standard error,
+and ``without``, the scores whose interval is not of clusters."""
 LOW, HIGH = "_ci_low", "_ci_high"
 MAIN_BOUNDS = (f"score{LOW}", f"score{HIGH}")
 
