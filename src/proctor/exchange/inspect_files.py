@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from proctor.exchange.lines import samples_of, shares_of
+from proctor.exchange.lines import samples_of, scores_of, shares_of
 from proctor.ir.conversation import as_turns, next_messages
 from proctor.results.summary import score_rows
 from proctor.runs.stored_run import StoredRun
@@ -180,8 +180,8 @@ def _usage(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sample_scores(line: Mapping[str, Any], shares: Mapping[str, float]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, value in (line.get("scores") or {}).items():
-        if name not in ("score", "score_name") and isinstance(value, int | float):
+    for name, value in scores_of(line).items():
+        if isinstance(value, int | float):
             extracted = line.get("processed_prediction")
             share = value if isinstance(value, bool) else value * shares.get(name, 1.0)
             yield name, {"value": share, "answer": None if extracted is None else _text(extracted)}

@@ -55,4 +55,19 @@ def content_of(message: dict[str, Any]) -> str:
 def shares_of(entry: Mapping[str, Any]) -> dict[str, float]:
     """Return by what to multiply each score of an exam's results to have shares: formats of others know no percent."""
     rows = score_rows({"": entry}, every_score=True)
-    return {row.metric: 0.01 if row.unit == "percent" else 1.0 for row in rows}
+    found = {row.metric: 0.01 if row.unit == "percent" else 1.0 for row in rows}
+    return {**{base_of(name): scale for name, scale in found.items()}, **found}
+
+
+def base_of(metric: str) -> str:
+    """Return how instances call a score: a mean over runs (``accuracy (3 runs average)``) by what it is a mean of."""
+    return metric.partition(" (")[0]
+
+
+def scores_of(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the scores of an instance; where ``score`` is one of them once more (``score_name``), it is left out."""
+    scores = dict(line.get("scores") or {})
+    if "score_name" in scores:
+        del scores["score_name"]
+        scores.pop("score", None)
+    return scores

@@ -28,7 +28,7 @@ class ScoreRow:
         low, high: Bounds of the 95% interval, or ``None``.
         unit: In which unit they are: ``share``, ``percent`` or ``raw``.
         asked: Instances asked about.
-        scored: Those that have the main score.
+        scored: Those that have the score.
         failed: Those that have not: ``asked`` is ``scored`` and ``failed`` together.
         failures: Instances that some metric could not score, the main one or another.
         failure_kinds: How many failed for which reason.
@@ -59,7 +59,7 @@ class ScoreRow:
 
     @property
     def failed(self) -> int:
-        """Instances that do not have the main score."""
+        """Instances that do not have the score."""
         return self.asked - self.scored
 
 
@@ -99,6 +99,8 @@ def group_rows(task: str, groups: Iterable[Mapping[str, Any]], unit: Unit = "raw
 def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) -> ScoreRow:
     asked = int(entry.get("n") or 0)
     failures = int(entry.get("failures") or entry.get(FAILED) or 0)
+    behind = entry.get(f"{score.name}_n")  # a score of some instances alone, as lm-eval's files list it
+    scored = behind if isinstance(behind, int) else entry.get(COUNT, asked - failures)
     return ScoreRow(
         task,
         score.name,
@@ -107,7 +109,7 @@ def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) ->
         _number(score.high),
         score.unit,
         asked,
-        min(asked, int(entry.get(COUNT, asked - failures) or 0)),
+        min(asked, int(scored or 0)),
         failures,
         dict(entry.get("failure_kinds") or {}),
         dict(entry.get("metric_failures") or {}),

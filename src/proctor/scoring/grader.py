@@ -66,7 +66,7 @@ class ExamGrader:
 
     Attributes:
         gradings: The ways to read and score answers; most exams have one. The first one with a score gives the main
-            score, the last one the predictions that samples show.
+            score, and the predictions that samples show and votes are of.
         names: How scores are listed.
         group_by: By which fields instances are scored in groups, too.
         shown: What is shown as a question's raw answer.
@@ -194,21 +194,26 @@ class Passed:
 
     def _whole(self) -> Grade:
         marks: list[Mark] = []
-        parsed: Sequence[Any] | None = None
+        parsed: dict[str, Sequence[Any] | None] = {}
         for book in self._books:
             book.finish()
             for place, failure in book.failures.items():
                 self._failures.setdefault(book.sheet.owners[place], failure)
             own = measure(book.columns(), book.grading.scorers, book.grading.name)
-            parsed = next((mark.found.parsed for mark in own if mark.found.parsed is not None), None)
+            parsed[book.grading.name] = next((m.found.parsed for m in own if m.found.parsed is not None), None)
             marks += [_owned(mark, book.sheet, self._count) for mark in own]
         grade = composed(marks, self._grader.names, self._count, self._failures)
         if self._books:
-            first, last = self._books[0], self._books[-1]
+            first, of_main = self._books[0], self._book_of(grade.main)
             grade.predictions = first.sheet.answers(self._count) if self._shown is None else self._shown
-            grade.processed_predictions = last.shown_predictions(parsed, self._count)
-            grade.processed_references = last.shown_references(self._count)
+            grade.processed_predictions = of_main.shown_predictions(parsed[of_main.grading.name], self._count)
+            grade.processed_references = of_main.shown_references(self._count)
         return grade
+
+    def _book_of(self, main: Score | None) -> _Book:
+        """Return the book of the grading that gives the main score; the last one where none does."""
+        found = (book for book in self._books if main is not None and book.grading.name == main.grading)
+        return next(found, self._books[-1])
 
     def parts(self) -> Iterator[tuple[Grading, Columns, list[list[int]]]]:
         """Yield each grading with what it scores, in memory, and the readings of each question."""
