@@ -68,10 +68,21 @@ def _clustered(grade: Grade, keys: Sequence[Hashable], by: str) -> Grade:
         _put_intervals(entry, own, main.name)
     alone = [score.name for score in grade.table if score.name not in columns and score.low is not None]
     found = whole[main.name]
+    _correct_noise(grade, whole)
     grade.scores[CLUSTERS] = {"by": by, "count": found.clusters, "stderr": found.error} | (
         {WITHOUT: alone} if alone else {}
     )
     return grade
+
+
+def _correct_noise(grade: Grade, found: Mapping[str, _Interval]) -> None:
+    """Say the error of several answers to each question in clusters; its two levels are those of single questions."""
+    noise, main = grade.scores.get("repeats"), grade.main
+    if not isinstance(noise, Mapping) or main is None:
+        return
+    mean = next((each for name, each in found.items() if main.name == name or main.name.startswith(f"{name}:")), None)
+    error = None if mean is None else mean.error
+    grade.scores["repeats"] = {"instances": noise["instances"], "repeats": noise["repeats"], "stderr": error}
 
 
 def _columns_of(grade: Grade, count: int) -> dict[str, MainColumn]:

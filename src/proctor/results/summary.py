@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.results.score_grid import group_label, groups_of
 from proctor.scoring.endings import ALIKE, COUNTED
-from proctor.scoring.flat import COUNT, FAILED, UNIT, WITHOUT, is_beside_scores, main_of, read_flat
+from proctor.scoring.flat import BEHIND, CLUSTERS, COUNT, FAILED, UNIT, WITHOUT, is_beside_scores, main_of, read_flat
 from proctor.scoring.score import Score, Unit
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def group_rows(task: str, groups: Iterable[Mapping[str, Any]], unit: Unit = "raw
 def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) -> ScoreRow:
     asked = int(entry.get("n") or 0)
     failures = int(entry.get("failures") or entry.get(FAILED) or 0)
-    behind = entry.get(f"{score.name}_n")  # a score of some instances alone, as lm-eval's files list it
+    behind = entry.get(f"{score.name}{BEHIND}")  # a score of some instances alone, as lm-eval's files list it
     scored = behind if isinstance(behind, int) else entry.get(COUNT, asked - failures)
     return ScoreRow(
         task,
@@ -216,6 +216,17 @@ def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Ite
         yield f"all {answers} answers are equal: {alike['equal']!r}"
     if isinstance(option := alike.get("option"), int):
         yield f"all {answers} answers are equal: option {option + 1} was the likeliest every time"
+
+
+def cluster_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each exam that has intervals of single questions beside those of clusters."""
+    found = []
+    for task, entry in results.items():
+        clusters = entry.get(CLUSTERS)
+        if isinstance(clusters, Mapping) and (alone := clusters.get(WITHOUT)):
+            why = f"no means of instances, so their intervals are not of clusters of '{clusters.get('by')}'"
+            found.append(f"{task}: {why}: {_listed(alone)}")
+    return found
 
 
 def noise_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
