@@ -82,11 +82,12 @@ def _reducers(metric: str, pipeline: str, members: Mapping[str, Grade]) -> list[
     """Return what the names of a score end with where several answers were reduced: that of main scores first."""
     mains, others = [], []
     for grade in members.values():
+        keys = [score.name for score in grade.table if _is_of(score, metric, pipeline)]
         for score in grade.table:
-            bare, colon, reducer = score.name.rpartition(":")
-            for name, end in ((score.name, ""), (bare, f"{colon}{reducer}")):
-                if _is_of(replace(score, name=name), metric, pipeline):
-                    (mains if grade.main is not None and grade.main.name == score.name else others).append(end)
+            for key in keys:
+                if score.name == key or score.name.startswith(f"{key}:"):
+                    is_main = grade.main is not None and grade.main.name == score.name
+                    (mains if is_main else others).append(score.name.removeprefix(key))
     return list(dict.fromkeys([*mains, *others]))
 
 
