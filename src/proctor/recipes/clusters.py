@@ -109,8 +109,10 @@ def _interval(column: MainColumn, keys: Sequence[Hashable], places: Sequence[int
         return _Interval(None, None, None, 0)
     found = two_level([[value] for value, _ in known], [key for _, key in known])
     low, high = found.interval(whole=column.whole)
-    bounds = (None, None) if math.isnan(low) else (low * column.scale, high * column.scale)
-    return _Interval(*bounds, found.error * column.scale if found.freedom else None, found.clusters)
+    error = found.error * column.scale if found.freedom else None
+    if math.isnan(low):
+        return _Interval(None, None, error, found.clusters)
+    return _Interval(low * column.scale, high * column.scale, error, found.clusters)
 
 
 def _bounded(score: Score, found: _Interval | None) -> Score:
