@@ -20,8 +20,10 @@ from conformance.own.options.exams import DIALECTS, Model, made_up_rows, write_c
 from proctor.dialects.aisbench.summary import summary_of
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import UsageError
 from proctor.recipes.options import ExamOptions
 from proctor.running.baselines import load_baseline
+from proctor.running.gate import GateRules, run_gate
 from proctor.running.run import run_exams
 from proctor.runs.compare_runs import compare_runs
 from proctor.runs.sample_index import SampleIndex
@@ -191,6 +193,14 @@ def test_a_gate_compares_with_what_answers_were_reduced_to(tmp_path):
     known = load_baseline(tmp_path / "run").exams["exam"].scores
     assert sum(known.values()) / SIZE == pytest.approx(found["score"])
     assert found["score"] > found["accuracy"]
+    baseline, engine = load_baseline(tmp_path / "run"), Model(ROWS).engine()
+    for reduce in ((), ("majority",)):
+        (other,) = resolve_tasks([str(DIALECTS["unitxt"](tmp_path, ROWS))], ExamOptions(repeats=4, reduce=reduce))
+        with pytest.raises(
+            UsageError, match=f"another reducer: best, and {reduce[0] if reduce else 'mean'} is asked for"
+        ):
+            run_gate([other], engine, baseline, GateRules(), log=tmp_path / "log.db")
+    assert run_gate([exam], engine, baseline, GateRules(), log=tmp_path / "log.db").verdict == "passed"
 
 
 def test_code_of_tasks_says_right_and_wrong_in_its_own_way(tmp_path, monkeypatch):

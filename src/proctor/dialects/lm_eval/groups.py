@@ -80,7 +80,8 @@ def group_scores(group: Group, grades: Mapping[str, Grade]) -> GroupScores:
 
 def _reducers(metric: str, pipeline: str, members: Mapping[str, Grade]) -> list[str]:
     """Return what the names of a score end with where several answers were reduced: that of main scores first."""
-    mains, others = [], []
+    mains: list[str] = []
+    others: list[str] = []
     for grade in members.values():
         keys = [score.name for score in grade.table if _is_of(score, metric, pipeline)]
         for score in grade.table:
