@@ -348,3 +348,26 @@ def test_instances_of_exams_in_percent_are_shares(ran, tmp_path, evaluator, repe
     assert export("run", "eee", tmp_path / "eee", "--model-id", "org/model")[0] == 0
     (lines,) = (tmp_path / "eee").rglob("*_samples.jsonl")
     assert {json.loads(line)["evaluation"]["score"] for line in lines.read_text().splitlines()} <= {0.0, 100.0}
+
+
+def test_lm_evals_own_metrics_of_a_hundred_stay_so(ran, tmp_path):
+    pytest.importorskip("sacrebleu")
+    metrics = [{"metric": "exact_match"}, {"metric": "ter"}]
+    entry = ran(write_task(tmp_path, made_up_rows(20), metric_list=metrics))
+    results, _ = samples_of_lm_eval(tmp_path / "x")
+    assert results["results"]["exam"]["ter,none"] == pytest.approx(entry["ter"])
+    assert entry["ter"] > 1
+
+
+def test_the_files_of_a_run_and_of_an_export_say_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write_configs(tmp_path, {"exam": made_up_rows(20)})
+    words = ["run", "--tasks", str(path), "--model", "scripted", "--model-args", "answer=yes", "--log", "log.db"]
+    assert main([*words, "--output", "run", "--output-format", "lm-eval"]) == 0
+    (written,) = (tmp_path / "run").rglob("results_*.json")
+    (samples,) = (tmp_path / "run").rglob("samples_exam*.jsonl")
+    results, exported = samples_of_lm_eval(tmp_path / "x")
+    assert json.loads(written.read_text())["results"]["exam"]["accuracy,none"] == pytest.approx(0.5)
+    assert results["results"]["exam"]["accuracy,none"] == pytest.approx(0.5)
+    own = [json.loads(line)["accuracy"] for line in samples.read_text().splitlines()]
+    assert own == [each["accuracy"] for each in exported]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from proctor.dialects.lm_eval.names import OF_HUNDRED
 from proctor.exchange.lines import samples_of, scores_of, shares_of
 from proctor.results.summary import score_rows
 from proctor.runs.stored_run import StoredRun
@@ -53,7 +54,7 @@ def _results(run: StoredRun) -> dict[str, Any]:
         bare, _, pipeline = row.metric.partition(",")
         known = run.results[row.task]
         error = known.get(f"{bare}_stderr,{pipeline}" if pipeline else f"{bare}_stderr")
-        scale = shares_of(known)[row.metric]
+        scale = shares_of(known, OF_HUNDRED)[row.metric]
         entry[f"{bare},{pipeline or 'none'}"] = None if row.value is None else row.value * scale
         entry[f"{bare}_stderr,{pipeline or 'none'}"] = error * scale if isinstance(error, int | float) else "N/A"
         counts.setdefault(row.task, {"original": row.asked, "effective": row.scored})
@@ -83,7 +84,7 @@ def _limit(run: StoredRun) -> float | None:
 
 def _samples(line: Mapping[str, Any], entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield an instance as lm-eval lists it: once for each filter, which the names of scores end with."""
-    shares, main = shares_of(entry), str(entry.get("score_name") or "").partition(",")[2]
+    shares, main = shares_of(entry, OF_HUNDRED), str(entry.get("score_name") or "").partition(",")[2]
     by_filter: dict[str, dict[str, Any]] = {}
     for name, value in scores_of(line).items():
         bare, _, pipeline = name.partition(",")

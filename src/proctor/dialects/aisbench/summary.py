@@ -18,8 +18,9 @@ from proctor.results.tables import simple_table
 from proctor.safe_python import compile_expression
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 from proctor.scoring.evaluators.runs import meant_by, tabled
-from proctor.scoring.flat import read_flat
+from proctor.scoring.flat import UNIT, read_flat
 from proctor.scoring.grade import Grade
+from proctor.scoring.score import Unit
 
 __all__ = [
     "SummaryGroup",
@@ -232,7 +233,18 @@ class SummaryGroup:
         if not found:
             return {}
         main = _default_metric(self.config)
-        return {**found, "score": found[main], "score_name": main}
+        return {**found, "score": found[main], "score_name": main, **self._unit(main, grades)}
+
+    def _unit(self, main: str, grades: Mapping[str, Grade]) -> dict[str, Unit]:
+        """Return the unit of means of scores in percent, or of shares; sums and transformed scores have none."""
+        mains = [grade.main for name in self.members if (grade := grades.get(name)) is not None]
+        units: set[Unit] = {each.unit for each in mains if each is not None}
+        if main not in _MEANS or self.config.get("transforms") or not units <= {"share", "percent"}:
+            return {}
+        return {UNIT: "percent" if "percent" in units else "share"} if units else {}
+
+
+_MEANS = frozenset({"naive_average", "weighted_average", "harmonic_mean"})
 
 
 def _values_of(members: Sequence[str], grades: Mapping[str, Grade]) -> dict[str, Mapping[str, Any]]:
