@@ -88,6 +88,7 @@ COMPARISONS = (
     Comparison("aisbench.signatures", missing="unzipped wheels of both packages (OPENCOMPASS_WHEEL, AISBENCH_WHEEL)"),
     Comparison("aisbench.keys", missing="unzipped wheels of both packages (OPENCOMPASS_WHEEL, AISBENCH_WHEEL)"),
     Comparison("conversions"),
+    Comparison("own.options"),
     Comparison("aisbench.processes", missing="an environment with AISBench, where forks may serve (AISBENCH_PYTHON)"),
     *(Comparison(f"recorded.record:{name}", (name, "--python", f"{{{name}}}")) for name in ENVIRONMENTS),
     Comparison("providers.fields", missing="wheels of the providers' packages; it writes a table of the tests"),

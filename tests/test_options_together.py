@@ -8,132 +8,29 @@ what counting by hand gives.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-import yaml
+from conformance.own.options.checks import drawn, problems
+from conformance.own.options.exams import DIALECTS, Model, made_up_rows, write_configs, write_task
 
+from proctor.dialects.aisbench.summary import summary_of
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
-from proctor.ir import Failure, Prompt, Response
+from proctor.errors import UsageError
 from proctor.recipes.options import ExamOptions
+from proctor.running.baselines import load_baseline
+from proctor.running.gate import GateRules, run_gate
 from proctor.running.run import run_exams
 from proctor.runs.compare_runs import compare_runs
 from proctor.runs.sample_index import SampleIndex
+from proctor.settings import settings
 
 SIZE = 40
-ROWS = [
-    {"text": f"item {n}", "answer": ("yes", "no")[n % 2], "topic": "abc"[n % 3], "book": f"b{n // 4}"}
-    for n in range(SIZE)
-]
-
-
-def _recipe(folder: Path) -> Path:
-    task = {
-        "__type__": "task", "input_fields": {"text": "str"}, "prediction_type": "str", "metrics": ["metrics.accuracy"],
-        "reference_fields": {"answer": "str", "topic": "str", "book": "str"},
-    }  # fmt: skip
-    card = {
-        "__type__": "task_card",
-        "loader": {"__type__": "load_from_dictionary", "data": {"test": ROWS}},
-        "task": task,
-    }
-    template = {"__type__": "input_output_template", "input_format": "{text}?", "output_format": "{answer}"}
-    place = folder / "exam.json"
-    place.write_text(json.dumps({"__type__": "dataset_recipe", "card": card, "template": template}))
-    return place
-
-
-def _task(folder: Path) -> Path:
-    task = {
-        "task": "exam", "dataset_path": "json", "dataset_kwargs": {"data_files": {"test": str(_lines(folder))}},
-        "test_split": "test", "output_type": "generate_until", "doc_to_text": "{{text}}?", "doc_to_target": "{{answer}}",
-        "metric_list": [{"metric": "exact_match"}],
-    }  # fmt: skip
-    place = folder / "exam.yaml"
-    place.write_text(json.dumps(task))  # JSON is YAML
-    return place
-
-
-CONFIG = """
-datasets = [dict(
-    abbr='exam', type='JsonlDataset', path='rows.jsonl',
-    reader_cfg=dict(input_columns=['text', 'topic', 'book'], output_column='answer'),
-    infer_cfg=dict(
-        prompt_template=dict(type='PromptTemplate', template=dict(round=[dict(role='HUMAN', prompt='{text}?')])),
-        retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),
-    eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]
-"""
-
-
-def _config(folder: Path) -> Path:
-    _lines(folder)
-    place = folder / "exam.py"
-    place.write_text(CONFIG)
-    return place
-
-
-def _hub(folder: Path) -> Path:
-    _lines(folder, "test.jsonl")
-    fields = {"input": "text", "target": "answer", "metadata": ["topic", "book"]}
-    task = {"field_spec": fields, "solvers": [{"name": "generate"}], "scorers": [{"name": "match"}]}
-    place = folder / "exam.yaml"
-    place.write_text(yaml.safe_dump({"tasks": [task]}))
-    return place
-
-
-def _table(folder: Path) -> Path:
-    place = folder / "exam.ndjson"
-    place.write_text("".join(f"{json.dumps({'question': row['text'] + '?', **row})}\n" for row in ROWS))
-    return place
-
-
-def _lines(folder: Path, name: str = "rows.jsonl") -> Path:
-    place = folder / name
-    place.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
-    return place
-
-
-DIALECTS: Mapping[str, Callable[[Path], Path]] = {
-    "unitxt": _recipe,
-    "lm_eval": _task,
-    "aisbench": _config,
-    "hub_yaml": _hub,
-    "table": _table,
-}
-
-
-@dataclass
-class Model:
-    """Answers by a plan: of each question and each time it is asked, whether it fails, is cut off, or is right."""
-
-    fails: bool
-    name: str = ""
-    asked: dict[int, int] = field(default_factory=dict)
-
-    def plan(self, number: int, time: int) -> tuple[str, bool]:
-        """Return what becomes of an answer, and whether it is right."""
-        draw = Random(f"{self.name}{number}-{time}")
-        chance, right = draw.random(), draw.random() < 0.2 + number % 7 / 10
-        if not self.fails:
-            return "stop", right
-        return ("failed" if chance < 0.06 else "length" if chance < 0.15 else "stop"), right
-
-    def __call__(self, prompt: Prompt) -> Response:
-        """Return the next answer to a question."""
-        number = int(re.findall(r"item (\d+)", prompt.text)[-1])
-        time = self.asked.get(number, 0)
-        self.asked[number] = time + 1
-        reason, right = self.plan(number, time)
-        if reason == "failed":
-            return Response(failure=Failure("model", "it does not answer", retryable=False))
-        answer = ROWS[number]["answer"]
-        return Response(texts=(answer if right else {"yes": "no", "no": "yes"}[answer],), finish_reasons=(reason,))
+ROWS = made_up_rows(SIZE)
 
 
 @dataclass(frozen=True)
@@ -167,8 +64,8 @@ CASES = {
 
 def taken(case: Case, name: str, folder: Path) -> tuple[Model, dict[str, Any]]:
     """Return the results of a dialect, shares instead of percent."""
-    (exam,) = resolve_tasks([str(DIALECTS[name](folder))], ExamOptions(**case.options))
-    model = Model(case.fails)
+    (exam,) = resolve_tasks([str(DIALECTS[name](folder, ROWS))], ExamOptions(**case.options))
+    model = Model(ROWS, case.fails)
     (found,) = run_exams([exam], ScriptedEngine(function=model), log=folder / "log.db").results.values()
     scale = {"percent": 100.0}.get(found.get("unit"), 1.0)
     return model, {
@@ -207,8 +104,8 @@ def test_numbers_are_those_of_every_dialect(case, tmp_path, monkeypatch):
 def compared(case: Case, name: str, folder: Path) -> tuple[Any, ...]:
     """Return what the comparison of two models says, in shares."""
     for which in "ab":
-        (exam,) = resolve_tasks([str(DIALECTS[name](folder))], ExamOptions(**case.options))
-        engine = ScriptedEngine(function=Model(case.fails, which))
+        (exam,) = resolve_tasks([str(DIALECTS[name](folder, ROWS))], ExamOptions(**case.options))
+        engine = ScriptedEngine(function=Model(ROWS, case.fails, which))
         run_exams([exam], engine, log=folder / f"{which}.db", output=folder / which)
     sides = []
     for which in "ab":
@@ -258,3 +155,105 @@ def test_repeats_are_counted_by_question(name, tmp_path, monkeypatch):
         numbers = [number for number in whole if ROWS[number]["topic"] == by["topic"]]
         assert (count, scored) == (sum(row["topic"] == by["topic"] for row in ROWS), len(numbers))
         assert score == mean(numbers)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 11])
+def test_all_numbers_are_those_of_counting_by_hand(seed, tmp_path):
+    assert list(problems(drawn(seed), tmp_path)) == []
+
+
+WORD_AND_NUMBER = [
+    {"name": "word", "filter": [{"function": "regex", "regex_pattern": "(yes|no)"}, {"function": "take_first"}]},
+    {"name": "number", "filter": [{"function": "regex", "regex_pattern": "([0-9])"}, {"function": "take_first"}]},
+]
+
+
+def test_votes_and_samples_are_of_what_the_main_scores_filter_read(tmp_path):
+    """The most frequent word is right, the most frequent number is not that of a right answer."""
+    said = ["no 1", "yes 2", "yes 3", "no 4", "yes 5", "no 1", "no 1"]
+    turn = {}
+
+    def answer(prompt):
+        turn[prompt.text] = turn.get(prompt.text, -1) + 1
+        return said[turn[prompt.text]]
+
+    path = write_task(tmp_path, ROWS[:2], filter_list=WORD_AND_NUMBER)  # yes is right, then no
+    (exam,) = resolve_tasks([str(path)], ExamOptions(repeats=5, reduce=("majority",)))
+    found = run_exams([exam], ScriptedEngine(function=answer), log=tmp_path / "log.db", output=tmp_path / "run")
+    (entry,) = found.results.values()
+    assert (entry["score_name"], entry["score"]) == ("exact_match,word:majority", 0.5)
+    lines = [json.loads(line) for line in (tmp_path / "run" / "samples.jsonl").read_text().splitlines()]
+    assert [line["scores"]["exact_match,word:majority"] for line in lines] == [1.0, 0.0]
+    assert lines[0]["processed_prediction"] == ["no", "yes", "yes", "no", "yes"]
+
+
+def test_a_gate_compares_with_what_answers_were_reduced_to(tmp_path):
+    (exam,) = resolve_tasks([str(DIALECTS["unitxt"](tmp_path, ROWS))], ExamOptions(repeats=4, reduce=("best",)))
+    found = run_exams([exam], Model(ROWS).engine(), log=tmp_path / "log.db", output=tmp_path / "run").results["exam"]
+    known = load_baseline(tmp_path / "run").exams["exam"].scores
+    assert sum(known.values()) / SIZE == pytest.approx(found["score"])
+    assert found["score"] > found["accuracy"]
+    baseline, engine = load_baseline(tmp_path / "run"), Model(ROWS).engine()
+    for reduce in ((), ("majority",)):
+        (other,) = resolve_tasks([str(DIALECTS["unitxt"](tmp_path, ROWS))], ExamOptions(repeats=4, reduce=reduce))
+        with pytest.raises(
+            UsageError, match=f"another reducer: best, and {reduce[0] if reduce else 'mean'} is asked for"
+        ):
+            run_gate([other], engine, baseline, GateRules(), log=tmp_path / "log.db")
+    assert run_gate([exam], engine, baseline, GateRules(), log=tmp_path / "log.db").verdict == "passed"
+
+
+def test_code_of_tasks_says_right_and_wrong_in_its_own_way(tmp_path, monkeypatch):
+    """``True`` and ``False`` of ``process_results`` are scores: in comparisons, and in baselines of gates."""
+    monkeypatch.chdir(tmp_path)
+    code = "def judged(doc, results):\n    return {'ok': results[0] == doc['answer'], 'size': len(results[0])}\n"
+    (tmp_path / "code.py").write_text(code)
+    metrics = [{"metric": name, "aggregation": "mean", "higher_is_better": True} for name in ("ok", "size")]
+    path = write_task(tmp_path, ROWS, metric_list=metrics, process_results="!function code.judged")
+    path.write_text(path.read_text().replace('"!function code.judged"', "!function code.judged"))
+    with settings.context(trust_code=True):
+        (exam,) = resolve_tasks([str(path)], ExamOptions())
+        for which in "ab":
+            run_exams([exam], Model(ROWS, name=which).engine(), log=tmp_path / "log.db", output=tmp_path / which)
+    sides = []
+    for which in "ab":
+        results = json.loads((tmp_path / which / "results.json").read_text())["results"]
+        sides.append(SampleIndex.of_run(tmp_path / which / "samples.jsonl", results))
+        sides[-1].build()
+        known = load_baseline(tmp_path / which).exams["exam"].scores
+        assert sum(known.values()) / SIZE == pytest.approx(results["exam"]["ok"])
+    (found,) = compare_runs(*sides)
+    assert (found.refused, found.n, found.test) == ("", SIZE, "mcnemar")
+
+
+def test_every_score_and_every_group_has_the_interval_of_clusters(tmp_path):
+    more = {"metric_list": [{"metric": "exact_match"}], "filter_list": WORD_AND_NUMBER}
+    path = write_task(tmp_path, ROWS, **more)
+    entries = []
+    for clusters in (None, "book"):
+        (exam,) = resolve_tasks([str(path)], ExamOptions(clusters=clusters, group_by=("topic",)))
+        (entry,) = run_exams([exam], Model(ROWS).engine(), log=tmp_path / "log.db").results.values()
+        entries.append(entry)
+    alone, together = entries
+    for name in ("exact_match,word", "exact_match,number"):
+        assert alone[f"{name}_ci_high"] != together[f"{name}_ci_high"]
+    for one, other in zip(alone["groups"], together["groups"], strict=True):
+        assert one["score"] == other["score"]
+        assert one["score_ci_high"] != other["score_ci_high"]
+        assert other["score_ci_high"] == other["exact_match,word_ci_high"]
+
+
+def test_summaries_of_configs_are_of_all_repeats(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parts = {"one": ROWS[:30], "two": ROWS[30:]}
+    path = write_configs(tmp_path, parts, "summarizer = dict(summary_groups=[dict(name='g', subsets=['one', 'two'])])")
+    for reduce, shown in (((), "accuracy"), (("best",), "accuracy (3 runs average):best")):
+        exams = resolve_tasks([str(path)], ExamOptions(repeats=3, reduce=reduce))
+        results = run_exams(exams, Model(ROWS, fails=True).engine(), log=tmp_path / "log.db").results
+        mean = (results["one"]["score"] + results["two"]["score"]) / 2
+        assert results["g"]["score"] == pytest.approx(mean)
+        table = summary_of(path, {"m": {name: results[name] for name in parts}})
+        rows = {(row[0], row[2]): row[4] for row in table.rows}
+        assert rows["one", shown] == f"{results['one']['score']:.2f}"
+        assert rows["g", "naive_average"] == f"{mean:.2f}"
+        assert results["one"]["accuracy_n"] > results["one"]["num_of_instances"]  # of the last run alone

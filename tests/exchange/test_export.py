@@ -8,12 +8,17 @@ from pathlib import Path
 
 import pytest
 import yaml
+from conformance.own.options.exams import Model, made_up_rows, write_configs, write_task
 
 from proctor.cli.__main__ import main
+from proctor.dialects.resolve import resolve_tasks
 from proctor.exchange.readers import observed
 from proctor.exchange.why import explain
+from proctor.recipes.options import ExamOptions
 from proctor.results.summary import score_rows
+from proctor.running.run import run_exams
 from proctor.runs.stored_run import load_run
+from proctor.settings import settings
 
 ARGS = 'answer=positive,log_likelihoods={"A":-1.0,"B":-2.0,"C":-3.0,"D":-4.0}'
 EXAMS = ("samples.sentiment", "samples.science")
@@ -265,3 +270,104 @@ def test_an_archive_that_inspect_wrote_is_read():
     assert (exam.name, exam.system, len(exam.instances)) == ("exam", "inspect", 24)
     assert exam.instances[0].prompt == "a good day 0"
     assert exam.mean("accuracy") == exam.score
+
+
+# -- scores that are not one share of each instance ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def ran(tmp_path, monkeypatch):
+    """Return a function that runs a file of an exam with a scripted model, into a folder of a name."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(path, **options):
+        (exam,) = resolve_tasks([str(path)], ExamOptions(**options))
+        model = Model(made_up_rows(20), fails=True)
+        (entry,) = run_exams([exam], model.engine(), log=f"{len(options)}.db", output="run").results.values()
+        return entry
+
+    return run
+
+
+def samples_of_lm_eval(folder):
+    assert export("run", "lm-eval", folder)[0] == 0
+    (file,) = folder.rglob("samples_*.jsonl")
+    (results,) = folder.rglob("results_*.json")
+    return json.loads(results.read_text()), [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_of_one_instance_no_standard_error_is_known(ran, tmp_path):
+    assert ran(write_task(tmp_path, made_up_rows(20)), limit=1)["exact_match_stderr"] == "N/A"
+    assert samples_of_lm_eval(tmp_path / "x")[0]["results"]["exam"]["exact_match_stderr,none"] == "N/A"
+
+
+def test_each_filter_has_samples_of_its_own(ran, tmp_path, capsys):
+    filters = [{"name": name, "filter": [{"function": "take_first"}]} for name in ("plain", "letter")]
+    filters[1]["filter"].insert(0, {"function": "regex", "regex_pattern": "([a-z])"})
+    entry = ran(write_task(tmp_path, made_up_rows(20), filter_list=filters))
+    _, samples = samples_of_lm_eval(tmp_path / "x")
+    for name, is_read in (("plain", True), ("letter", False)):
+        own = [each for each in samples if each["filter"] == name]
+        assert sum(each["exact_match"] for each in own) / len(own) == pytest.approx(entry[f"exact_match,{name}"])
+        assert all(bool(each["filtered_resps"]) is is_read for each in own)
+    assert entry["exact_match,plain"] > entry["exact_match,letter"] == 0.0
+    assert "what filters but that of the main score read" in capsys.readouterr().err
+
+
+def test_a_score_of_some_instances_says_of_how_many(ran, tmp_path):
+    code = "return {'ok': True, **({} if doc['topic'] == 'a' else {'rare': 1.0})}"
+    (tmp_path / "code.py").write_text(f"def judged(doc, results):\n    {code}\n")
+    metrics = [{"metric": "ok", "aggregation": "mean", "higher_is_better": True}]
+    metrics += [{"metric": "rare", "aggregation": "mean", "higher_is_better": False}]
+    path = write_task(tmp_path, made_up_rows(20), metric_list=metrics, process_results="!function code.judged")
+    path.write_text(path.read_text().replace('"!function code.judged"', "!function code.judged"))
+    with settings.context(trust_code=True):
+        entry = ran(path)
+    ok, rare = score_rows({"exam": entry}, every_score=True)
+    assert (ok.scored, rare.scored) == (entry["ok_n"], entry["rare_n"])
+    assert rare.scored < ok.scored
+    results, _ = samples_of_lm_eval(tmp_path / "x")
+    assert results["higher_is_better"] == {"exam": {"ok": True}}  # of the other one a run folder says nothing
+    assert results["n-samples"]["exam"]["effective"] == ok.scored
+
+
+@pytest.mark.parametrize("evaluator", ["AccEvaluator", "AccwithDetailsEvaluator", "EMEvaluator"])
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_instances_of_exams_in_percent_are_shares(ran, tmp_path, evaluator, repeats):
+    path = write_configs(tmp_path, {"exam": made_up_rows(20)})
+    path.write_text(path.read_text().replace("AccEvaluator", evaluator))
+    entry = ran(path, repeats=repeats)
+    _, samples = samples_of_lm_eval(tmp_path / "lm")
+    assert export("run", "inspect", tmp_path / "inspect")[0] == 0
+    (file,) = (tmp_path / "inspect").rglob("*.json")
+    logged = [each["scores"] for each in json.loads(file.read_text())["samples"]]
+    name = entry["score_name"].partition(" (")[0]
+    assert {sample[name] for sample in samples} <= {0.0, 1.0}
+    assert any(name in each for each in logged)
+    assert {each[name]["value"] for each in logged if name in each} <= {0.0, 1.0}
+    assert export("run", "eee", tmp_path / "eee", "--model-id", "org/model")[0] == 0
+    (lines,) = (tmp_path / "eee").rglob("*_samples.jsonl")
+    assert {json.loads(line)["evaluation"]["score"] for line in lines.read_text().splitlines()} <= {0.0, 100.0}
+
+
+def test_lm_evals_own_metrics_of_a_hundred_stay_so(ran, tmp_path):
+    pytest.importorskip("sacrebleu")
+    metrics = [{"metric": "exact_match"}, {"metric": "ter"}]
+    entry = ran(write_task(tmp_path, made_up_rows(20), metric_list=metrics))
+    results, _ = samples_of_lm_eval(tmp_path / "x")
+    assert results["results"]["exam"]["ter,none"] == pytest.approx(entry["ter"])
+    assert entry["ter"] > 1
+
+
+def test_the_files_of_a_run_and_of_an_export_say_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write_configs(tmp_path, {"exam": made_up_rows(20)})
+    words = ["run", "--tasks", str(path), "--model", "scripted", "--model-args", "answer=yes", "--log", "log.db"]
+    assert main([*words, "--output", "run", "--output-format", "lm-eval"]) == 0
+    (written,) = (tmp_path / "run").rglob("results_*.json")
+    (samples,) = (tmp_path / "run").rglob("samples_exam*.jsonl")
+    results, exported = samples_of_lm_eval(tmp_path / "x")
+    assert json.loads(written.read_text())["results"]["exam"]["accuracy,none"] == pytest.approx(0.5)
+    assert results["results"]["exam"]["accuracy,none"] == pytest.approx(0.5)
+    own = [json.loads(line)["accuracy"] for line in samples.read_text().splitlines()]
+    assert own == [each["accuracy"] for each in exported]

@@ -166,7 +166,7 @@ def regraded(values, keys, *, unit="share", main=True, scale=1.0, whole_corpus=F
 
 
 @pytest.mark.parametrize("unit, scale", [("share", 1.0), ("percent", 100.0)])
-def test_the_main_score_and_nothing_else_has_the_error_of_clusters(unit, scale):
+def test_a_score_that_is_no_mean_keeps_its_own_interval_and_is_named(unit, scale):
     values, keys = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0], list("aabbcc")
     found = regraded(values, keys, unit=unit, scale=scale)
     level = two_level([[value] for value in values], keys)
@@ -178,7 +178,7 @@ def test_the_main_score_and_nothing_else_has_the_error_of_clusters(unit, scale):
     assert found.scores == {
         "score": pytest.approx(scale * 4 / 6), "f1_ci_low": 0.2, "acc_stderr,none": found.main.stderr,
         **{f"{name}_ci_{end}": getattr(found.main, end) for name in ("score", "acc,none") for end in ("low", "high")},
-        "clusters": {"by": "by", "count": 3, "stderr": found.main.stderr},
+        "clusters": {"by": "by", "count": 3, "stderr": found.main.stderr, "without": ["f1"]},
     }  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def test_one_cluster_says_nothing_of_an_error():
     assert (found.main.low, found.main.high, found.main.stderr) == (None, None, None)
     assert not [name for name in found.scores if name.startswith(("score_ci", "acc,none_ci"))]
     assert found.scores["acc_stderr,none"] == "N/A"
-    assert found.scores["clusters"] == {"by": "by", "count": 1, "stderr": None}
+    assert found.scores["clusters"] == {"by": "by", "count": 1, "stderr": None, "without": ["f1"]}
 
 
 def test_clusters_of_equal_means_have_an_interval_where_scores_have_an_end():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -9,14 +10,15 @@ from typing import Any
 import pytest
 from running_fakes import ToyEngine, ToyExam, question, talk
 
+from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.scripted import ScriptedEngine
-from proctor.ir import Answers, Decoding, Failure, Generate, Prompt, Response, Usage
+from proctor.ir import Answers, Decoding, Failure, Generate, Prompt, Response, Scored, Usage
 from proctor.recipes.options import ExamOptions
 from proctor.running import ResponseLog, run_exams
 from proctor.running.judging import judges_through
-from proctor.running.listening import listening
+from proctor.running.listening import listening, measured
 
 RAW = ExamOptions(answers="raw")
 
@@ -182,3 +184,24 @@ def test_an_answer_without_thoughts_is_the_same_object():
         assert listening(ToyEngine())(question("a", 0), response).texts == (text,)
     response = said("positive", "length")
     assert listening(ToyEngine())(question("a", 0), response) is response
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_no_likelihood_is_a_failure_and_lets_no_choice_win(tmp_path, value):
+    lines = "".join(f'{{"question": "item {n}?", "options": ["yes", "no"], "answer": "no"}}\n' for n in range(6))
+    (tmp_path / "exam.ndjson").write_text(lines)
+    (exam,) = resolve_tasks([str(tmp_path / "exam.ndjson")], ExamOptions())
+
+    def likelihood(context, continuation):
+        if "item 3" in context:
+            return value
+        return -1.0 if continuation.endswith(("no", "B")) else -2.0
+
+    for _ in range(2):  # asked, and from the log
+        engine = ScriptedEngine(log_likelihood=likelihood)
+        ran = run_exams([exam], engine, log=tmp_path / "log.db", retry_failed=False)
+        (entry,) = ran.results.values()
+        assert (entry["n"], entry["failure_kinds"], entry["score"]) == (6, {"engine": 1}, 1.0)
+    (failure,) = next(iter(ran.grades.values())).failures.values()
+    assert "not a measurement" in failure.message
+    assert measured(Response(scores=(Scored(-math.inf), Scored(-1.0)))).failure is None

@@ -154,6 +154,7 @@ def test_copies_of_a_row_show_no_smaller_difference(tmp_path, capsys):
         given = ["plan", "--model", "scripted", "--model-args", "answer=yes", "--tasks", "cfg.py", "--repeats", repeats]
         assert main([*given, "--difference", "0.2", "--precision", "0.1", "--json"]) == 0
         found += json.loads(capsys.readouterr().out)["exams"]
-    assert [each["instances"] for each in found] == [40, 160]
+    assert [each["instances"] for each in found] == [40, 40]  # questions, as a run with --repeats counts them
+    assert [each["requests"] for each in found] == [40, 160]
     for name in ("questions", "detectable", "needed", "questions_for_precision"):
         assert found[0][name] == found[1][name]

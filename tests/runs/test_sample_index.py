@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import DataError, UsageError
+from proctor.results.instance_scores import main_score
 from proctor.runs.sample_index import SampleIndex, ScoredLines
-from proctor.runs.sample_lines import failure_of, main_score, read_line
+from proctor.runs.sample_lines import failure_of, read_line
 from proctor.runs.sample_query import SampleQuery
 
 WORDS = ["red", "green", "blue", "Grün", "zwei Wörter"]
@@ -164,7 +165,9 @@ def test_every_line_is_a_record(line, kind):
         ({"em": 0.5, "accuracy": 1.0}, "accuracy (3 runs average)", 1.0),
         ({"em": 0.25, "f1": 1.0}, "f1", 1.0),
         ({"em": 0.25}, None, 0.25),
-        ({"note": "text", "ok": True, "em": 1}, None, 1.0),
+        ({"note": "text", "ok": True, "em": 0}, None, 1.0),
+        ({"ok": False, "length": 3}, "ok", 0.0),
+        ({"score": 0.5, "f1": None}, "f1", None),
         ({}, None, None),
         (None, None, None),
     ],

@@ -141,7 +141,7 @@ def test_several_gradings_have_scores_of_their_own_and_the_first_one_counts():
     assert grade.main.name == grade.scores["score_name"] == "exact,strict"
     assert grade.scores["exact,loose"] == 100.0
     assert set(grade.instance_scores) == {"exact,strict", "exact,loose"}
-    assert list(grade.processed_predictions) == ["yes"] * 3
+    assert list(grade.processed_predictions) == ["yes", "yes", "no"]  # of what the main score is made of
 
 
 def test_turns_of_a_conversation_are_graded_each_and_shown_together():

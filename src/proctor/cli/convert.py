@@ -87,10 +87,11 @@ def _is_rewritten(task: str, to: str, include_paths: tuple[str, ...]) -> bool:
 
 
 def _is_task(task: str, include_paths: tuple[str, ...]) -> bool:
+    from proctor.dialects.hub_yaml.reader import is_eval_file
     from proctor.dialects.lm_eval.resolve import resolve_name
     from proctor.recipes.options import ExamOptions
 
-    if task.endswith((".py", ".json", ".jsonl", ".csv")):
+    if task.endswith((".py", ".json", ".jsonl", ".csv")) or is_eval_file(Path(task)):
         return False
     return resolve_name(task, ExamOptions(include_paths=include_paths)) is not None
 

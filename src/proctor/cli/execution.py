@@ -253,6 +253,7 @@ def conclude(
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
     from proctor.results.summary import (
+        cluster_notes,
         ending_notes,
         failure_notes,
         group_notes,
@@ -263,7 +264,7 @@ def conclude(
     )
 
     rows = list(score_rows(result.results, every_score=every_score))
-    endings = [*ending_notes(rows), *group_notes(result.results)]
+    endings = [*ending_notes(rows), *group_notes(result.results), *cluster_notes(result.results)]
     if result.stopped is not None:
         warn(f"stopped: {result.stopped}; not everything was asked, and the scores are of what was")
         warn("  hint: the same command with a larger budget goes on; a smaller max_tokens makes one request cost less")

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from proctor.errors import UsageError
-from proctor.exchange.lines import content_of, samples_of
+from proctor.exchange.lines import base_of, content_of, samples_of
 from proctor.ir.conversation import as_turns, next_messages
 from proctor.results.summary import ScoreRow, score_rows
 from proctor.runs.stored_run import StoredRun
@@ -136,7 +136,9 @@ def _record(run: StoredRun, source: Source, exam: str, lines: Sequence[Mapping[s
     )
     digest = blake2b(json.dumps([identity, run.results[exam]], sort_keys=True).encode(), digest_size=16).digest()
     path = f"{folder}/{UUID(bytes=digest, version=4)}.json"
-    samples = [each for row in usable for each in _instances(lines, exam, row, identity, source)]
+    samples = [
+        each for row, name in _with_names(usable) for each in _instances(lines, exam, row, name, identity, source)
+    ]
     scores: dict[str, Any] = {
         "schema_version": SCHEMA,
         "evaluation_id": identity,
@@ -248,14 +250,23 @@ def _data(run: StoredRun, exam: str) -> dict[str, Any]:
 # -- instances ----------------------------------------------------------------------------------------------------
 
 
+def _with_names(rows: Sequence[ScoreRow]) -> list[tuple[ScoreRow, str]]:
+    """Return each score with the name that instances have it by, unless another score goes by that."""
+    names = {row.metric for row in rows}
+    return [(row, row.metric if base_of(row.metric) in names else base_of(row.metric)) for row in rows]
+
+
 def _instances(
-    lines: Sequence[Mapping[str, Any]], exam: str, row: ScoreRow, identity: str, source: Source
+    lines: Sequence[Mapping[str, Any]], exam: str, row: ScoreRow, name: str, identity: str, source: Source
 ) -> Iterator[dict[str, Any]]:
     top = _LIMITS[row.unit][1] if row.unit in _LIMITS else 1.0
     for line in lines:
-        score = (line.get("scores") or {}).get(row.metric)
-        if isinstance(score, bool) or not isinstance(score, int | float) or not isfinite(score):
+        scores = line.get("scores") or {}
+        score = scores.get(row.metric, scores.get(name))
+        if not isinstance(score, bool | int | float) or not isfinite(score):
             continue
+        if isinstance(score, bool):
+            score = top * score
         raw = json.dumps(line.get("input"), ensure_ascii=False, sort_keys=True)
         references = [str(each) for each in line.get("references") or ()]
         yield {

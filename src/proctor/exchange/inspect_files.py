@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
+from math import isfinite
 from typing import Any
 
-from proctor.exchange.lines import samples_of, shares_of
+from proctor.exchange.lines import samples_of, scores_of, shares_of
+from proctor.exchange.observed import share
 from proctor.ir.conversation import as_turns, next_messages
 from proctor.results.summary import score_rows
 from proctor.runs.stored_run import StoredRun
@@ -88,7 +90,7 @@ def _config(decoding: Mapping[str, Any]) -> dict[str, Any]:
 
 def _scores(run: StoredRun, exam: str) -> Iterator[dict[str, Any]]:
     for row in score_rows({exam: run.results[exam]}, every_score=True):
-        if row.value is None:
+        if row.value is None or not isfinite(row.value):
             continue
         scale = shares_of(run.results[exam])[row.metric]
         metrics = {row.metric: {"name": row.metric, "value": row.value * scale, "params": {}}}
@@ -180,8 +182,13 @@ def _usage(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sample_scores(line: Mapping[str, Any], shares: Mapping[str, float]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, value in (line.get("scores") or {}).items():
-        if name not in ("score", "score_name") and isinstance(value, int | float):
+    for name, value in scores_of(line).items():
+        if (number := share(value, shares.get(name, 1.0))) is not None:
             extracted = line.get("processed_prediction")
-            share = value if isinstance(value, bool) else value * shares.get(name, 1.0)
-            yield name, {"value": share, "answer": None if extracted is None else _text(extracted)}
+            yield (
+                name,
+                {
+                    "value": value if isinstance(value, bool) else number,
+                    "answer": None if extracted is None else _text(extracted),
+                },
+            )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,28 @@ def content_of(message: dict[str, Any]) -> str:
     return "" if content is None else str(content)
 
 
-def shares_of(entry: Mapping[str, Any]) -> dict[str, float]:
-    """Return by what to multiply each score of an exam's results to have shares: formats of others know no percent."""
-    rows = score_rows({"": entry}, every_score=True)
-    return {row.metric: 0.01 if row.unit == "percent" else 1.0 for row in rows}
+def shares_of(entry: Mapping[str, Any], of_hundred: Collection[str] = ()) -> dict[str, float]:
+    """Return by what to multiply each score of an exam's results to have shares: formats of others know no percent.
+
+    Args:
+        entry: The results.
+        of_hundred: Metrics that a format has in percent all the same.
+    """
+    rows = list(score_rows({"": entry}, every_score=True))
+    is_kept = {row.metric: re.split("[,:]", row.metric)[0] in of_hundred for row in rows}
+    found = {row.metric: 0.01 if row.unit == "percent" and not is_kept[row.metric] else 1.0 for row in rows}
+    return {**{base_of(name): scale for name, scale in found.items()}, **found}
+
+
+def base_of(metric: str) -> str:
+    """Return how instances call a score: a mean over runs (``accuracy (3 runs average)``) by what it is a mean of."""
+    return metric.partition(" (")[0]
+
+
+def scores_of(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the scores of an instance; where ``score`` is one of them once more (``score_name``), it is left out."""
+    scores = dict(line.get("scores") or {})
+    if "score_name" in scores:
+        del scores["score_name"]
+        scores.pop("score", None)
+    return scores

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from proctor.exchange.lines import samples_of, shares_of
+from proctor.dialects.lm_eval.names import OF_HUNDRED
+from proctor.exchange.lines import samples_of, scores_of, shares_of
 from proctor.results.summary import score_rows
 from proctor.runs.stored_run import StoredRun
+from proctor.scoring.flat import DIRECTION
 
 
 def files_of(run: StoredRun) -> tuple[dict[str, str], list[str]]:
     """Return the files of a run by path, and what they do not hold."""
     lines: dict[str, list[dict[str, Any]]] = {}
+    left_out: list[str] = []
     for line in samples_of(run.path):
         lines.setdefault(str(line.get("exam")), []).append(line)
     folder = re.sub(r"[\"<>:/|\\?*\[\]]+", "__", run.model) or "model"
@@ -27,13 +30,15 @@ def files_of(run: StoredRun) -> tuple[dict[str, str], list[str]]:
     files = {f"{folder}/results_{stamp}.json": json.dumps(_results(run), indent=2, ensure_ascii=False) + "\n"}
     for exam, found in lines.items():
         name = re.sub(r"[\"<>:/|\\?*\[\]]+", "__", exam)
-        shares = shares_of(run.results.get(exam, {}))
-        text = "".join(
-            json.dumps(_sample(line, shares), ensure_ascii=False) + "\n" for line in found if _is_answered(line)
-        )
+        entry = run.results.get(exam, {})
+        samples = [sample for line in found if _is_answered(line) for sample in _samples(line, entry)]
+        text = "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
         files[f"{folder}/samples_{name}_{stamp}.jsonl"] = text
-    failed = sum(1 for found in lines.values() for line in found if not _is_answered(line))
-    return files, [f"{failed} instances failed; the samples leave them out"] if failed else []
+        if any(sample["filtered_resps"] == [] for sample in samples):
+            left_out.append(f"{exam}: what filters but that of the main score read; their scores are there")
+    if failed := sum(1 for found in lines.values() for line in found if not _is_answered(line)):
+        left_out.append(f"{failed} instances failed; the samples leave them out")
+    return files, left_out
 
 
 def _is_answered(line: Mapping[str, Any]) -> bool:
@@ -49,11 +54,13 @@ def _results(run: StoredRun) -> dict[str, Any]:
         bare, _, pipeline = row.metric.partition(",")
         known = run.results[row.task]
         error = known.get(f"{bare}_stderr,{pipeline}" if pipeline else f"{bare}_stderr")
-        scale = shares_of(known)[row.metric]
+        scale = shares_of(known, OF_HUNDRED)[row.metric]
         entry[f"{bare},{pipeline or 'none'}"] = None if row.value is None else row.value * scale
-        entry[f"{bare}_stderr,{pipeline or 'none'}"] = "N/A" if error is None else error * scale
-        better.setdefault(row.task, {})[bare] = bool(known.get("higher_is_better", True))
-        counts[row.task] = {"original": row.asked, "effective": row.scored}
+        entry[f"{bare}_stderr,{pipeline or 'none'}"] = error * scale if isinstance(error, int | float) else "N/A"
+        counts.setdefault(row.task, {"original": row.asked, "effective": row.scored})
+        is_better = known.get(DIRECTION)
+        if row.is_main and isinstance(is_better, bool):  # of other scores a run folder does not say it
+            better.setdefault(row.task, {})[bare] = is_better
     return {
         "results": results,
         "group_subtasks": {name: list(entry.get("members") or ()) for name, entry in run.results.items()},
@@ -75,14 +82,24 @@ def _limit(run: StoredRun) -> float | None:
     return None if run.spec is None else run.spec.limit
 
 
-def _sample(line: Mapping[str, Any], shares: Mapping[str, float]) -> dict[str, Any]:
+def _samples(line: Mapping[str, Any], entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield an instance as lm-eval lists it: once for each filter, which the names of scores end with."""
+    shares, main = shares_of(entry, OF_HUNDRED), str(entry.get("score_name") or "").partition(",")[2]
+    by_filter: dict[str, dict[str, Any]] = {}
+    for name, value in scores_of(line).items():
+        bare, _, pipeline = name.partition(",")
+        by_filter.setdefault(pipeline, {})[bare] = _scaled(value, shares.get(name, 1.0))
+    for pipeline, scores in (by_filter or {main: {}}).items():
+        yield _sample(line, scores, pipeline, is_main=pipeline == main)
+
+
+def _sample(line: Mapping[str, Any], scores: Mapping[str, Any], pipeline: str, *, is_main: bool) -> dict[str, Any]:
     document = json.dumps(line.get("input"), indent=2, ensure_ascii=False)
     references = [str(each) for each in line.get("references") or ()]
     target = references[0] if len(references) == 1 else str(references)
     arguments = _arguments(line)
-    scores = {name: value for name, value in (line.get("scores") or {}).items() if name not in ("score", "score_name")}
-    bare = {name.partition(",")[0]: _scaled(value, shares.get(name, 1.0)) for name, value in scores.items()}
     extracted = line.get("processed_prediction")
+    read = extracted if isinstance(extracted, str) else json.dumps(extracted, ensure_ascii=False)
     return {
         "doc_id": line.get("doc_id"),
         "doc": line.get("input"),
@@ -92,13 +109,13 @@ def _sample(line: Mapping[str, Any], shares: Mapping[str, float]) -> dict[str, A
             for number, parts in enumerate(arguments)
         },
         "resps": _responses(line),
-        "filtered_resps": [extracted if isinstance(extracted, str) else json.dumps(extracted, ensure_ascii=False)],
-        "filter": "none",
-        "metrics": list(bare),
+        "filtered_resps": [read] if is_main else [],
+        "filter": pipeline or "none",
+        "metrics": list(scores),
         "doc_hash": _digest(document),
         "prompt_hash": _digest(str(arguments[0][0]) if arguments else ""),
         "target_hash": _digest(target),
-        **bare,
+        **scores,
     }
 
 

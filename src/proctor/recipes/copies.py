@@ -13,9 +13,9 @@ from typing import Any
 
 from proctor.ir import Failure
 from proctor.ir.question import Answered
-from proctor.recipes.reduction import Answers, ReducingGrader, complete_rows, count_scored, of_corpus, reduced
-from proctor.scoring.evaluators.runs import mean_of_runs, replica_positions
-from proctor.scoring.flat import MAIN_BOUNDS
+from proctor.recipes.reduction import Answers, ReducingGrader, complete_rows, count_scored, of_corpus, put_mean, reduced
+from proctor.scoring.evaluators.runs import mean_of_runs, meant_by, replica_positions
+from proctor.scoring.flat import BEHIND, MAIN_BOUNDS
 from proctor.scoring.grade import Grade, Questions
 from proctor.scoring.main_column import MainColumn, main_column
 from proctor.scoring.reducers import reducers
@@ -45,6 +45,7 @@ class CopiesGrader(ReducingGrader):
         if main is None:
             return grade
         _name_main(grade, main)
+        _put_means(grade, runs)
         if column is None:
             return of_corpus(grade, chosen)
         rows = complete_rows([[column.values[place] for place in run] for run in runs])
@@ -94,6 +95,25 @@ def _mean_of_copies(grade: Grade, runs: Sequence[Sequence[int]]) -> tuple[Score 
         if found is not None and found.is_mean:
             return score, found
     return (named[0] if named else main), None
+
+
+def _put_means(grade: Grade, runs: Sequence[Sequence[int]]) -> None:
+    """Make means over runs those of questions that have been answered each time; say what the last run is of.
+
+    Runs differ in what failed, and the mean of their scores is one of no set of questions.
+    """
+    listed = {score.name: score for score in grade.table}
+    for score in list(grade.table):
+        mean = listed.get(mean_of_runs(score.name, len(runs)))
+        if mean is not None:  # the score itself is of the last run
+            answered = sum(place not in grade.failures for place in runs[-1])
+            grade.table = [replace(each, n=answered) if each.name == score.name else each for each in grade.table]
+            grade.scores[f"{score.name}{BEHIND}"] = answered
+        column = main_column(replace(grade, main=score), runs)
+        if column is None or column.name != meant_by(score.name) or not column.is_mean:
+            continue
+        if rows := complete_rows([[column.values[place] for place in run] for run in runs]):
+            put_mean(grade, score, column, rows)
 
 
 def _name_main(grade: Grade, main: Score) -> None:

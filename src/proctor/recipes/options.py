@@ -99,12 +99,14 @@ class ExamOptions:
         """Check what has but a few values.
 
         Raises:
-            UsageError: A value is none of them.
+            UsageError: A value is none of them, or the limit is below 0.
         """
         for name, kind in (("truncated", Truncated), ("answers", Answers)):
             value, known = getattr(self, name), get_args(kind)
             if value is not None and value not in known:
                 raise UsageError(f"{name} is {value!r}", hint=f"it is {' or '.join(known)}")
+        if self.limit is not None and not self.limit >= 0:
+            raise UsageError(f"limit is {self.limit}", hint="it is a number of instances, or a share of them below 1")
         if (several := several_answers(self.decoding)) is not None:
             name, count = several
             raise UsageError(

@@ -99,6 +99,25 @@ class Answers:
         return replace(self, rows={place: self.rows[place] for place in places if place in self.rows})
 
 
+def put_mean(grade: Grade, score: Score, column: MainColumn, rows: Mapping[int, Sequence[float]]) -> None:
+    """Make a score that a grade lists the mean of questions, with its two-level interval.
+
+    Args:
+        grade: The grade.
+        score: The score.
+        column: How its instances are scored.
+        rows: Scores of each question's answers: of questions all of whose answers have one.
+    """
+    found = two_level(list(rows.values()))
+    changed = _scored(score, score.name, found, found.interval(whole=column.whole), column.scale)
+    grade.table = [changed if each.name == score.name else each for each in grade.table]
+    _put(grade.scores, changed, score.name)
+    _put_error(grade.scores, changed)
+    if grade.main is not None and grade.main.name == score.name:
+        grade.main = changed
+        _put(grade.scores, changed, "score")
+
+
 def reduced(grade: Grade, answers: Answers, size: int = 0) -> Grade:
     """Add what reducers make of the scores of answers to a grade, and to each of its groups.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.results.score_grid import group_label, groups_of
 from proctor.scoring.endings import ALIKE, COUNTED
-from proctor.scoring.flat import COUNT, FAILED, UNIT, WITHOUT, is_beside_scores, main_of, read_flat
+from proctor.scoring.flat import BEHIND, CLUSTERS, COUNT, FAILED, UNIT, WITHOUT, is_beside_scores, main_of, read_flat
 from proctor.scoring.score import Score, Unit
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ScoreRow:
         low, high: Bounds of the 95% interval, or ``None``.
         unit: In which unit they are: ``share``, ``percent`` or ``raw``.
         asked: Instances asked about.
-        scored: Those that have the main score.
+        scored: Those that have the score.
         failed: Those that have not: ``asked`` is ``scored`` and ``failed`` together.
         failures: Instances that some metric could not score, the main one or another.
         failure_kinds: How many failed for which reason.
@@ -59,7 +59,7 @@ class ScoreRow:
 
     @property
     def failed(self) -> int:
-        """Instances that do not have the main score."""
+        """Instances that do not have the score."""
         return self.asked - self.scored
 
 
@@ -99,6 +99,8 @@ def group_rows(task: str, groups: Iterable[Mapping[str, Any]], unit: Unit = "raw
 def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) -> ScoreRow:
     asked = int(entry.get("n") or 0)
     failures = int(entry.get("failures") or entry.get(FAILED) or 0)
+    behind = entry.get(f"{score.name}{BEHIND}")  # a score of some instances alone, as lm-eval's files list it
+    scored = behind if isinstance(behind, int) else entry.get(COUNT, asked - failures)
     return ScoreRow(
         task,
         score.name,
@@ -107,7 +109,7 @@ def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) ->
         _number(score.high),
         score.unit,
         asked,
-        min(asked, int(entry.get(COUNT, asked - failures) or 0)),
+        min(asked, int(scored or 0)),
         failures,
         dict(entry.get("failure_kinds") or {}),
         dict(entry.get("metric_failures") or {}),
@@ -214,6 +216,17 @@ def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Ite
         yield f"all {answers} answers are equal: {alike['equal']!r}"
     if isinstance(option := alike.get("option"), int):
         yield f"all {answers} answers are equal: option {option + 1} was the likeliest every time"
+
+
+def cluster_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each exam that has intervals of single questions beside those of clusters."""
+    found = []
+    for task, entry in results.items():
+        clusters = entry.get(CLUSTERS)
+        if isinstance(clusters, Mapping) and (alone := clusters.get(WITHOUT)):
+            why = f"no means of instances, so their intervals are not of clusters of '{clusters.get('by')}'"
+            found.append(f"{task}: {why}: {_listed(alone)}")
+    return found
 
 
 def noise_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:

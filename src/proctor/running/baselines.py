@@ -13,6 +13,7 @@ from typing import Any
 from proctor.errors import Location, OutputError, ProctorError, UsageError
 from proctor.foreign_text import parse_json
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint, instance_digest
+from proctor.results.instance_scores import main_score, whole_of
 from proctor.safe_files import opened, read_bytes, written
 
 FORMAT = "proctor-baseline"
@@ -172,7 +173,7 @@ def _of_run(path: Path) -> Baseline:
         for record in _records(path):
             name = str(record.get("exam"))
             entry = results.get(name)
-            score = _main_score(record, entry if isinstance(entry, Mapping) else {})
+            score = _score_of(record, entry if isinstance(entry, Mapping) else {})
             lines.setdefault(name, []).append((_digest(record), score))
     except ProctorError:
         raise
@@ -201,18 +202,11 @@ def _digest(record: Mapping[str, Any]) -> str:
     return instance_digest(given) if isinstance(given, Mapping) else ""
 
 
-def _main_score(record: Mapping[str, Any], entry: Mapping[str, Any]) -> float | None:
+def _score_of(record: Mapping[str, Any], entry: Mapping[str, Any]) -> float | None:
     if record.get("failure") or record.get("scoring_failure"):
         return None
-    scores = record.get("scores")
-    if not isinstance(scores, Mapping):
-        return None
-    main = str(entry.get("score_name") or "")
-    for name in ("score", main, main.partition(" (")[0], *scores):
-        value = scores.get(name)
-        if isinstance(value, bool | int | float) and math.isfinite(value):
-            return float(value)
-    return None
+    score = main_score(record, str(entry.get("score_name") or ""))
+    return score if score is not None and math.isfinite(score) else None
 
 
 def _of_lines(
@@ -220,7 +214,7 @@ def _of_lines(
 ) -> ExamBaseline:
     keys = keys_of(digest for digest, _ in found)
     known = {key: score for key, (_, score) in zip(keys, found, strict=True) if score is not None}
-    whole = 100.0 if entry.get("unit") == "percent" and max(known.values(), default=0.0) > 1 else 1.0
+    whole = whole_of(known.values(), entry)
     shares = {key: score / whole for key, score in known.items()}
     if not all(map(_is_share, shares.values())):
         raise UsageError(

@@ -20,7 +20,7 @@ from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Promp
 from proctor.recipes.answer_seeds import derived_seed
 from proctor.recipes.exam import NEED_SCORES, Exam, Question
 from proctor.running.budget import PriceTable
-from proctor.running.listening import listening
+from proctor.running.listening import listening, measured
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
@@ -323,6 +323,7 @@ class _Asking:
 
     def _settle(self, key: Key, claim: Claim | None, response: Response) -> None:
         session, progress = self.session, self.session.progress
+        response = measured(response)
         self._writer.put(key, response)
         if response.failure is not None:
             self._failed.add(key)

@@ -25,7 +25,7 @@ from proctor.running.budget import PriceTable, price_table
 from proctor.running.checks import check_exams
 from proctor.running.drawn_questions import part_of, shares_of
 from proctor.running.execute import Budget, Session, ask
-from proctor.running.gate_baselines import check_common, check_same, known_exam
+from proctor.running.gate_baselines import check_common, check_reduced, check_same, known_exam
 from proctor.running.gate_units import Units
 from proctor.running.judging import judges_through
 from proctor.running.listening import listening
@@ -253,6 +253,7 @@ class _State:
         if baseline is not None:
             known = known_exam(exam.name, baseline)
             check_same(exam, known, maker.made(exam.definition), baseline, rules.changed)
+            check_reduced(exam, known, baseline, rules.changed)
             before = [known.scores.get(key) for key in digests]
             check_common(exam.name, known, before, digests, baseline)
         shared = [place for place in range(len(questions)) if baseline is None or before[place] is not None]

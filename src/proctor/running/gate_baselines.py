@@ -15,6 +15,7 @@ from proctor.running.drawn_questions import shares_of
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import Filed, answered
+from proctor.scoring.reducers import reducer_of, reducers
 
 _FEWEST = 2  # questions in common: one says nothing about others
 _COMPARED = ("rows", "prompts", "decoding", "extraction", "metrics")
@@ -68,6 +69,31 @@ _LAYERS: Mapping[str, str] = {
     "extraction": "the ways answers are read",
     "metrics": "the metrics",
 }
+
+
+def check_reduced(exam: Exam, known: ExamBaseline, baseline: Baseline, changed: Collection[str]) -> None:
+    """Refuse a baseline whose answers were reduced in another way: a best of four is no mean of four.
+
+    Args:
+        exam: The exam.
+        known: What the baseline knows of it.
+        baseline: The baseline.
+        changed: Layers that may differ, since they are what is gated.
+
+    Raises:
+        UsageError: The reducers differ.
+    """
+    if not known.metric or "metrics" in changed:
+        return
+    before = reducer_of(known.metric)
+    now = reducers(exam.options.reduce, getattr(exam.grader, "count", exam.options.repeats or 1))[0].name
+    if before != now:
+        raise UsageError(
+            f"the baseline's scores of '{exam.name}' are of another reducer: {before}, and {now} is asked for",
+            location=Location(baseline.source),
+            why=f"its score is '{known.metric}'",
+            hint=f"--reduce {before}; or run the baseline again with the reducer of this gate, which asks nothing anew",
+        )
 
 
 def check_common(

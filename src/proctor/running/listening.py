@@ -6,12 +6,13 @@ older ones filed, and engines of packages that know nothing of thoughts, is told
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from proctor.engines.thoughts import UNKNOWN, as_written, heard, opening_of
-from proctor.ir import Request, Response
+from proctor.ir import Failure, Request, Response
 from proctor.ir.requests import Converse, Generate
 
 if TYPE_CHECKING:
@@ -39,6 +40,23 @@ class Listening:
 AS_FILED = Listening(lambda request, response: response)
 """What is filed, as it stands."""
 
+
+def measured(response: Response) -> Response:
+    """Return a response; one that has a log-likelihood of NaN, or above every number, is a failure.
+
+    Half precision overflows to them. Compared like numbers they would let the first choice win.
+    """
+    for place, score in enumerate(response.scores):
+        if score.log_likelihood != score.log_likelihood or score.log_likelihood == math.inf:
+            why = (
+                f"the log-likelihood of continuation {place + 1} is {score.log_likelihood}, which is not a measurement"
+            )
+            return Response(
+                usage=response.usage, timing=response.timing, failure=Failure("engine", why, retryable=False)
+            )
+    return response
+
+
 _JOINTS = {"aisbench": "</think>"}
 """What systems put between thoughts that a server gave apart from the text and the text (AISBench 3.1,
 ``models/output.py``); the others never look at such thoughts."""
@@ -57,13 +75,13 @@ def listening(engine: Engine, exam: Exam | None = None) -> Listening:
 
     def answers_only(request: Request, response: Response) -> Response:
         if not isinstance(request, Generate):
-            return heard(response, known, UNKNOWN)
+            return heard(measured(response), known, UNKNOWN)
         opening = opening_of(request.prompt, known, by_name=True, strings_are_messages=only_chats)
         return heard(response, known, opening)
 
     def all_written(request: Request, response: Response) -> Response:
         stops = request.decoding.stop if isinstance(request, Generate | Converse) else ()
-        return as_written(response, marks, stops=stops, joint=joint)
+        return as_written(measured(response), marks, stops=stops, joint=joint)
 
     if exam is None or exam.options.answers != "raw":
         return Listening(answers_only, engine.keeps_thoughts)

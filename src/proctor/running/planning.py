@@ -219,6 +219,8 @@ def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float) -
     _reckon(plan, seen, engine)
     _reckon_answers(plan, [response for _, response in seen.sent], seen.others)
     plan.questions = plan.instances // max(exam.opened.copies, 1)
+    if exam.options.repeats is not None:  # then a run counts questions, too
+        plan.instances = plan.questions
     plan.detectable = detectable_difference(math.sqrt(discordant / plan.questions))
     return plan
 

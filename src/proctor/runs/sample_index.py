@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proctor.errors import DataError, UsageError
+from proctor.results.instance_scores import main_score
 from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.running.spec import RunSpec
 from proctor.runs.sample_lines import (
     LONGEST_LINE,
     digest_of_line,
     failure_of,
-    main_score,
     next_lines,
     read_line,
     searchable,

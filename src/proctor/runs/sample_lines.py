@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import IO, Any
 
 import msgspec
@@ -82,22 +81,6 @@ def failure_of(record: Mapping[str, Any]) -> str | None:
             return storable(str(failure.get("kind") or "failure"))
         if failure:
             return storable(str(failure))
-    return None
-
-
-def main_score(record: Mapping[str, Any], name: str | None) -> float | None:
-    """Return the main score of an instance: the one named, ``score``, or the first number there is.
-
-    A mean over runs (``accuracy (3 runs average)``) is named by what it is a mean of.
-    """
-    scores = record.get("scores")
-    if not isinstance(scores, Mapping):
-        return None
-    for key in (name, "score", (name or "").partition(" (")[0], *scores):
-        value = scores.get(key) if key is not None else None
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            with suppress(OverflowError):
-                return float(value)
     return None
 
 

@@ -21,6 +21,11 @@ WITHOUT = "without"
 """Members of a group that its main score is not made of, as they have none of that kind: a list of names."""
 COPIES = "copies"
 """In a file of results: how often each question stands among the samples, where that is more than once."""
+CLUSTERS = "clusters"
+"""In results: by which field questions belong together, how many clusters there are, the main score's standard error,
+and ``without``, the scores whose interval is not of clusters."""
+BEHIND = "_n"
+"""What the name of a score that is of some instances alone ends with, where files say of how many."""
 LOW, HIGH = "_ci_low", "_ci_high"
 MAIN_BOUNDS = (f"score{LOW}", f"score{HIGH}")
 
@@ -195,7 +200,7 @@ def _is_companion(name: str, flat: Mapping[str, Any], *, in_file: bool) -> bool:
     head, comma, grading = name.partition(",")
     return in_file and any(
         base.endswith(end) and f"{base.removesuffix(end)}{rest}" in flat
-        for end, base, rest in (("_stderr", head, comma + grading), ("_n", name, ""))
+        for end, base, rest in (("_stderr", head, comma + grading), (BEHIND, name, ""))
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score
 
 _CLOSE = 1e-6
 """How near a mean of instances has to be to the score of all to be it: sums are rounded in another order."""
@@ -54,7 +55,19 @@ def question_column(grade: Grade) -> MainColumn | None:
 
     A question one of whose answers has no score has none.
     """
-    column = main_column(grade)
+    return _by_question(grade, main_column(grade))
+
+
+def score_column(grade: Grade, score: Score) -> MainColumn | None:
+    """Return what each question has of a score that the table lists; ``None`` where instances have none of its name."""
+    for name in (score.name, score.name.partition(" (")[0]):
+        if name in grade.instance_scores and (values := _numbers(grade.instance_scores[name])) is not None:
+            grade = replace(grade, main=score)
+            return _by_question(grade, _described(grade, name, values))
+    return None
+
+
+def _by_question(grade: Grade, column: MainColumn | None) -> MainColumn | None:
     if column is None or grade.questions is None:
         return column
     answers = ([column.values[place] for place in places] for places in grade.questions.places)

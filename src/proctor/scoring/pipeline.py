@@ -24,8 +24,8 @@ from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
 from proctor.ir.question import Question
 from proctor.scoring.grade import Columns, Grade, Measured
-from proctor.scoring.grader import composed, measure
 from proctor.scoring.grading import MetricNames, Need, Scope, Scorer, Step
+from proctor.scoring.measuring import composed, measure
 from proctor.scoring.metric import failure_of
 from proctor.scoring.metrics_list import expand_metrics
 from proctor.scoring.processor_functions import fetch_processor

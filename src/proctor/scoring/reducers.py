@@ -100,6 +100,19 @@ def reducer(name: str, count: int) -> Reducer:
     return Reducer(f"{found[1]}{k}" + (f":{found[3]}" if found[3] else ""), found[1], k, float(found[3] or _HALF))
 
 
+def reducer_of(score_name: str) -> str:
+    """Return the name of the reducer that a score is made with, which its name ends with; ``mean`` where none is.
+
+    >>> reducer_of("exact_match,strict:best"), reducer_of("acc:g-pass@4:0.75"), reducer_of("acc")
+    ('best', 'g-pass@4:0.75', 'mean')
+    """
+    found = _ENDING.search(score_name)
+    return "mean" if found is None else found[1]
+
+
+_ENDING = re.compile(rf":(majority|best|{_OF_K.pattern})$")
+
+
 def _whole(match: re.Match[str], name: str, count: int) -> str:
     """Return the name of a reducer of all answers without their number, which has to be that of all."""
     if match[2] not in {str(count), "n", "k"}:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from proctor.errors import ScoringError
 from proctor.ir.question import Answered
 from proctor.scoring.grade import Columns
-from proctor.scoring.grader import ExamGrader, composed, graded_books, measure
+from proctor.scoring.grader import ExamGrader, graded_books
 from proctor.scoring.grading import Grading
+from proctor.scoring.measuring import composed, measure
 from proctor.scoring.score import Score
 
 

@@ -12,7 +12,15 @@ from markupsafe import Markup
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.results.latency_tables import common_rows, latency_rows
 from proctor.results.score_grid import GridCell, ScoreGrid, group_label, groups_of, score_grids
-from proctor.results.summary import ScoreRow, ending_notes, failure_notes, group_notes, group_rows, score_rows
+from proctor.results.summary import (
+    ScoreRow,
+    cluster_notes,
+    ending_notes,
+    failure_notes,
+    group_notes,
+    group_rows,
+    score_rows,
+)
 from proctor.results.summary import shown as score_text
 from proctor.runs.stored_run import StoredRun, state_notes
 from proctor.scoring.flat import UNIT
@@ -136,7 +144,13 @@ def scores_view(stored: StoredRun, link: str = "") -> dict[str, Any]:
         ],
         "grids": [grid_view(grid, link) for grid in grids],
         "groupings": [view for exam in stored.results for view in _grouping_views(stored, exam, link, in_grids)],
-        "notes": [*state_notes(stored), *failure_notes(rows), *ending_notes(rows), *group_notes(stored.results)],
+        "notes": [
+            *state_notes(stored),
+            *failure_notes(rows),
+            *ending_notes(rows),
+            *group_notes(stored.results),
+            *cluster_notes(stored.results),
+        ],
         "verdict": line_of("", stored).verdict,
         "facts": facts_of(stored),
         "latency": latency_views(stored.run.get("latency") or {}),

@@ -621,7 +621,7 @@ class TestScores:
             assert [each.scope for each in made.grader.pipelines] == ["column", "repeats"]
             grade = answer(made, lambda item, each: says("fedcba"[item.number]))
         assert [row[0] for row in _filtered(made, "all")] == ["11", "10", "9", "8", "7", "6"]
-        assert grade.processed_predictions == list("fedcba")
+        assert list(grade.processed_predictions) == ["11", "10", "9", "8", "7", "6"]
         assert grade.scores["exact_match,all"] == 0.0
 
     def test_a_filter_that_fails_says_why(self, exam, folder):

@@ -17,9 +17,10 @@ from proctor.errors import DataError, ScoringError, UnknownArtifactError, did_yo
 from proctor.results.tables import simple_table
 from proctor.safe_python import compile_expression
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
-from proctor.scoring.evaluators.runs import tabled
-from proctor.scoring.flat import read_flat
+from proctor.scoring.evaluators.runs import meant_by, tabled
+from proctor.scoring.flat import UNIT, read_flat
 from proctor.scoring.grade import Grade
+from proctor.scoring.score import Unit
 
 __all__ = [
     "SummaryGroup",
@@ -241,7 +242,18 @@ class SummaryGroup:
         if not found:
             return {}
         main = _default_metric(self.config)
-        return {**found, "score": found[main], "score_name": main}
+        return {**found, "score": found[main], "score_name": main, **self._unit(main, grades)}
+
+    def _unit(self, main: str, grades: Mapping[str, Grade]) -> dict[str, Unit]:
+        """Return the unit of means of scores in percent, or of shares; sums and transformed scores have none."""
+        mains = [grade.main for name in self.members if (grade := grades.get(name)) is not None]
+        units: set[Unit] = {each.unit for each in mains if each is not None}
+        if main not in _MEANS or self.config.get("transforms") or not units <= {"share", "percent"}:
+            return {}
+        return {UNIT: "percent" if "percent" in units else "share"} if units else {}
+
+
+_MEANS = frozenset({"naive_average", "weighted_average", "harmonic_mean"})
 
 
 def _values_of(members: Sequence[str], grades: Mapping[str, Grade]) -> dict[str, Mapping[str, Any]]:
@@ -256,6 +268,8 @@ def _values(grade: Grade, factor: float | None) -> Mapping[str, Any]:
     if factor is not None:
         shares = (score for score in grade.table if score.unit == "share" and score.number is not None)
         values |= {score.name: factor * score.number for score in shares}  # type: ignore[operator]
+    if "repeats" in grade.scores and grade.main is not None:
+        values = {**values, "repeats": grade.scores["repeats"], "score_name": grade.main.name}
     return values or grade.scores
 
 
@@ -313,7 +327,8 @@ class SummaryBoard:
                 numbers = {} if "error" in found else _numbers(found)
                 if numbers:
                     board.scores[model][name] = numbers
-                    board._list(name, sorted(numbers, key=_rank))
+                    ordered = list(numbers) if _is_repeated(found) else sorted(numbers, key=_rank)
+                    board._list(name, ordered)
         return board
 
     def _list(self, name: str, metrics: Sequence[str]) -> None:
@@ -399,7 +414,22 @@ def _numbers(found: Mapping[str, Any]) -> dict[str, float]:
     if found.get("score_name", "score") == "score":  # the evaluator itself calls one so
         own.add("score")
     numbers = {metric: value for metric, value in found.items() if metric in own and isinstance(value, int | float)}
+    if _is_repeated(found):
+        numbers = _of_repeats(numbers, str(found["score_name"]))
     return {metric: numbers[metric] for metric in tabled(numbers)}
+
+
+def _is_repeated(found: Mapping[str, Any]) -> bool:
+    """Whether ``--repeats`` made the main score; a config's own ``n`` leaves it the last run's, as upstream."""
+    return "repeats" in found or meant_by(str(found.get("score_name") or "")) is not None
+
+
+def _of_repeats(numbers: Mapping[str, float], main: str) -> dict[str, float]:
+    """Return scores of which none is of the last run alone, but the mean of all: the main one first."""
+    means = {base: value for name, value in numbers.items() if (base := meant_by(name)) is not None and base in numbers}
+    made = {name: means.get(name, value) for name, value in numbers.items() if meant_by(name) not in means}
+    first = main if main in made else meant_by(main)
+    return {first: made[first], **made} if first in made else made
 
 
 def _rank(metric: str) -> int:

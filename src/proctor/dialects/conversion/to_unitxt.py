@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from proctor.artifacts import fetch_artifact
 from proctor.dialects.conversion.gradings import Named, Reading
 from proctor.dialects.conversion.sharing import name_strange, own_metric, plain, put_positions
 from proctor.dialects.conversion.written import CHOICES, Written
+from proctor.scoring.processors import PostProcess
 from proctor.scoring.registry import UNITXT
 from proctor.scoring.text_functions import text_function_table
 
@@ -157,6 +159,8 @@ def _processor(written: Written, each: Named) -> Any:
     name_strange(written, UNITXT, each)
     if not each.system:
         operator: Any = each.name if not each.arguments else {"__type__": each.name, **each.arguments}
+        if not each.arguments and isinstance(found := fetch_artifact(each.name), PostProcess):
+            operator = found.operator.to_dict()  # a post-processor of the catalog holds one, and is none
         return {"__type__": "post_process", "operator": operator, "process_references": False}
     operator = {"__type__": "registered_processor", "function": each.name, "arguments": dict(each.arguments)}
     return {"__type__": "post_process", "operator": operator, "process_references": False}

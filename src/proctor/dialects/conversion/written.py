@@ -73,7 +73,8 @@ def written_out(exam: Exam, name: str, form: str) -> Written:
     columns = _columns(asked)
     compares = not isinstance(first, Generate)
     decoding = Decoding() if compares else first.decoding  # type: ignore[union-attr]
-    written = Written(name, [], compares, decoding, len(asked[0].requests), made, losses, **columns)
+    repeats = 1 if compares else len(asked[0].requests)  # choices are a request each where contexts differ (PPL)
+    written = Written(name, [], compares, decoding, repeats, made, losses, **columns)
     written.file = f"{name}-test.jsonl" if form == "eval.yaml" else f"{name}.{form}.jsonl"  # hubs find splits by name
     texts = _choosing(exam, asked, written) if compares else _writing(exam, asked, written)
     for question, text in zip(asked, texts, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proctor.dialects.lm_eval.fields import value_of
@@ -67,19 +67,35 @@ def group_scores(group: Group, grades: Mapping[str, Grade]) -> GroupScores:
     found = GroupScores({name: scored_count(grade) for name, grade in members.items()})
     for metric in group.metrics:
         for pipeline in metric.filters if metric.filters is not None else _pipelines(metric.metric, members):
-            having = dict(_scores_of(metric.metric, pipeline, members))
-            if not having:
-                continue
-            sizes = [_weight(members[name]) for name in having]
-            score = _aggregated(metric, "" if pipeline == ONLY else pipeline, list(having.values()), sizes)
-            found.table.append(score)
-            if without := [name for name in members if name not in having]:
-                found.without[score.name] = without
+            for reducer in _reducers(metric.metric, pipeline, members):
+                having = dict(_scores_of(metric.metric, pipeline, members, reducer))
+                sizes = [_weight(members[name]) for name in having]
+                score = _aggregated(metric, "" if pipeline == ONLY else pipeline, list(having.values()), sizes)
+                score = replace(score, name=f"{score.name}{reducer}")
+                found.table.append(score)
+                if without := [name for name in members if name not in having]:
+                    found.without[score.name] = without
     return found
+
+
+def _reducers(metric: str, pipeline: str, members: Mapping[str, Grade]) -> list[str]:
+    """Return what the names of a score end with where several answers were reduced: that of main scores first."""
+    mains: list[str] = []
+    others: list[str] = []
+    for grade in members.values():
+        keys = [score.name for score in grade.table if _is_of(score, metric, pipeline)]
+        for score in grade.table:
+            for key in keys:
+                if score.name == key or score.name.startswith(f"{key}:"):
+                    is_main = grade.main is not None and grade.main.name == score.name
+                    (mains if is_main else others).append(score.name.removeprefix(key))
+    return list(dict.fromkeys([*mains, *others]))
 
 
 def scored_count(grade: Grade) -> int:
     """Return how many instances were scored."""
+    if grade.questions is not None:
+        return len(grade.questions.places) - len(grade.questions.failures)
     return len(grade.predictions) - len(grade.failures)
 
 
@@ -105,10 +121,15 @@ def _pipelines(metric: str, members: Mapping[str, Grade]) -> list[str]:
     return sorted({score.grading or ONLY for score in scores if _is_of(score, metric)})
 
 
-def _scores_of(metric: str, pipeline: str, members: Mapping[str, Grade]) -> Iterator[tuple[str, Score]]:
+def _scores_of(
+    metric: str, pipeline: str, members: Mapping[str, Grade], reducer: str = ""
+) -> Iterator[tuple[str, Score]]:
     """Yield the tasks that have a score, with it; the name that the group uses comes first."""
     for name, grade in members.items():
-        found = [score for score in grade.table if _is_of(score, metric, pipeline)]
+        bare = [
+            replace(each, name=each.name.removesuffix(reducer)) for each in grade.table if each.name.endswith(reducer)
+        ]
+        found = [score for score in bare if _is_of(score, metric, pipeline)]
         if found:
             key = score_key(metric, pipeline)
             yield name, next((score for score in found if score.name == key), found[0])

@@ -11,6 +11,8 @@ from proctor.scoring.registry import LM_EVAL
 from proctor.scoring.score import Score, Unit
 from proctor.scoring.standard_errors import NO_ERROR
 
+OF_HUNDRED = frozenset({"bleu", "chrf", "ter"})
+"""Metrics that lm-eval itself gives of 100, as sacrebleu does; every other score of its is of 1."""
 ONLY = "none"
 """The pipeline of tasks without ``filter_list``; no name of a score shows it."""
 

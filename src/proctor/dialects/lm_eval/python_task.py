@@ -48,8 +48,8 @@ from proctor.recipes.repeats import repeated
 from proctor.recipes.selection import Opened, Selection
 from proctor.scoring.aggregations import mean
 from proctor.scoring.grade import Grade
-from proctor.scoring.grader import composed
 from proctor.scoring.grading import Mark
+from proctor.scoring.measuring import composed
 from proctor.scoring.row_values import RowAggregation, Values
 from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 

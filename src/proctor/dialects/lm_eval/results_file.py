@@ -21,13 +21,14 @@ from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.generation import generation_arguments
 from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.groups import group_scores, scored_count
-from proctor.dialects.lm_eval.names import ONLY
+from proctor.dialects.lm_eval.names import OF_HUNDRED, ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
 from proctor.dialects.lm_eval.python_task import python_task_of
 from proctor.dialects.lm_eval.tree import Group
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam, ScoredGroup
 from proctor.recipes.options import ExamOptions
+from proctor.scoring.flat import UNIT
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
 from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES, NO_ERROR
@@ -151,9 +152,15 @@ def _cells(table: Iterable[Score]) -> dict[str, Any]:
         if not isinstance(score.value, int | float):
             continue
         bare, pipeline = score.name.removesuffix(f",{score.grading}"), score.grading or ONLY
-        cells[f"{bare},{pipeline}"] = score.value
-        cells[f"{bare}_stderr,{pipeline}"] = NO_ERROR if score.stderr is None else score.stderr
+        scale = scale_of(bare, score.unit)
+        cells[f"{bare},{pipeline}"] = score.value * scale if scale != 1 else score.value
+        cells[f"{bare}_stderr,{pipeline}"] = NO_ERROR if score.stderr is None else score.stderr * scale
     return cells
+
+
+def scale_of(metric: str, unit: str) -> float:
+    """Return by what lm-eval's files have a score: they know no percent, but for metrics that lm-eval has of 100."""
+    return 0.01 if unit == "percent" and metric.partition(":")[0] not in OF_HUNDRED else 1.0
 
 
 def _bare_row(group: ScoredGroup) -> dict[str, Any]:
@@ -176,6 +183,7 @@ def _group_row(group: ScoredGroup, grades: Mapping[str, Grade], *, with_errors: 
         return None
     count = scores.get("num_of_instances")
     size = {"sample_len": count} if isinstance(count, int) else {}
+    value *= scale_of(main, str(scores.get(UNIT)))
     return {**_bare_row(group), **size, f"{main},{ONLY}": value, f"{main}_stderr,{ONLY}": NO_ERROR}
 
 

@@ -21,6 +21,7 @@ from proctor.dialects.lm_eval.results_file import (
     number_or_none,
     results_document,
     sanitized,
+    scale_of,
 )
 from proctor.dialects.lm_eval.task_pipelines import Scored
 from proctor.errors import OutputError
@@ -28,6 +29,7 @@ from proctor.ir import Choose, Converse, Decoding, Failure, Generate, Likelihood
 from proctor.recipes.exam import Answered, Exam
 from proctor.safe_files import subfolder, write_text, written
 from proctor.scoring.grade import Grade
+from proctor.scoring.main_column import score_column
 
 Answers = Callable[[Exam], Iterable[Answered]]
 """Returns an exam's items with their responses, as often as it is asked."""
@@ -215,11 +217,12 @@ def samples_of_grade(
 ) -> Iterator[dict[str, Any]]:
     """Yield the samples of an exam that is no task of lm-eval's: its scores stand in its grade."""
     shown = text_of or _payload
+    scales = _scales(grade)
     for place, each in enumerate(answers):
         exchange, failure = each.question.exchange, grade.failures.get(place)
         target = str(exchange.answer) if exchange.answer is not None else next(iter(exchange.references), "")
         metrics = {
-            name: value
+            name: value * scales[name] if name in scales else value
             for name, column in grade.instance_scores.items()
             if place < len(column) and (value := number_or_none(column[place])) is not None
         }
@@ -230,6 +233,20 @@ def samples_of_grade(
             "filtered_resps": [] if isinstance(filtered, Failure) else [filtered],
             "filter": ONLY,
         }, metrics, failure)  # fmt: skip
+
+
+def _scales(grade: Grade) -> dict[str, float]:
+    """Return by what to multiply scores of instances in percent to have them as the results have theirs."""
+    found = {}
+    for score in grade.table:
+        column = score_column(grade, score)
+        if column is not None and (column.whole == 100 if column.is_mean else _exceeds_one(column.values)):  # noqa: PLR2004 - percent
+            found[column.name] = scale_of(column.name, score.unit)
+    return {name: scale for name, scale in found.items() if scale != 1}
+
+
+def _exceeds_one(values: Sequence[float | None]) -> bool:
+    return any(value is not None and value > 1 for value in values)
 
 
 def _answers_of(response: Response) -> list[Any]:

@@ -125,6 +125,12 @@ def mean_of_runs(name: str, count: int) -> str:
     return f"{name} ({count} runs average)"
 
 
+def meant_by(name: str) -> str | None:
+    """Return of what a score is the mean over runs; ``None`` where it is none."""
+    found = _AVERAGE.fullmatch(name)
+    return None if found is None else found[1]
+
+
 def averaged(runs: Sequence[Mapping[str, Any]], project: str) -> dict[str, Any]:
     """Return the mean of each number over runs, named as upstream names it; other values as lists."""
     made: dict[str, Any] = {}
