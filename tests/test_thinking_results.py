@@ -207,8 +207,9 @@ def test_always_the_same_option_is_said(name, folder):
         likely = {text.strip(): (-1.0 if text.strip().endswith("yes") else -2.0) * len(text) for text in texts}
     said = run(CHOICES[name], {"log_likelihoods": likely})
     found = results()
-    assert found["all_answers"] == {"option": 0}
-    assert f"all {found['n']} answers are equal: option 1 was the likeliest every time" in said
+    place = int(name == "aisbench")  # whose labels are in the order of their letters: no, yes
+    assert found["all_answers"] == {"option": place}
+    assert f"all {found['n']} answers are equal: option {place + 1} was the likeliest every time" in said
     said = run(CHOICES[name], {"log_likelihoods": likely}, "--truncated", "fail", "--answers", "raw", output="idle")
     assert said.count("has no effect here") == 2
 

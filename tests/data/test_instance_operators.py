@@ -150,7 +150,7 @@ def test_an_applied_function_survives_a_file():
         "__type__": "apply",
         "function": "str.upper",
         "to_field": "c",
-        "_argv": ["a", "b"],
+        "_argv": ("a", "b"),
         "_kwargs": {"x": "d"},
     }
     assert fetch_artifact(data).to_dict() == data

@@ -251,6 +251,7 @@ class Metric(StreamingOperator):
 
     def _refusals(self, columns: Columns) -> list[tuple[int, Failure]]:
         anything = self.prediction_type is Any
+        is_number, wants_one = self.prediction_type in _NUMBERS, self.single_reference_per_prediction
         refused = []
         for position, (prediction, references) in enumerate(zip(columns.predictions, columns.references, strict=True)):
             if isinstance(prediction, Failure):
@@ -259,11 +260,11 @@ class Metric(StreamingOperator):
                 refused.append((position, references))
             elif (
                 not isinstance(references, (list, tuple))
-                or (self.single_reference_per_prediction and len(references) != 1)
+                or (wants_one and len(references) != 1)
                 or not (anything or self._fits(prediction, references))
             ):
                 refused.append((position, Failure("wrong_type", self._mismatch(prediction, references))))
-            elif self.prediction_type in _NUMBERS and (odd := _not_finite(prediction, *references)) is not None:
+            elif is_number and (odd := _not_finite(prediction, *references)) is not None:
                 what = f"{self.name} needs finite numbers, got {odd}"
                 refused.append((position, Failure("wrong_type", what, retryable=False)))
         return refused

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from proctor.compat.aisbench_names.failures import failure
 from proctor.dialects.aisbench.summary import SummaryBoard, SummaryTable
 from proctor.errors import ScoringError
+from proctor.safe_files import write_for_user
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 
 METRIC_WHITELIST = list(METRIC_ORDER)
@@ -188,8 +189,7 @@ class SummarySteps:
         return SummaryTable([], {model: raw_results[model] for model in self.model_abbrs}).raw_text()
 
     def _written(self, path: str, text: str, what: str) -> None:
-        with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - programs replace it
-            file.write(text)
+        write_for_user(path, text)
         self.logger.info(f"write {what} to {osp.abspath(path)}")  # noqa: PTH100
 
     def _folder(self, path: str) -> None:
