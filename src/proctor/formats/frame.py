@@ -61,9 +61,10 @@ class Frame:
             parts: The parts of the prompt.
             words_of: Returns a demo in words, its line breaks not applied.
         """
-        source, key = parts.source, (parts.system_prompt, parts.instruction, parts.target_prefix)
+        source = parts.source
         if not stands_alone(source):
             return None
+        key = parts.system_prompt, parts.instruction, parts.target_prefix
         filled = self._filled
         if filled is None or filled.key != key:
             if not _TEXT.issuperset(map(type, key)):  # others may be equal and look different

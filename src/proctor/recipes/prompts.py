@@ -51,6 +51,7 @@ class Prompts:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._most_demos = plan.most_demos
+        self._draws_templates = len(plan.templates) > 1
         self._lay_out = _compile_layout(plan.format)
         self._system_prompt = _compile_system_prompt(plan.system_prompt)
         self._template_ids: list[Any] = [to_data(template) for template in plan.templates]
@@ -65,7 +66,7 @@ class Prompts:
             pool: Where demos come from; a demo that is not of the pool is put in words anew each time.
         """
         plan = self._plan
-        which = self._template_of(instance)
+        which = self._template_of(instance) if self._draws_templates else 0
         template = plan.templates[which]
         shown: list[PooledDemo] | None = None
         if self._most_demos:
@@ -74,14 +75,13 @@ class Prompts:
         processed["__template__"] = self._template_ids[which]
         if "system_prompt" not in processed:
             processed["system_prompt"] = self._system_prompt(processed)
-        prompt = self._lay_out(processed, [each.demo for each in shown or ()], template)
-        size = (plan.pool_size or 0) if self._most_demos else 0
-        return Rendered(processed, prompt, template, shown, len(shown or ()), size)
+        if shown is None:
+            return Rendered(processed, self._lay_out(processed, [], template), template, None, 0, 0)
+        prompt = self._lay_out(processed, [each.demo for each in shown], template)
+        return Rendered(processed, prompt, template, shown, len(shown), plan.pool_size or 0)
 
     def _template_of(self, instance: Instance) -> int:
         """Return the place of the template that an instance is put in words with: its content draws it."""
-        if len(self._plan.templates) == 1:
-            return 0
         content = {**instance["input_fields"], **(instance.get("reference_fields") or {})}
         return int(random_stream(content).choice(range(len(self._plan.templates))))
 
@@ -127,14 +127,14 @@ def _from_parts(lay_out: LayOut) -> Laid:
     def lay(instance: Instance, demos: list[Demo], template: Template) -> Prompt:
         return lay_out(
             Parts(
-                source=instance["source"],
-                system_prompt=instance["system_prompt"],
-                instruction=instance["instruction"],
-                target_prefix=instance["target_prefix"],
-                demos=demos,
-                turns=instance.get("__turns__"),
-                media=instance.get("media") or {},
-                source_spans=lambda: template.source_spans(instance),
+                instance["source"],
+                instance["system_prompt"],
+                instance["instruction"],
+                instance["target_prefix"],
+                demos,
+                instance.get("__turns__"),
+                instance.get("media") or {},
+                lambda: template.source_spans(instance),
             )
         )
 

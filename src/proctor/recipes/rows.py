@@ -64,9 +64,10 @@ class RowMaker:
 def task_data_of(rendered: Rendered) -> Row:
     """Return the task's fields with metadata, as metrics see them (without demos)."""
     data = _fields_of(rendered.instance)
-    data["metadata"]["num_demos"] = rendered.num_demos
-    data["metadata"]["demos_pool_size"] = rendered.pool_size
-    data["metadata"]["template"] = rendered.instance["__template__"]
+    metadata = data["metadata"]
+    metadata["num_demos"] = rendered.num_demos
+    metadata["demos_pool_size"] = rendered.pool_size
+    metadata["template"] = rendered.instance["__template__"]
     return data
 
 

@@ -9,6 +9,7 @@ stream ``INFERENCE_STREAM``). Everything else in the row is dropped.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Final, get_args
 
 from typing_extensions import override
@@ -150,8 +151,9 @@ class Task(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        inputs = _FieldPicker(self, self.input_types)
-        references = None if stream_name == INFERENCE_STREAM else _FieldPicker(self, self.reference_types)
+        inputs = _FieldPicker(self, self.input_types).compiled()
+        is_asked = stream_name == INFERENCE_STREAM
+        references = None if is_asked else _FieldPicker(self, self.reference_types).compiled()
         metrics, defaults = self.metric_names, dict(self.defaults or {})
 
         def step(row: Row) -> Row:
@@ -198,14 +200,23 @@ class _FieldPicker:
         self.types = types
         self.checks = [(field, compile_check(kind)) for field, kind in types.items()]
         self.names = tuple(types)
-        self.plain = tuple(kind for kind in types.values() if any(kind is each for each in _PLAIN))
-        self.are_plain = bool(types) and len(self.plain) == len(types)
+
+    def compiled(self) -> Callable[[Row], Row]:
+        """Return what picks the fields; plain values are nearly always as they are to be: nobody looks closer then."""
+        names, plain = self.names, list(self.types.values())
+        if not names or not all(any(kind is each for each in _PLAIN) for kind in plain):
+            return self
+        if len(names) == 1:
+            (name,), (kind,) = names, plain
+            return lambda row: {name: value} if type(value := row.get(name)) is kind else self(row)
+
+        def pick(row: Row) -> Row:
+            values = list(map(row.get, names))
+            return dict(zip(names, values, strict=True)) if list(map(type, values)) == plain else self(row)
+
+        return pick
 
     def __call__(self, row: Row) -> Row:
-        if self.are_plain:  # nearly always as they are to be: nobody needs to look closer
-            values = tuple(map(row.get, self.names))
-            if tuple(map(type, values)) == self.plain:
-                return dict(zip(self.names, values, strict=True))
         picked = {}
         for field, check in self.checks:
             try:

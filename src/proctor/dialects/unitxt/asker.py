@@ -53,7 +53,9 @@ class RecipeAsker:
         pool = opened.pool if isinstance(opened.pool, DemoPool) else None
 
         def ask(place: Ask, row: Row, demos: Demos) -> Question:
-            shown = [pool[each] if pool is not None and isinstance(each, int) else each for each in demos]
+            shown: Sequence[Instance] = ()
+            if demos:
+                shown = [pool[each] if pool is not None and isinstance(each, int) else each for each in demos]
             return self._question(place.listed, self._rendered(cast("Instance", row), shown, pool, context))
 
         if self.seed is None:

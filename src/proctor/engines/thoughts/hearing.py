@@ -93,7 +93,9 @@ def heard(
     """
     if response.failure is not None or response.written or not response.texts:
         return response
-    is_marked = any(map(marks.any_mark.search, response.texts))
+    texts = response.texts
+    search = marks.any_mark.search
+    is_marked = any(map(search, texts)) if len(texts) > 1 else search(texts[0]) is not None
     if not is_marked and opening.family is None and _has_no_thoughts(response):
         return response
     apart = response.thoughts or ("",) * len(response.texts)
@@ -111,7 +113,7 @@ def heard(
 
 def _has_no_thoughts(response: Response) -> bool:
     """Whether nothing beside the texts speaks of thoughts: nothing came apart, and no text was cut off in them."""
-    if response.usage.thinking_tokens or any(response.thoughts):
+    if response.usage.thinking_tokens or (response.thoughts and any(response.thoughts)):
         return False
     return response.finish_reasons == _STOPPED or not any(map(is_cut_off, response.finish_reasons))
 
