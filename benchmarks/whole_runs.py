@@ -6,11 +6,11 @@ with its interval. What is measured is the process: reading, words, the response
     python benchmarks/whole_runs.py                 # 100,000 instances of each dialect
     python benchmarks/whole_runs.py 1000000 config  # so many of one of them: recipe, yaml, config
 
-The budget is that of a machine on which the YAML task took 15 CPU s before there was one grader for all dialects. A
-machine that needs 27 for that commit (1e826a2) took 16.7 (YAML), 16.8 (config) and 24.5 (recipe) in November 2026,
-shared with other work, where the budget is worth 14.6; peaks were 193, 172 and 150 MB. At the end of that month, on a
-machine of that kind and as busy: 10.1, 10.1 and 11.5 (best of two; the recipe took 12.2 before that day);
-a million instances of the recipe: 250 MB.
+The budget is that of a machine on which the YAML task took 15 CPU s before there was one grader for all dialects
+(commit 1e826a2). On one where that commit takes 13.9 (best of two, nothing else running), recipe, YAML and config took
+7.6, 6.7 and 6.2 at the end of November 2026: 0.54, 0.48 and 0.45 of it, where the budget is 0.53. On a busy machine all
+four take up to twice as long, so a number by itself says little: compare two trees on the same machine and minute.
+A million instances had peaks of 250 (recipe), 423 (YAML) and 352 MB (config).
 """
 
 from __future__ import annotations
