@@ -71,7 +71,7 @@ class DefaultSummarizer(SummarySteps):
         self.logger = self._name("AISLogger")()
         self.dataset_abbrs, self.summary_groups = dataset_abbrs, list(summary_groups)
         if prompt_db:
-            self.logger.warning("prompt_db is deprecated and no longer used. Please remove it from your config.")
+            self.logger.warning("prompt_db has no effect (nor has it upstream): leave it out of the config")
         self.model_cfgs, self.dataset_cfgs, self.work_dir = config["models"], config["datasets"], config["work_dir"]
         self.model_abbrs = self._models()
 
