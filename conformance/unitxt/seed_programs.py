@@ -39,7 +39,8 @@ _LACKS = {
     "model": re.compile(r"^error: the model .* cannot be loaded.*", re.MULTILINE),
 }  # fmt: skip
 ENGINE_MAP = "*=engines.stand_in"
-ENGINE = {"__type__": "scripted_engine", "answer": "yes [[10]]"}  # the first word a judge may say, and a rating
+# A first word, a rating and an option: what judges may say.
+ENGINE = {"__type__": "scripted_engine", "answer": "yes [[10]] excellent"}
 RAG_ROWS = """question,answer,contexts,context_ids,ground_truths,ground_truths_context_ids
 Who wrote it?,Ann wrote it.,"['Ann wrote it in 1815.', 'Rome is in Italy.']","['a', 'b']",['Ann'],['a']
 Where is it?,In Italy.,"['Rome is in Italy.', 'Ann wrote it.']","['b', 'c']","['Italy', 'In Italy']",['b']
