@@ -152,7 +152,7 @@ def memory_mb(pid: int, name: str = "VmHWM") -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
 
 
-def measure(folder: Path, count: int) -> bool:
+def measure_pages(folder: Path, count: int) -> bool:
     """Print the times of all pages of a run; return whether they are within the budgets."""
     first_budget = FIRST_SECONDS.get(count, TURN_SECONDS)
     good = True
@@ -204,7 +204,7 @@ def main() -> int:
     for count in dict.fromkeys((1_000, given.samples)):
         folder = given.folder / str(count)
         write_run(folder, count)
-        good &= measure(folder, count)
+        good &= measure_pages(folder, count)
     return 0 if good else 1
 
 

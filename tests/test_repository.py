@@ -37,6 +37,15 @@ def extra_of(node: ast.AST) -> str | None:
     return None
 
 
+class TestBenchmarks:
+    def test_each_can_be_measured_by_make_bench(self) -> None:
+        for path in sorted({*(ROOT / "benchmarks").glob("*.py")} - {ROOT / "benchmarks" / "run.py"}):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.FunctionDef) and node.name == "measure":
+                    needed = len(node.args.args) - len(node.args.defaults)
+                    assert needed == 0, f"{path.name}: make bench calls measure() with nothing"
+
+
 class TestMetadata:
     def test_the_core_stays_small(self):
         assert len(PROJECT["project"]["dependencies"]) <= 9
