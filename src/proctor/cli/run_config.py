@@ -41,13 +41,22 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, habits
     _trust(execution)
     origin = origin_of_model(options, path)
     jobs = {name: (spec, origin) for name, spec in _specs(path, options, habits.models).items()}
-    for idle, why in idle_sections(read_config(path)).items():
-        say(f"note: the config says what has no effect here: {idle}: {why}")
+    say_idle_sections(path)
     results, code = _run_all(jobs, execution, habits, **printed)
     if results:
         summarizer = _summarizer(habits, options)
         _write_summary(summary_of(path, _numbers(results), summarizer), results, execution.output)
     return code
+
+
+def say_idle_sections(path: Path) -> None:
+    """Say what a config says of the run and has no effect here.
+
+    Raises:
+        ProctorError: It cannot be read.
+    """
+    for idle, why in idle_sections(read_config(path)).items():
+        say(f"note: the config says what has no effect here: {idle}: {why}")
 
 
 def run_models(
