@@ -155,3 +155,13 @@ def test_what_is_read_at_the_top_of_a_file_is_not_called_useless():
         "summarizer": {"attr": "accuracy", "summary_groups": groups},
     }
     assert idle_sections(values) == {}
+
+
+@pytest.mark.parametrize(
+    "line, words", [("run_cfg=dict(num_gpus=8)", "run_cfg"), ("url='http://localhost:1'", "host_port")]
+)
+def test_what_has_no_effect_of_a_model_is_named_by_validate(line, words, said):
+    model = f"models = [dict(type='VLLMCustomAPIChat', abbr='m', model='x', host_port=1, {line})]"
+    told, code = said("validate", "datasets = [", f"{model}\ndatasets = [")
+    assert f"'m' says what has no effect here: {words} (" in told
+    assert code == 0

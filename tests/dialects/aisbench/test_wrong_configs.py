@@ -216,6 +216,18 @@ MODELS = [
     (SERVER, "host_port=8080", 'host_port=8080, traffic_cfg=dict(ramp_up_strategy="liner")', "did you mean 'linear'"),
     (SERVER, "host_port=8080", "host_port=8080, traffic_cfg=dict(burstiness=-1)", "'burstiness' is a number"),
     (SERVER, 'dict(role="HUMAN", prompt="{question}")', 'dict(role="ASK", prompt="{question}")', "'ASK' speaks in"),
+    (SERVER, "temperature=0.5", "temperatur=0.5", "did you mean 'temperature'"),
+    (SERVER, "temperature=0.5", "seeds=5", "did you mean 'seed'"),
+    (SERVER, "temperature=0.5", "messages=[]", "'messages' of generation_kwargs cannot be honoured"),
+    (SERVER, "temperature=0.5", "stream=True", "'stream' is a key of the model"),
+    (SERVER, "temperature=0.5", 'model="other"', "'model' is a key of the model"),
+    (SERVER, "host_port=8080", 'host_port=8080, meta_template=[dict(role="HUMAN")]', "a meta_template needs a 'round'"),
+    (SERVER, "type=VLLMCustomAPIChat, ", "", "the model 'm' has no type"),
+]
+MEDIA = [
+    ("txt=dict(text='{question}')", "did you mean 'text'"),
+    ("image=dict(image_url=dict(ur='{image}'))", "the template of 'image' needs 'image_url'"),
+    ("text=dict(type='text')", "the template of 'text' needs 'text'"),
 ]
 
 
@@ -246,6 +258,12 @@ def test_what_is_wrong_with_a_dataset_is_found(tmp_path, old, new, words):
 @pytest.mark.parametrize("names, old, new, words", MODELS, ids=lambda value: str(value)[:40])
 def test_what_is_wrong_with_a_model_is_found(tmp_path, names, old, new, words):
     assert words in said(validate(written(tmp_path, names, old, new)))
+
+
+@pytest.mark.parametrize("shape, words", MEDIA)
+def test_what_is_wrong_with_the_parts_of_a_multimodal_turn_is_found(tmp_path, shape, words):
+    turn = 'dict(role="HUMAN", prompt="{question}")'
+    assert words in said(validate(written(tmp_path, SERVER, turn, f'dict(role="HUMAN", prompt_mm=dict({shape}))')))
 
 
 @pytest.mark.parametrize("old, new, words", DATASETS, ids=lambda value: str(value)[:40])
