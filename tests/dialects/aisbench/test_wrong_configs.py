@@ -329,6 +329,9 @@ JUDGES = [
     ("judge_dataset_type=LLMJudgeDataset,", "", "needs judge_dataset_type"),
     ("judge_reader_cfg=", "judge_readr_cfg=", "did you mean 'judge_reader_cfg'"),
     ("= judge\n", '= "judge"\n', "judge_infer_cfg is not a dictionary"),
+    ("type=ZeroRetriever", "type=FixKRetriever, fix_id_list=[0]", "cannot be shown the examples of 'FixKRetriever'"),
+    ('"model_pred_uuid"', '"model_pred_uuid", test_range="[0:1]"', "every answer is judged"),
+    ("type=GenInferencer", "type=GenInferencer, multiround=True", "'multiround' of the judge's inferencer"),
 ]
 
 
@@ -336,6 +339,12 @@ def judged(folder, old="", new=""):
     path = written(folder, SERVER, "", "")
     path.write_text(IMPORTS + path.read_text() + JUDGE.replace(old, new, 1))
     return path
+
+
+def test_what_has_no_effect_of_a_judge_is_named(tmp_path):
+    asked = judged(tmp_path, "type=GenInferencer", "type=GenInferencer, max_out_len=5")
+    (exam,) = resolve_name(str(asked), ExamOptions())
+    assert "$.judge_infer_cfg.inferencer.max_out_len" in exam.source["without_effect"]
 
 
 @pytest.mark.parametrize("old, new, words", JUDGES, ids=lambda value: str(value)[:40])

@@ -123,6 +123,8 @@ class DatasetConfig:
         """Keys that have no effect here, by path, each with the reason."""
         found = without_effect(self.values, self.inferencer.kind, type_arguments(self.values.get("type")))
         found |= idle_labels(self.inference)
+        if (asked := judge_of(self.values)) is not None:
+            found |= asked.without_effect
         if _is_comparison(self.evaluation.get("evaluator")):
             for key in ("mode", "infer_order", "given_pred"):
                 found.pop(f"$.{key}", None)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature, project_named, signature_of
-from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
+from proctor.slips import slips
 
 Reasons = Mapping[str, str]
 

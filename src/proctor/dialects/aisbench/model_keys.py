@@ -14,10 +14,10 @@ from typing import Any
 
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys, Reasons, value_problem
 from proctor.dialects.aisbench.signatures import Signature, known_names, project_named, signature
-from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.template_keys import ROLES
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
+from proctor.slips import slips
 
 _OUTSIDE = {
     "opencompass": "type abbr run_cfg max_out_len batch_size summarizer_abbr pred_postprocessor min_out_len",

@@ -7,10 +7,10 @@ from typing import Any
 
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys
 from proctor.dialects.aisbench.signatures import Signature, known_names, signature_of
-from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
+from proctor.slips import slips
 
 _GROUP = ("name", "subsets", "weights", "metric", "std", "sum", "harmonic_mean", "transforms")
 _SWITCHES = ("std", "sum", "harmonic_mean")

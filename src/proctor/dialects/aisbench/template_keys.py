@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
-from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
+from proctor.slips import slips
 
 _SECTIONS = ("begin", "round", "end")
 _TURN = ("role", "fallback_role", "prompt", "prompt_mm", "begin", "end", "generate", "api_role")
