@@ -12,7 +12,8 @@ from proctor.cli.exam_options import split_names
 from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import Habits
 from proctor.cli.run_options import changed_spec, of_model, origin_of_model, spec_of_options
-from proctor.dialects.aisbench.reader import read_config
+from proctor.dialects.aisbench.models import model_config
+from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.resolve import configs_of
 from proctor.dialects.aisbench.run_sections import idle_sections
 from proctor.dialects.aisbench.summary import SummaryTable, named_summarizer, summary_of, summary_of_datasets
@@ -41,13 +42,32 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, habits
     _trust(execution)
     origin = origin_of_model(options, path)
     jobs = {name: (spec, origin) for name, spec in _specs(path, options, habits.models).items()}
-    for idle, why in idle_sections(read_config(path)).items():
-        say(f"note: the config says what has no effect here: {idle}: {why}")
+    say_idle_sections(path)
     results, code = _run_all(jobs, execution, habits, **printed)
     if results:
         summarizer = _summarizer(habits, options)
         _write_summary(summary_of(path, _numbers(results), summarizer), results, execution.output)
     return code
+
+
+def say_idle_sections(path: Path) -> None:
+    """Say what a config says of the run and has no effect here.
+
+    Raises:
+        ProctorError: It cannot be read.
+    """
+    for idle, why in idle_sections(read_config(path)).items():
+        say(f"note: the config says what has no effect here: {idle}: {why}")
+
+
+def say_idle_of_models(path: Path) -> None:
+    """Say which keys of a config's models have no effect here, and through what they are asked instead.
+
+    Raises:
+        ProctorError: It cannot be read, or has a model with problems.
+    """
+    for note in dict.fromkeys(note for model in models_of(read_config(path)) for note in model_config(model).notes):
+        say(f"note: {note}")
 
 
 def run_models(

@@ -76,6 +76,7 @@ def _check_table(path: Path) -> tuple[int, list[Diagnostic]]:
 def _say_effects(path: Path) -> None:
     """Say what the exams of a file do; what keeps it from being read is among the problems."""
     from proctor.cli.exam_options import say_effects, say_idle_keys
+    from proctor.cli.run_config import say_idle_of_models, say_idle_sections
     from proctor.dialects.resolve import resolve_tasks
 
     if not path.is_file():
@@ -84,6 +85,10 @@ def _say_effects(path: Path) -> None:
         exams = resolve_tasks([str(path)])
         say_idle_keys(exams)
         say_effects(exams)
+    if path.suffix == ".py":
+        with suppress(ProctorError):
+            say_idle_sections(path)
+            say_idle_of_models(path)
 
 
 def _check_named(names: Sequence[str], include_paths: Sequence[str]) -> tuple[int, list[Diagnostic]]:

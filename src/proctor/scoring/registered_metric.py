@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import Parameter, signature
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args, get_origin
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
@@ -245,6 +246,22 @@ def check_arguments(entry: MetricEntry, arguments: Mapping[str, Any]) -> None:
     given = {**entry.arguments, **arguments}
     if lacking := [each.name for each in known if each.default is Parameter.empty and each.name not in given]:
         raise ScoringError(f"'{entry.name}' needs the argument '{lacking[0]}'")
+    for each in known:
+        if (words := _words(each)) and each.name in given and given[each.name] not in words:
+            what = f"'{entry.name}' has no {each.name} {given[each.name]!r}"
+            hint = did_you_mean(str(given[each.name]), words) or f"choose one of {', '.join(words)}"
+            raise ScoringError(what, hint=hint)
+
+
+def _words(parameter: Parameter) -> list[str]:
+    """Return the words of which a parameter is one (``Literal["a", "b"]``); none where it may be anything."""
+    annotation = parameter.annotation
+    if isinstance(annotation, str):
+        named = " ".join(annotation.split())
+        if not named.startswith("Literal["):
+            return []
+        return list(ast.literal_eval(f"({named[len('Literal[') : -1].rstrip(', ')},)"))
+    return list(get_args(annotation)) if get_origin(annotation) is Literal else []
 
 
 def is_number(value: Any) -> bool:

@@ -191,3 +191,21 @@ def test_what_reads_a_models_answers_is_checked_with_the_file(reads, message, tm
     found = [f"{each.path} {each.what}" for each in validate(tmp_path / "config.py")]
     assert len(found) == bool(message), found
     assert all(message in each and each.startswith("$.pred_postprocessor") for each in found), found
+
+
+@pytest.mark.parametrize(
+    "kind, key, value, hint",
+    [
+        ("TEXTVQADataset", "image_type", "image_bas64", "did you mean 'image_base64'"),
+        ("TEXTVQADataset", "image_type", "base64", "image_base64"),
+        ("RefCOCODataset", "image_type", "image_path", "path"),
+        ("RealworldQADataset", "image_type", "file", "image_path or image_base64"),
+        ("VideoBenchDataset", "video_type", "path", "video_path"),
+        ("VocalSoundDataset", "audio_type", "audio", "audio_path"),
+    ],
+)
+def test_a_way_to_send_pictures_that_there_is_not(kind, key, value, hint):
+    values = ConfigDict({**dataset(), "type": Reference(f"ais_bench.benchmark.datasets.{kind}"), key: value})
+    with pytest.raises(ProctorError, match=f"there is no {key} '{value}'") as caught:
+        dataset_config(values)
+    assert hint in str(caught.value)

@@ -216,6 +216,18 @@ MODELS = [
     (SERVER, "host_port=8080", 'host_port=8080, traffic_cfg=dict(ramp_up_strategy="liner")', "did you mean 'linear'"),
     (SERVER, "host_port=8080", "host_port=8080, traffic_cfg=dict(burstiness=-1)", "'burstiness' is a number"),
     (SERVER, 'dict(role="HUMAN", prompt="{question}")', 'dict(role="ASK", prompt="{question}")', "'ASK' speaks in"),
+    (SERVER, "temperature=0.5", "temperatur=0.5", "did you mean 'temperature'"),
+    (SERVER, "temperature=0.5", "seeds=5", "did you mean 'seed'"),
+    (SERVER, "temperature=0.5", "messages=[]", "'messages' of generation_kwargs cannot be honoured"),
+    (SERVER, "temperature=0.5", "stream=True", "'stream' is a key of the model"),
+    (SERVER, "temperature=0.5", 'model="other"', "'model' is a key of the model"),
+    (SERVER, "host_port=8080", 'host_port=8080, meta_template=[dict(role="HUMAN")]', "a meta_template needs a 'round'"),
+    (SERVER, "type=VLLMCustomAPIChat, ", "", "the model 'm' has no type"),
+]
+MEDIA = [
+    ("txt=dict(text='{question}')", "did you mean 'text'"),
+    ("image=dict(image_url=dict(ur='{image}'))", "the template of 'image' needs 'image_url'"),
+    ("text=dict(type='text')", "the template of 'text' needs 'text'"),
 ]
 
 
@@ -246,6 +258,12 @@ def test_what_is_wrong_with_a_dataset_is_found(tmp_path, old, new, words):
 @pytest.mark.parametrize("names, old, new, words", MODELS, ids=lambda value: str(value)[:40])
 def test_what_is_wrong_with_a_model_is_found(tmp_path, names, old, new, words):
     assert words in said(validate(written(tmp_path, names, old, new)))
+
+
+@pytest.mark.parametrize("shape, words", MEDIA)
+def test_what_is_wrong_with_the_parts_of_a_multimodal_turn_is_found(tmp_path, shape, words):
+    turn = 'dict(role="HUMAN", prompt="{question}")'
+    assert words in said(validate(written(tmp_path, SERVER, turn, f'dict(role="HUMAN", prompt_mm=dict({shape}))')))
 
 
 @pytest.mark.parametrize("old, new, words", DATASETS, ids=lambda value: str(value)[:40])
@@ -311,6 +329,9 @@ JUDGES = [
     ("judge_dataset_type=LLMJudgeDataset,", "", "needs judge_dataset_type"),
     ("judge_reader_cfg=", "judge_readr_cfg=", "did you mean 'judge_reader_cfg'"),
     ("= judge\n", '= "judge"\n', "judge_infer_cfg is not a dictionary"),
+    ("type=ZeroRetriever", "type=FixKRetriever, fix_id_list=[0]", "cannot be shown the examples of 'FixKRetriever'"),
+    ('"model_pred_uuid"', '"model_pred_uuid", test_range="[0:1]"', "every answer is judged"),
+    ("type=GenInferencer", "type=GenInferencer, multiround=True", "'multiround' of the judge's inferencer"),
 ]
 
 
@@ -318,6 +339,12 @@ def judged(folder, old="", new=""):
     path = written(folder, SERVER, "", "")
     path.write_text(IMPORTS + path.read_text() + JUDGE.replace(old, new, 1))
     return path
+
+
+def test_what_has_no_effect_of_a_judge_is_named(tmp_path):
+    asked = judged(tmp_path, "type=GenInferencer", "type=GenInferencer, max_out_len=5")
+    (exam,) = resolve_name(str(asked), ExamOptions())
+    assert "$.judge_infer_cfg.inferencer.max_out_len" in exam.source["without_effect"]
 
 
 @pytest.mark.parametrize("old, new, words", JUDGES, ids=lambda value: str(value)[:40])

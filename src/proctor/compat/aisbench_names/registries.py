@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from proctor.errors import UnknownArtifactError, did_you_mean
+from proctor.logs import get_logger
+
+_PLUGINS = "ais_bench.benchmark_plugins"
+"""The group of entry points under which packages add classes to AISBench."""
 
 Look = Callable[[str], Any]
 
@@ -17,14 +23,17 @@ class Registry:
     Args:
         name: What it is called in errors.
         look: Returns what Proctor has under a name, or ``None``.
-        more: Without effect: places of plug-ins, which mmengine's registry imports.
+        locations: Modules that register more: those that are not upstream's are imported when a name is not found.
+        more: Without effect: parents and scopes, which mmengine's registry has.
     """
 
-    def __init__(self, name: str, look: Look | None = None, **more: Any) -> None:
+    def __init__(self, name: str, look: Look | None = None, locations: Sequence[str] = (), **more: Any) -> None:
         del more
         self.name = name
         self._look = look
         self._own: dict[str, Any] = {}
+        self.kind = ""  # below which module plug-ins have more of it, until they have been looked for
+        self._locations = [each for each in locations if not each.startswith("ais_bench.")]
 
     @property
     def module_dict(self) -> Mapping[str, Any]:
@@ -41,7 +50,15 @@ class Registry:
         """Return what a name stands for, ``None`` where it stands for nothing."""
         short = name.rpartition(".")[2]
         found = self._own.get(name, self._own.get(short))
-        return found if found is not None or self._look is None else self._look(short)
+        if found is None and self._look is not None:
+            found = self._look(short)
+        if found is None and self.kind:
+            self._locations += get_plugin_locations(self.kind)
+            self.kind = ""
+        while found is None and self._locations:
+            import_module(self._locations.pop(0))
+            found = self._own.get(name, self._own.get(short))
+        return found
 
     def register_module(self, name: str | Sequence[str] | None = None, force: bool = True, module: Any = None) -> Any:
         """Register a class or a function: as a decorator, or directly.
@@ -164,10 +181,58 @@ def build_from_cfg(cfg: Mapping[str, Any]) -> Any:
     return PARTITIONERS.build(cfg)
 
 
-def get_locations(module_name: str) -> list[str]:
-    """Return where classes of a kind (``models`` …) are: upstream's module; plug-ins are found by name."""
-    return [f"ais_bench.benchmark.{module_name}"]
+def get_locations(module_dir: str) -> list[str]:
+    """Return where classes of a kind (``models`` …) are: upstream's module, and those of installed plug-ins."""
+    return [f"ais_bench.benchmark.{module_dir}", *get_plugin_locations(module_dir)]
 
 
-NAMES = ("Registry", "build_from_cfg", "get_locations", "load_class", *sorted(NAMED), *PLAIN)
+def get_plugin_locations(module_dir: str) -> list[str]:
+    """Return the modules of a kind that installed plug-ins of AISBench have; none of them is imported.
+
+    A plug-in that cannot be loaded is named in a warning, and left out, as upstream leaves it out.
+    """
+    found: list[str] = []
+    try:
+        listed = entry_points().select(group=_PLUGINS)
+    except Exception as error:  # noqa: BLE001 - what is installed is broken; said, and the rest works without it
+        get_logger().warning("plug-ins of AISBench cannot be listed: %s", error)
+        return found
+    for entry in listed:
+        try:
+            package = entry.load()
+            if _submodule_exists(package, module_dir):
+                found.append(f"{package.__name__}.{module_dir}")
+        except Exception as error:  # noqa: BLE001 - a plug-in is anybody's code; said, and the others are found
+            get_logger().warning("the plug-in %s of AISBench cannot be loaded: %s", entry, error)
+    return found
+
+
+def _submodule_exists(pkg: Any, module_dir: str) -> bool:
+    """Whether a package has a module or a package of this name, by its files."""
+    folders = (Path(each).joinpath(*module_dir.split(".")) for each in getattr(pkg, "__path__", None) or ())
+    return any(folder.is_dir() or folder.with_suffix(".py").is_file() for folder in folders)
+
+
+_KINDS = {
+    "TEXT_POSTPROCESSORS": "utils.postprocess.text_postprocessors",
+    "ICL_EVALUATORS": "openicl.icl_evaluator",
+    "EVALUATORS": "evaluators",
+    "ICL_PROMPT_TEMPLATES": "openicl.icl_prompt_template",
+    "MODELS": "models",
+    "LOAD_DATASET": "datasets",
+    "PARTITIONERS": "partitioners",
+    "RUNNERS": "runners",
+    "TASKS": "tasks",
+    "ICL_RETRIEVERS": "openicl.icl_retriever",
+    "PERF_METRIC_CALCULATORS": "calculators",
+    "ICL_INFERENCERS": "openicl.icl_inferencer",
+    "ICL_DATASET_READERS": "openicl.icl_dataset_reader",
+}
+"""Registries, each with the module below which upstream and its plug-ins have what it holds."""
+
+
+for _name, _kind in _KINDS.items():
+    globals()[_name].kind = _kind
+
+NAMES = ("Registry", "build_from_cfg", "get_locations", "get_plugin_locations", "load_class", *sorted(NAMED), *PLAIN)
 """What the module gives."""

@@ -55,12 +55,13 @@ def evaluator_class(name: str, project: str) -> type[BaseEvaluator] | None:
     return type(name, bases, {"kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
 
 
-@cache
 def text_postprocessor(name: str, project: str = "aisbench") -> Callable[..., Any] | None:
     """Return a post-processor as a function of a text and its arguments; ``None`` where there is none."""
-    if name not in postprocessor_names():
-        return None
+    return _text_function(_function_of(name, project), project) if name in postprocessor_names() else None
 
+
+@cache
+def _text_function(name: str, project: str) -> Callable[..., Any]:
     taken = signature(project, "postprocessors", name)
     order = [] if taken is None else [*taken.needed, *taken.defaults]
 
@@ -72,6 +73,29 @@ def text_postprocessor(name: str, project: str = "aisbench") -> Callable[..., An
 
     process.__name__, process.__doc__ = name, f"``{name}``, as Proctor has it."
     return process
+
+
+def _function_of(name: str, project: str) -> str:
+    """Return upstream's function that a registry has under a name: the one that is computed and called the same."""
+    table = _postprocessors()
+    if name not in table or name.endswith("postprocess"):
+        return name
+    same = [
+        each
+        for each in table
+        if each.endswith("postprocess") and table[each] == table[name]
+        if signature(project, "postprocessors", each) == signature(project, "postprocessors", name)
+    ]
+    own = [each for each in same if each.startswith(name.replace("-", "_"))] or same
+    return own[0] if len(own) == 1 else name
+
+
+@cache
+def _postprocessors() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(
+        files("proctor.scoring.postprocessors").joinpath("postprocessors.json").read_bytes()
+    )
+    return found
 
 
 def compute_pass_at_k(n: int, c: int, k: int) -> float:
@@ -125,8 +149,7 @@ def datasets(project: str) -> list[str]:
 
 def text_functions() -> list[str]:
     """Return the names of post-processors that are functions upstream."""
-    table = json.loads(files("proctor.scoring.postprocessors").joinpath("postprocessors.json").read_bytes())
-    return [name for name in table if name.isidentifier()]
+    return [name for name in _postprocessors() if name.isidentifier()]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ from proctor.errors import Diagnostic, did_you_mean
 
 _DIALOGUE = frozenset({"begin", "round", "end"})
 _COMPARING = ("PPLInferencer", "LLInferencer")
+_WRITING = ("GenInferencer", "SCInferencer")
 _TALKING = "MultiTurnGenInferencer"
 
 
@@ -20,22 +21,50 @@ def asking_problems(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
     Args:
         inference: The ``infer_cfg``.
     """
-    inferencer, own = (inference.get(key) for key in ("inferencer", "prompt_template"))
-    template = own.get("template") if isinstance(own, Mapping) else None
-    if not isinstance(inferencer, Mapping) or not isinstance(template, Mapping):
+    inferencer, template = inference.get("inferencer"), _asked(inference)
+    if not isinstance(inferencer, Mapping):
         return
     kind, labels = short_name(inferencer.get("type", "")), inferencer.get("labels")
     where, path = location_of(inferencer), "$.infer_cfg.inferencer"
-    if kind in _COMPARING and isinstance(labels, list | tuple) and not template.keys() <= _DIALOGUE:
+    if kind in _COMPARING and (isinstance(template, str) or _is_dialogue(template)):
+        what, why = (
+            "every label has the same prompt",
+            f"{kind} compares the prompts of labels, and the template has none",
+        )
+        yield Diagnostic(what, where, path, why, "template={'A': …, 'B': …}, or type=GenInferencer")
+    if not isinstance(template, Mapping):
+        return
+    if kind in _COMPARING and isinstance(labels, list | tuple) and not _is_dialogue(template):
         for label in (each for each in labels if each not in template):
             hint = did_you_mean(str(label), map(str, template)) or f"it has {', '.join(map(str, template))}"
             what = f"the template has no words for the label {label!r}"
             yield Diagnostic(what[:LONGEST_SHOWN], where, f"{path}.labels", hint=hint[:LONGEST_SHOWN])
-    if kind == _TALKING and template.keys() <= _DIALOGUE and not _speaks(template.get("round")):
+    if kind == _TALKING and _is_dialogue(template) and not _speaks(template.get("round")):
         what = "no turn of the dialogue is the model's"
         yield Diagnostic(
             what, where, path, f"{_TALKING} asks for the turns of BOT", "dict(role='BOT', prompt='{answer}')"
         )
+
+
+def idle_labels(inference: Mapping[str, Any]) -> dict[str, str]:
+    """Return the labels of a template that nobody is asked with: a model that writes is asked with the first one."""
+    inferencer, template = inference.get("inferencer"), _asked(inference)
+    if not isinstance(inferencer, Mapping) or not isinstance(template, Mapping) or _is_dialogue(template):
+        return {}
+    name, (first, *others) = short_name(inferencer.get("type", "")), template
+    why = f"{name} asks with the words of the first label, {first!r}"
+    part = "prompt_template" if inference.get("prompt_template") else "ice_template"
+    return {f"$.infer_cfg.{part}.template.{each}": why for each in others} if name in _WRITING else {}
+
+
+def _asked(inference: Mapping[str, Any]) -> Any:
+    """Return the words that are asked: those of the ``prompt_template``, or of the examples where there is none."""
+    own = inference.get("prompt_template") or inference.get("ice_template")
+    return own.get("template") if isinstance(own, Mapping) else None
+
+
+def _is_dialogue(template: Any) -> bool:
+    return isinstance(template, Mapping) and template.keys() <= _DIALOGUE
 
 
 def _speaks(turns: Any) -> bool:

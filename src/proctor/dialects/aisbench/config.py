@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proctor.dialects.aisbench.absent_evaluators import RECORDED_ONLY
-from proctor.dialects.aisbench.asking_checks import asking_problems
+from proctor.dialects.aisbench.asking_checks import asking_problems, idle_labels
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
 from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
@@ -122,6 +122,9 @@ class DatasetConfig:
     def without_effect(self) -> dict[str, str]:
         """Keys that have no effect here, by path, each with the reason."""
         found = without_effect(self.values, self.inferencer.kind, type_arguments(self.values.get("type")))
+        found |= idle_labels(self.inference)
+        if (asked := judge_of(self.values)) is not None:
+            found |= asked.without_effect
         if _is_comparison(self.evaluation.get("evaluator")):
             for key in ("mode", "infer_order", "given_pred"):
                 found.pop(f"$.{key}", None)

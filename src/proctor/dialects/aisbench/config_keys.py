@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature, project_named, signature_of
-from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
+from proctor.slips import slips
 
 Reasons = Mapping[str, str]
 
@@ -49,7 +49,8 @@ class Keys:
                     f"'{key}' of {what} cannot be honoured", where, f"{path}.{key}", self.refused[key], self.hint
                 )
             elif key not in self.used and key not in self.idle:
-                hint = did_you_mean(str(key), self.used) or f"it has {', '.join(sorted(self.used))}"
+                hint = did_you_mean(str(key), self.used) or home_of(str(key), path)
+                hint = hint or f"it has {', '.join(sorted(self.used))}"
                 yield Diagnostic(f"{what} knows no '{key}'", where, f"{path}.{key}", hint=hint)
 
     def of_class(
@@ -293,7 +294,7 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
             yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
         elif not _is_argument(key, arguments, taken):
             known = [*sorted({*(arguments or ()), *(taken.names if taken is not None else ())}), *sorted(DATASET_PARTS)]
-            hint = did_you_mean(str(key), known) or f"it has {', '.join(known)}"
+            hint = did_you_mean(str(key), known) or home_of(str(key), "$") or f"it has {', '.join(known)}"
             yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
     if taken is not None and arguments is not None and where is not None:  # a program may bring the rows itself
         for key in taken.needed:
@@ -303,6 +304,36 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
 
 _LOADING = frozenset(("abbr", "path", "name", "split", "data_files", "data_dir", "revision", *DATASET_PARTS))
 """What datasets have whose class hands everything on to ``datasets.load_dataset``."""
+
+
+def home_of(key: str, path: str) -> str:
+    """Return a hint that names the part of a config where a key belongs; empty where it belongs here, or nowhere."""
+    for part, keys in _homes().items():
+        if key in keys and part != path.removeprefix("$.") and key not in _EVERYWHERE:
+            return f"{key} is a key of {part}"
+    return ""
+
+
+_EVERYWHERE = ("type", "abbr", "path")
+
+
+def _homes() -> dict[str, frozenset[str]]:
+    return {
+        "reader_cfg": READER.used,
+        "infer_cfg": INFERENCE.used,
+        "eval_cfg": EVALUATION.used,
+        "infer_cfg.inferencer": INFERENCERS["gen"].used | INFERENCERS["chat"].used,
+        "infer_cfg.retriever": frozenset({"fix_id_list", "ice_num", "ice_separator", "ice_eos_token"}),
+        "infer_cfg.prompt_template": frozenset({"template", "ice_token", "sep_token"}),
+        "the dataset": DATASET_PARTS,
+        "a model": _OF_MODELS,
+        "a model's generation_kwargs": frozenset(_UNSAMPLED) | {"num_return_sequences", "repetition_penalty", "stop"},
+    }
+
+
+_OF_MODELS = frozenset(
+    ("generation_kwargs", "stream", "request_rate", "retry", "batch_size", "meta_template", "host_ip", "host_port")
+)
 
 
 def _owner(key: str, arguments: Collection[str] | None, taken: Signature | None) -> str:

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys
-from proctor.dialects.aisbench.datasets.custom import custom_dataset
+from proctor.dialects.aisbench.datasets.custom import custom_dataset, words_of
+from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.judged_names import judged_names
 from proctor.dialects.aisbench.reader import datasets_of
 from proctor.dialects.aisbench.run_sections import section_problems
 from proctor.dialects.aisbench.signatures import project_named
 from proctor.dialects.aisbench.summarizer_keys import summarizer_problems
 from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
-from proctor.errors import Diagnostic, ProctorError, closest
+from proctor.errors import Diagnostic, ProctorError, closest, did_you_mean
 from proctor.scoring.text_distance import levenshtein
 
 _SLIPS = 2
@@ -50,17 +51,10 @@ def file_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """
     yield from _name_problems(values)
     yield from section_problems(values)
-    for name in ("datasets", "models"):
-        listed = values.get(name)
-        if listed is not None and not isinstance(listed, list | tuple):
-            yield Diagnostic(f"'{name}' is not a list", location_of(listed), f"$.{name}", f"it is {_shown(listed)}")
-        elif listed is not None and not listed and name == "datasets":  # models are often given on the command line
-            yield Diagnostic("'datasets' is empty", None, "$.datasets", hint="datasets = [dict(…), …]")
-        for place, each in enumerate(listed if isinstance(listed, list | tuple) else ()):
-            for entry in each if isinstance(each, list | tuple) else [each]:
-                if not isinstance(entry, Mapping | list | tuple):
-                    path, what = f"$.{name}[{place}]", f"an entry of '{name}' is not a dictionary"
-                    yield Diagnostic(what, None, path, f"it is {_shown(entry)}")
+    yield from _list_problems(values)
+    for dataset in _datasets(values):
+        if is_custom(dataset):
+            yield from custom_problems(dataset, project_of_file(values))
     summarizer = values.get("summarizer")
     if isinstance(summarizer, Mapping):
         yield from summarizer_problems(summarizer, _dataset_names(values))
@@ -68,12 +62,36 @@ def file_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield Diagnostic("the summarizer is not a dictionary", None, "$.summarizer", f"it is {_shown(summarizer)}")
 
 
+def _list_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield lists of datasets and models that are none, and entries that are neither and would be left out."""
+    for name in ("datasets", "models"):
+        listed = values.get(name)
+        if listed is not None and not isinstance(listed, list | tuple):
+            yield Diagnostic(f"'{name}' is not a list", location_of(listed), f"$.{name}", f"it is {_shown(listed)}")
+        elif listed is not None and not listed and name == "datasets":  # models are often given on the command line
+            yield Diagnostic("'datasets' is empty", None, "$.datasets", hint="datasets = [dict(…), …]")
+    for name, listed in values.items():
+        is_read = name in ("datasets", "models") or (name.endswith("_datasets") and "datasets" not in values)
+        for place, each in enumerate(listed if is_read and isinstance(listed, list | tuple) else ()):
+            path, what = f"$.{name}[{place}]", f"an entry of '{name}' is not a dictionary"
+            if isinstance(each, list | tuple) and any(isinstance(one, Mapping) for one in each):
+                inner = next(one for one in each if isinstance(one, Mapping))
+                yield Diagnostic(what, location_of(inner), path, "it is a list", f"{name} = [*first, *second]")
+            elif not isinstance(each, Mapping) and name in ("datasets", "models"):
+                yield Diagnostic(what, None, path, f"it is {_shown(each)}")
+
+
+def _datasets(values: Mapping[str, Any]) -> list[ConfigDict]:
+    """Return the datasets of a file; what is wrong with its lists is said by itself."""
+    try:
+        return datasets_of(values)
+    except ProctorError:
+        return []
+
+
 def _dataset_names(values: Mapping[str, Any]) -> list[str]:
     """Return what a summarizer may call the datasets of a file."""
-    try:
-        listed = datasets_of(values)
-    except ProctorError:
-        return []  # what is wrong with them is said by itself
+    listed = _datasets(values)
     judged = judged_names(listed)
     return [judged.get(name, name) for name in map(abbr_of, listed)]
 
@@ -99,9 +117,24 @@ def is_custom(dataset: Mapping[str, Any]) -> bool:
     return "type" not in dataset and "path" in dataset and "infer_cfg" not in dataset
 
 
-def custom_problems(dataset: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """Yield keys of a custom dataset that nothing reads."""
+def custom_problems(dataset: Mapping[str, Any], project: str) -> Iterator[Diagnostic]:
+    """Yield keys of a custom dataset that nothing reads, and values that there are not.
+
+    Args:
+        dataset: As it was written.
+        project: Whose kinds of files are meant.
+    """
+    where = location_of(dataset)
+    if isinstance(dataset.get("evaluator"), Mapping):
+        why = "it is one of OpenCompass' chatml_datasets, whose rows are whole conversations with prompts of their own"
+        yield Diagnostic("the dataset cannot be asked here", where, "$.evaluator", why, "a dataset with infer_cfg")
+        return
     yield from Keys(_CUSTOM).problems(dataset, "a custom dataset", "$")
+    for key, known in words_of(project).items():
+        if (given := dataset.get(key)) is not None and given not in known:
+            hint = did_you_mean(str(given), known) or ", ".join(known)
+            yield Diagnostic(f"there is no {key} {given!r}"[:LONGEST_SHOWN], where, f"$.{key}", hint=hint)
+    yield from range_problems(dataset, where, "$")
 
 
 def filled(dataset: ConfigDict, values: Mapping[str, Any]) -> ConfigDict:

@@ -15,6 +15,7 @@ from proctor.dialects.aisbench.evaluators import (
     evaluated,
     grading_problems,
     is_class,
+    is_known,
     is_recorded_only,
     prediction_functions,
     processed,
@@ -27,8 +28,8 @@ from proctor.dialects.aisbench.inferencers import CHAT, TEXT_PPL
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.readings import TURN, Reader
-from proctor.dialects.aisbench.values import short_name
-from proctor.errors import Diagnostic, ProctorError
+from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.scoring.evaluators.cases import Cases
@@ -72,6 +73,7 @@ class ConfigGrader:
         """Yield what can be known before anybody is asked: evaluators and post-processors that there are not."""
         if self._is_scored:
             yield from grading_problems(self._config.evaluation, self._model_postprocessor)
+            yield from reference_problems(self._config)
             yield from row_problems(self._config.evaluation, self._references)
             if (judge := judge_of(self._config.values)) is not None:
                 yield from judge.problems()
@@ -120,8 +122,46 @@ class ConfigGrader:
             has_turns=kind == CHAT and not in_rounds,
             is_judged=judge is not None,
             column=column,
+            compares=output is not None or kind in _OWN_REFERENCES or judge is not None,
         )
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
+
+
+_OWN_REFERENCES = (CHAT, TEXT_PPL)
+"""What needs no output column: conversations bring what would have been said, and losses are compared with nothing."""
+_ASKING = ("LMEvaluator", "GenericLLMEvaluator", "CascadeEvaluator", "ATLASLLMEvaluator")
+"""Evaluators by a judge, whose prompts need not show a right answer."""
+_NO_REFERENCES = "the evaluator compares answers with right ones, and reader_cfg names no output_column"
+
+
+def reference_problems(config: DatasetConfig) -> Iterator[Diagnostic]:
+    """Yield an evaluator that sees nothing but answers and references, where no column holds references."""
+    judge = config.evaluation.get("evaluator") or {}
+    if config.reader.get("output_column") is not None or config.inferencer.kind in _OWN_REFERENCES:
+        return
+    if not judge or judge_of(config.values) is not None or reads_rows(judge) or is_recorded_only(judge):
+        return
+    why = f"{short_name(judge['type'])} would find every answer wrong, or none"
+    hint = "output_column='answer'; --predict-only records answers without scores"
+    yield Diagnostic(_NO_REFERENCES, location_of(config.reader), "$.reader_cfg.output_column", why, hint)
+
+
+class _NoReferences(Sequence[Any]):
+    """References of a dataset that has none: an evaluator that looks at one ends with the reason."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, place: Any) -> Any:
+        """Refuse.
+
+        Raises:
+            ScoringError: Always.
+        """
+        raise ScoringError(_NO_REFERENCES, hint="output_column='answer'")
 
 
 # -- what becomes of answers --------------------------------------------------------------------------------------
@@ -188,6 +228,7 @@ class EvaluatorScorer:
         has_turns: Whether several readings belong to one row: the turns of a conversation.
         is_judged: Whether a judge reads the rows first.
         column: Under which name evaluators find what was measured; empty where answers are predictions.
+        compares: Whether there is something to compare answers with.
     """
 
     evaluation: Mapping[str, Any]
@@ -196,6 +237,7 @@ class EvaluatorScorer:
     has_turns: bool = False
     is_judged: bool = False
     column: str = ""
+    compares: bool = True
 
     @property
     def name(self) -> str:
@@ -250,8 +292,11 @@ class EvaluatorScorer:
             rows = [{key: value for key, value in row.items() if key != TURN} for row in rows]
         project = project_of_config(self.evaluation)
         given = list(columns.predictions)
+        references: Sequence[Any] = list(columns.references)
+        if not self.compares and is_known(self._evaluator) and short_name(self._evaluator["type"]) not in _ASKING:
+            references = _NoReferences(len(references))
         more = {self.column: given} if self.column else {}
-        cases = Cases(given, list(columns.references), rows, columns.prompts, more, project)
+        cases = Cases(given, references, rows, columns.prompts, more, project)
         return evaluated(self.evaluation, cases, self.runs, in_blocks=self.in_blocks())
 
     def _of_rows(self, found: Evaluation, columns: Columns) -> Mapping[str, Sequence[float | None]]:

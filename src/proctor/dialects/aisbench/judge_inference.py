@@ -13,13 +13,12 @@ from functools import cached_property, partial
 from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
-from proctor.dialects.aisbench.components import build_retriever, build_template
+from proctor.dialects.aisbench.components import RETRIEVERS, build_retriever, build_template
 from proctor.dialects.aisbench.config_keys import INFERENCE, INFERENCERS, READER, Keys
 from proctor.dialects.aisbench.judges import judge_engine, words_of
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
 from proctor.dialects.aisbench.prompts import PromptBuilder
-from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
 from proctor.dialects.aisbench.word_checks import columns_of_reader
@@ -30,6 +29,7 @@ from proctor.ir import Failure
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Scope
 from proctor.scoring.judges.judge_client import JudgePrompt
+from proctor.slips import slips
 
 ANSWER = "model_answer"
 """The column of the answer in the judge's template, as AISBench names it."""
@@ -40,6 +40,22 @@ _ROW_TYPES = ("LLMJudgeDataset", "Aime2025JDGDataset", "HLEJGDataset")
 """Dataset types whose rows are those of the exam with the answer beside them."""
 _PARTS = frozenset({"judge_reader_cfg", "judge_model", "judge_dataset_type"})
 _KEYS = Keys(frozenset(INFERENCE.used | _PARTS), INFERENCE.idle)
+_OF_SPLITS = "the judge reads the answers, which are one split"
+_ALL = "every answer is judged; test_range of the dataset's reader_cfg says which rows are asked about"
+_READER = Keys(
+    frozenset({"input_columns", "output_column"}),
+    {**READER.idle, **dict.fromkeys(("train_split", "test_split", "train_range"), _OF_SPLITS)},
+    {"test_range": _ALL},
+)
+_OF_JUDGE = "the judge_model's max_out_len and generation_kwargs say how it writes"
+_INFERENCER = Keys(
+    frozenset({"type", "gen_field_replace_token"}),
+    {
+        **INFERENCERS["gen"].idle,
+        **dict.fromkeys(("max_out_len", "max_seq_len", "min_out_len", "stopping_criteria"), _OF_JUDGE),
+    },
+    {"multiround": "a judge says one thing about an answer"},
+)
 
 
 @dataclass(frozen=True)
@@ -99,17 +115,28 @@ class JudgeInference:
             yield Diagnostic("judge_infer_cfg needs judge_dataset_type=…", where, _PATH, hint="LLMJudgeDataset")
         yield from self._word_problems(columns)
         yield from _KEYS.problems(self.values, "judge_infer_cfg", _PATH)
-        yield from READER.problems(self._part("judge_reader_cfg"), "judge_reader_cfg", f"{_PATH}.judge_reader_cfg")
+        yield from _READER.problems(self._part("judge_reader_cfg"), "judge_reader_cfg", f"{_PATH}.judge_reader_cfg")
         yield from self._column_problems(columns)
         yield from self._row_problems()
         yield from self._inferencer_problems()
         for part in ("prompt_template", "ice_template"):
             yield from _tried(partial(build_template, self.values.get(part), f"{_PATH}.{part}"))
         yield from _tried(partial(build_retriever, self.values.get("retriever"), f"{_PATH}.retriever"))
+        retriever = self._part("retriever")
+        if (name := short_name(retriever.get("type", "ZeroRetriever"))) in RETRIEVERS and name != "ZeroRetriever":
+            what, place = f"a judge cannot be shown the examples of '{name}'", location_of(retriever)
+            yield Diagnostic(what, place, f"{_PATH}.retriever", "its rows are answers", "use ZeroRetriever")
         if isinstance(self.values.get("judge_model"), Mapping):
             yield from _tried(lambda: self.judge, f"{_PATH}.judge_model")
             clean = self._part("judge_model").get("pred_postprocessor")
             yield from postprocessor_problems(clean, self.project)
+
+    @property
+    def without_effect(self) -> dict[str, str]:
+        """Keys that have no effect here, by path, each with the reason."""
+        found = _READER.without_effect(self._part("judge_reader_cfg"), f"{_PATH}.judge_reader_cfg")
+        inferencer = self._part("inferencer")
+        return found | _INFERENCER.without_effect(inferencer, f"{_PATH}.inferencer")
 
     def effects(self) -> list[Effect]:
         """Return what asking the judge does.
@@ -162,7 +189,7 @@ class JudgeInference:
                 f"a judge cannot be asked by '{name}'", location_of(inferencer), path, hint="use GenInferencer"
             )
         else:
-            yield from INFERENCERS["gen"].problems(inferencer, "the judge's inferencer", path)
+            yield from _INFERENCER.problems(inferencer, "the judge's inferencer", path)
 
     def _builder(self) -> PromptBuilder:
         reader = {"input_columns": [ANSWER], "output_column": _ID, **self._part("judge_reader_cfg")}

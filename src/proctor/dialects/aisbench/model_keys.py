@@ -14,10 +14,10 @@ from typing import Any
 
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys, Reasons, value_problem
 from proctor.dialects.aisbench.signatures import Signature, known_names, project_named, signature
-from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.template_keys import ROLES
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
+from proctor.slips import slips
 
 _OUTSIDE = {
     "opencompass": "type abbr run_cfg max_out_len batch_size summarizer_abbr pred_postprocessor min_out_len",
@@ -247,9 +247,17 @@ def generation_problems(
     for key, rule in _OF_DECODING.items():
         yield from value_problem(generation, key, rule, f"{path}.{key}", where)
     for key in generation:
-        if key not in _OF_DECODING and (near := slips(str(key), _OF_DECODING)):
+        if key not in _OF_DECODING and (near := [*slips(str(key), _OF_DECODING), *_shorter(str(key))]):
             hint = did_you_mean(str(key), near)
             yield Diagnostic(f"the model knows no '{key}' of generation", where, f"{path}.{key}", hint=hint)
+
+
+def _shorter(key: str) -> list[str]:
+    """Return the names of which a key has all letters but the last one, or one more: no server has such pairs."""
+    return [each for each in _OF_DECODING if key[:-1] == each or (key == each[:-1] and len(key) >= _SHORTEST)]
+
+
+_SHORTEST = 4  # letters: ``top_`` is a slip, ``sto`` may be anything
 
 
 def _elsewhere(generation: Mapping[str, Any], where: Location | None) -> Iterator[Diagnostic]:
@@ -259,6 +267,9 @@ def _elsewhere(generation: Mapping[str, Any], where: Location | None) -> Iterato
         if owner:
             path, hint = f"$.generation_kwargs.{key}", f"put it beside generation_kwargs, into {owner}"
             yield Diagnostic(f"'{key}' is a key of {owner}, not of generation_kwargs", where, path, hint=hint)
+        elif key in _OF_REQUEST:
+            path, why = f"$.generation_kwargs.{key}", "it would be asked in place of every question"
+            yield Diagnostic(f"'{key}' of generation_kwargs cannot be honoured", where, path, why, "take it out")
 
 
 def _role_slips(template: Any, where: Location | None) -> Iterator[Diagnostic]:
@@ -282,17 +293,22 @@ _OF_MODEL = frozenset(
         "host_ip",
         "host_port",
         "meta_template",
+        "model",
+        "model_name",
         "path",
         "pred_postprocessor",
         "query_per_second",
         "request_rate",
         "retry",
         "run_cfg",
+        "stream",
         "traffic_cfg",
         "type",
         "url",
     ]
 )
+_OF_REQUEST = frozenset(("messages", "prompt", "inputs", "text_input"))
+"""What requests hold of the question; AISBench lets ``generation_kwargs`` replace it."""
 _OF_DATASET = frozenset(("reader_cfg", "infer_cfg", "eval_cfg", "test_range", "train_range"))
 """Keys that mean nothing to whoever generates, by where they belong."""
 
@@ -337,6 +353,8 @@ def model_idle(values: Mapping[str, Any], family: str, generation: Mapping[str, 
     found = FAMILIES[family].idle_of_class(values, "$", _taken(values))
     if family == "api":
         return found
+    if family == "server" and str(values.get("url") or "").strip():
+        found |= {f"$.{key}": "url says where the server is" for key in ("host_ip", "host_port") if values.get(key)}
     return found | {f"$.generation_kwargs.{key}": _LIMIT for key in LIMITS if generation.get(key) is not None}
 
 

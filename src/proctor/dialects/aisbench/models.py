@@ -137,7 +137,11 @@ def _layout_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if given and template is None:
         hint, why = "dict(round=[dict(role='HUMAN', …), dict(role='BOT', generate=True)])", f"it is {given!r}"[:120]
         yield Diagnostic("'meta_template' is a dictionary", where, "$.meta_template", why, hint)
-    if template:
+    if template and not template.get("round"):
+        place, why = location_of(template) or where, f"it has {', '.join(map(str, template))}"
+        hint = "dict(round=[dict(role='HUMAN', …), dict(role='BOT', generate=True)])"
+        yield Diagnostic("a meta_template needs a 'round'", place, "$.meta_template", why, hint)
+    elif template:
         try:
             MetaTemplate.from_config(as_data(template))
         except ProctorError as error:
@@ -182,8 +186,11 @@ def _unknown_type(name: str, abbr: str, values: Mapping[str, Any]) -> UsageError
     else:
         why = f"there are engines for {', '.join(model_types())}"
         hint = f"{did_you_mean(name, model_types())} or choose the engine yourself: --model NAME".removeprefix(" or ")
+    what = (
+        f"the model '{abbr}' is a {name}, for which there is no engine" if name else f"the model '{abbr}' has no type"
+    )
     return UsageError(
-        f"the model '{abbr}' is a {name}, for which there is no engine",
+        what,
         location=location_of(values),
         path="$.type",
         why=why,

@@ -256,7 +256,9 @@ def pair_problems(config: Mapping[str, Any], of_dataset: Mapping[str, Any]) -> I
         if _reader_name(config.get("dict_postprocessor")) not in PAIR_READERS:
             return
     except ScoringError as error:
-        yield from error.diagnostics
+        yield from (each.at(where, "$.eval_cfg.evaluator.dict_postprocessor") for each in error.diagnostics)
+        if not config.get("dict_postprocessor"):
+            return  # it is not known whether pairs are meant
     if of_dataset.get("mode") not in ("m2n", "pair", None) or not of_dataset.get("given_pred"):
         yield Diagnostic(
             "an LMEvaluator compares here with another model's answers, and the dataset names none",
@@ -287,6 +289,6 @@ def _reader_name(config: Mapping[str, Any] | None) -> str:
             "judgements cannot be read: " + (f"'{name}' is not known" if config else "there is no dict_postprocessor"),
             location=location_of(config),
             why=f"known are {', '.join(READERS)}",
-            hint=did_you_mean(name, READERS),
+            hint=did_you_mean(name, READERS) if config else "dict_postprocessor=dict(type=…)",
         )
     return name

@@ -8,7 +8,7 @@ from typing import Any
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
 from proctor.dialects.aisbench.signatures import Signature, known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import Reference, dotted_name, location_of, short_name
-from proctor.errors import Diagnostic
+from proctor.errors import Diagnostic, did_you_mean
 
 _KINDS = ("evaluators", "inferencers", "retrievers", "templates", "models", "postprocessors", "summarizers")
 _PROCESSORS = ("pred_postprocessor", "dataset_postprocessor")
@@ -27,6 +27,7 @@ def dataset_value_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         if values.get(key) is not None and not isinstance(values[key], str):
             yield Diagnostic(f"'{key}' of a dataset is a text", where, f"$.{key}", _shown(values[key]))
     yield from _type_problems(values.get("type"), values)
+    yield from _media_problems(values)
     if (taken := signature_of("datasets", values.get("type"))) is not None:
         yield from _argument_problems(values, taken, "$")
     reader, evaluation = values.get("reader_cfg"), values.get("eval_cfg")
@@ -34,6 +35,17 @@ def dataset_value_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from _reader_problems(reader)
     if isinstance(evaluation, Mapping):
         yield from _evaluation_problems(evaluation)
+
+
+def _media_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield how pictures, films and sounds are to be sent, where it is none of the two ways that upstream has."""
+    is_short = short_name(values.get("type", "")).startswith("RefCOCO")
+    for kind in ("image", "video", "audio"):
+        given, known = values.get(f"{kind}_type"), [f"{kind}_path", f"{kind}_base64"]
+        known = ["path", "base64"] if is_short else known
+        if isinstance(given, str) and given not in known and signature_of("datasets", values.get("type")) is not None:
+            hint = did_you_mean(given, known) or " or ".join(known)
+            yield Diagnostic(f"there is no {kind}_type '{given}'", location_of(values), f"$.{kind}_type", hint=hint)
 
 
 def _shown(value: Any) -> str:

@@ -45,6 +45,8 @@ def known_roles(model: Mapping[str, Any]) -> list[str] | None:
     if template is None:
         entry = model_types().get(short_name(model.get("type", "")), {})
         return [*CHAT_ROLES] if entry.get("messages") else None
+    if not template.get("round"):
+        return None  # which is said by itself
     parts = [each for key in ("round", "reserved_roles") for each in _listed(template.get(key))]
     return [each["role"] for each in parts if isinstance(each, Mapping) and isinstance(each.get("role"), str)]
 

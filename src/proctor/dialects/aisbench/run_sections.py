@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.values import ConfigDict, location_of
+from proctor.dialects.aisbench.judged_names import judged_names
+from proctor.dialects.aisbench.reader import datasets_of
+from proctor.dialects.aisbench.summarizer_keys import SUMMARIZER
+from proctor.dialects.aisbench.summary import summary_groups
+from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
 from proctor.errors import Diagnostic, closest, did_you_mean
 from proctor.scoring.text_distance import levenshtein
 
@@ -41,6 +45,26 @@ _OF_THE_FILE = ("models", "judge_models", "datasets")
 """Arguments of partitioners that are honoured where they are the lists at the top of the file."""
 _COMBINATIONS = "model_dataset_combinations"
 _WORK_DIR = "--output says where results go"
+_OF_COMMAND = "upstream takes it from the command line alone, and so does proctor run"
+_OPTIONS = dict.fromkeys(
+    (
+        "cli_args",
+        "num_prompts",
+        "num_warmups",
+        "mode",
+        "reuse",
+        "debug",
+        "merge_ds",
+        "max_num_workers",
+        "max_workers_per_gpu",
+        "dump_eval_details",
+        "dump_extract_rate",
+    ),
+    _OF_COMMAND,
+)
+"""Options of ``ais_bench`` and ``opencompass`` that stand in a config as if it were read there."""
+_NAMED = 3
+"""Datasets that a note names."""
 _SLIPS = 2
 """Letters in which a mistyped name differs, as for other names at the top of a file."""
 
@@ -79,7 +103,39 @@ def idle_sections(values: Mapping[str, Any]) -> dict[str, str]:
                 found[f"{name}.{part}({', '.join(keys)})"] = _PARTS[part]
     if values.get("work_dir") is not None:
         found["work_dir"] = _WORK_DIR
+    found |= {name: why for name, why in _OPTIONS.items() if values.get(name) is not None}
+    summarizer = values.get("summarizer")
+    if isinstance(summarizer, Mapping):
+        told = {key: each for key, each in summarizer.items() if (key, each) != ("attr", "accuracy")}
+        found |= {f"summarizer.{key}": SUMMARIZER.idle[key] for key in told if key in SUMMARIZER.idle}
+        found |= _incomplete(summarizer, values)
+    if values.get("judge_models") and not _asks_judges(values):
+        found["judge_models"] = "no dataset has an LMEvaluator without a judge of its own"
     return found
+
+
+def _incomplete(summarizer: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the groups of a summarizer that lack a score: some of their datasets, not all, are elsewhere."""
+    listed = datasets_of(values)
+    judged = judged_names(listed)
+    known = {judged.get(name, name) for name in map(abbr_of, listed)}
+    found: dict[str, str] = {}
+    for group in summary_groups(summarizer):
+        if (missing := [each for each in group.members if each not in known]) and len(missing) < len(group.members):
+            names = ", ".join(f"'{each}'" for each in missing[:_NAMED]) + (" …" if len(missing) > _NAMED else "")
+            found[f"summarizer.summary_groups('{group.name}')"] = f"it has no score without {names}"
+    return found
+
+
+def _asks_judges(values: Mapping[str, Any]) -> bool:
+    """Whether a dataset of a config is scored by a judge."""
+    for name, listed in values.items():
+        if name.endswith("datasets") and isinstance(listed, list | tuple):
+            scored = (each.get("eval_cfg") for each in listed if isinstance(each, Mapping))
+            judges = (each.get("evaluator") for each in scored if isinstance(each, Mapping))
+            if any(isinstance(each, Mapping) and short_name(each.get("type", "")) == "LMEvaluator" for each in judges):
+                return True
+    return False
 
 
 def _paths(values: Mapping[str, Any]) -> Iterator[str]:

@@ -7,15 +7,15 @@ from typing import Any
 
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys
 from proctor.dialects.aisbench.signatures import Signature, known_names, signature_of
-from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
+from proctor.slips import slips
 
 _GROUP = ("name", "subsets", "weights", "metric", "std", "sum", "harmonic_mean", "transforms")
 _SWITCHES = ("std", "sum", "harmonic_mean")
 _OF_TABLES = "it changes how upstream's table is written, and no score"
-_SUMMARIZER = Keys(
+SUMMARIZER = Keys(
     frozenset({"type", "dataset_abbrs", "summary_groups"}),
     {
         **dict.fromkeys(("prompt_db", "attr", "function", "dump_config", "calculator", "stats_list"), _OF_TABLES),
@@ -85,11 +85,11 @@ def _key_problems(summarizer: Mapping[str, Any]) -> Iterator[Diagnostic]:
             place = location_of(summarizer)
             yield Diagnostic(f"there is no summarizer '{short_name(kind)}'", place, "$.summarizer.type", hint=hint)
     if taken is None or taken.is_open:
-        yield from _SUMMARIZER.problems(summarizer, "the summarizer", "$.summarizer")
+        yield from SUMMARIZER.problems(summarizer, "the summarizer", "$.summarizer")
         return
     outside = ("type", "attr", "dataset_abbrs", "summary_groups")
     whole = Signature((*taken.needed, *outside), taken.defaults)
-    every = Keys(_SUMMARIZER.used | whole.names)
+    every = Keys(SUMMARIZER.used | whole.names)
     yield from every.of_class(summarizer, short_name(kind), "$.summarizer", whole)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
-from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
+from proctor.slips import slips
 
 _SECTIONS = ("begin", "round", "end")
 _TURN = ("role", "fallback_role", "prompt", "prompt_mm", "begin", "end", "generate", "api_role")
@@ -93,6 +93,8 @@ def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -
         yield Diagnostic(
             f"a turn has no prompt, so that it says nothing: {_keys(turn)}", where, path, hint="prompt='…'"
         )
+    if isinstance(shapes := turn.get("prompt_mm"), Mapping):
+        yield from _media_problems(shapes, f"{path}.prompt_mm", where)
     for key in ("role", "fallback_role"):
         role = turn.get(key)
         if not isinstance(role, str):
@@ -101,6 +103,24 @@ def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -
                 yield Diagnostic(what, where, f"{path}.{key}", f"it is {repr(role)[:LONGEST_SHOWN]}")
         elif role not in (*ROLES, "system") and (hint := _meant(role, falls_back="fallback_role" in turn)):
             yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
+
+
+def _media_problems(shapes: Mapping[str, Any], path: str, where: Location | None) -> Iterator[Diagnostic]:
+    """Yield kinds of content that there are not, and those whose words or address a template does not say."""
+    for kind, shape in shapes.items():
+        if kind not in _MEDIA:
+            hint = did_you_mean(str(kind), _MEDIA) or f"it has {', '.join(_MEDIA)}"
+            yield Diagnostic(f"prompt_mm knows no '{kind}'", where, f"{path}.{kind}", hint=hint)
+            continue
+        said = shape.get(_MEDIA[kind]) if isinstance(shape, Mapping) else None
+        if not isinstance(said.get("url") if isinstance(said, Mapping) else said, str):
+            hint = "text='{question}'" if kind == "text" else f"{_MEDIA[kind]}=dict(url='{{{kind}}}')"
+            why = f"it is {shape!r}"[:LONGEST_SHOWN]
+            yield Diagnostic(f"the template of '{kind}' needs '{_MEDIA[kind]}'", where, f"{path}.{kind}", why, hint)
+
+
+_MEDIA = {"text": "text", "image": "image_url", "video": "video_url", "audio": "audio_url"}
+"""Kinds of content, each with the key that holds its words or its address."""
 
 
 def _meant(role: str, *, falls_back: bool) -> str:

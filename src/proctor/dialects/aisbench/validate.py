@@ -9,7 +9,8 @@ from typing import Any
 from proctor.dialects.aisbench.components import build_retriever, build_template
 from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.evaluators import evaluation_problems
-from proctor.dialects.aisbench.file_keys import custom_problems, file_problems, is_custom
+from proctor.dialects.aisbench.file_keys import file_problems, is_custom
+from proctor.dialects.aisbench.gradings import reference_problems
 from proctor.dialects.aisbench.model_names import model_name_problems
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.pair_judges import pair_problems
@@ -68,7 +69,8 @@ def _problems(file: Path) -> Iterator[Diagnostic]:
         else:
             yield from _reading_problems(model)
     for dataset in datasets:
-        yield from custom_problems(dataset) if is_custom(dataset) else _dataset_problems(dataset, repeats - {1})
+        if not is_custom(dataset):  # the file's problems have those of the others
+            yield from _dataset_problems(dataset, repeats - {1})
 
 
 def _reading_problems(model: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -106,7 +108,11 @@ def _dataset_problems(dataset: Mapping[str, Any], repeats: Iterable[int]) -> Ite
         build_retriever(inference.get("retriever"))
     except ProctorError as error:
         yield from error.diagnostics
+    if dataset.get("eval_cfg") == {}:
+        hint = "evaluator=dict(type=AccEvaluator); a dataset that is only asked has no eval_cfg"
+        yield Diagnostic("the eval_cfg names no evaluator", config.location, "$.eval_cfg", hint=hint)
     yield from evaluation_problems(config.evaluation)
+    yield from reference_problems(config)
     judge = config.evaluation.get("evaluator") or {}
     if isinstance(judge, Mapping) and "of_dataset" in judge:
         yield from pair_problems(judge, judge["of_dataset"])

@@ -6,7 +6,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent, percent_of_sum, running_sum, share
@@ -205,7 +205,7 @@ def mmlu_pro(cases: Cases) -> Verdict:
     return share(marks, rule=percent_of_sum, parsed=lines)
 
 
-def longbench_f1(cases: Cases, language: str = "en") -> Verdict:
+def longbench_f1(cases: Cases, language: Literal["en", "zh"] = "en") -> Verdict:
     """Best F1 of the words that prediction and references share, in percent (``LongBenchF1Evaluator``)."""
     words = chinese_tokens if language == "zh" else english_tokens
     marks = [max(0.0, *(f1(words(given), words(each)) for each in gold)) for given, gold in cases.pairs()]
@@ -264,7 +264,7 @@ def longbench_count(cases: Cases) -> Verdict:
     return _points([right(given, gold) for given, gold in cases.pairs()])
 
 
-def longbench_retrieval(cases: Cases, language: str = "en") -> Verdict:
+def longbench_retrieval(cases: Cases, language: Literal["en", "zh"] = "en") -> Verdict:
     """Share of a prediction's numbers that name the reference's paragraph (``LongBenchRetrievalEvaluator``)."""
     pattern = re.compile(r"段落(\d+)" if language == "zh" else r"Paragraph (\d+)")
 

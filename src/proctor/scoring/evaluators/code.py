@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Outcome, Trial
@@ -163,7 +163,7 @@ def _mbpp_task(program: str, tests: str, project: str) -> Trial:
     return Trial(program, tests if project == "aisbench" else strict_tests(tests), limits=Limits(seconds=9.0))
 
 
-def mbpp(cases: Cases, metric: str = "MBPP") -> Verdict:
+def mbpp(cases: Cases, metric: Literal["MBPP", "MBPPPlus"] = "MBPP") -> Verdict:
     """Share of programs that pass, with how the others ended (``MBPPEvaluator``), in percent.
 
     Raises:
@@ -173,7 +173,7 @@ def mbpp(cases: Cases, metric: str = "MBPP") -> Verdict:
     return _mbpp(cases, metric, mbpp_program)
 
 
-def mbpp_plain(cases: Cases, metric: str = "MBPP") -> Verdict:
+def mbpp_plain(cases: Cases, metric: Literal["MBPP", "MBPPPlus"] = "MBPP") -> Verdict:
     """``MBPPEvaluator2``: the same, with other rules for where the program is."""
     return _mbpp(cases, metric, mbpp_program_plain)
 
@@ -194,7 +194,7 @@ def _mbpp(cases: Cases, metric: str, program: Any) -> Verdict:
     return Verdict(scores, {"score": [100.0 * mark for mark in right]}, right)
 
 
-def mbpp_pass_at(cases: Cases, k: Any = _EACH, metric: str = "MBPP") -> Verdict:
+def mbpp_pass_at(cases: Cases, k: Any = _EACH, metric: Literal["MBPP"] = "MBPP") -> Verdict:
     """pass@k over all programs of a problem (``MBPPPassKEvaluator``), in percent.
 
     Raises:

@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Outcome, Trial
@@ -80,7 +80,7 @@ def livecodebench(
     num_process_evaluate: int = 4,
     timeout: float = 6,
     release_version: str = "release_v1",
-    extractor_version: str = "v1",
+    extractor_version: Literal["v1", "v2"] = "v1",
     start_date: str | None = None,
     end_date: str | None = None,
     memory_limit_bytes: int | None = None,

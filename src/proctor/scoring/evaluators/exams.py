@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
@@ -193,14 +193,30 @@ _READERS: Mapping[str, Callable[[str, int], list[str]]] = {
 _WRITTEN = {"cloze": _written, "judgment": _written}
 
 
-def gaokao(cases: Cases, question_type: str) -> Verdict:
+def gaokao(
+    cases: Cases,
+    question_type: Literal[
+        "single_choice",
+        "multi_choice",
+        "multi_question_choice",
+        "five_out_of_seven",
+        "cloze",
+        "subjective",
+        "correction",
+    ],
+) -> Verdict:
     """Points of a Gaokao question type, in percent (``GaokaoBenchEvaluator_…``); 0 for types that need a person."""
     if question_type not in _READERS:
         return Verdict({"score": 0})
     return _points(cases, question_type, _READERS[question_type])
 
 
-def kaoshi(cases: Cases, question_type: str) -> Verdict:
+def kaoshi(
+    cases: Cases,
+    question_type: Literal[
+        "single_choice", "multi_question_choice", "multi_choice", "five_out_of_seven", "cloze", "judgment"
+    ],
+) -> Verdict:
     """Points of a question type, in percent (``KaoshiEvaluator``)."""
     readers = {**_READERS, **_WRITTEN}
     if question_type not in readers:

@@ -7,6 +7,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.foreign_text import parse_json
@@ -159,7 +160,7 @@ def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> list[str
     return found
 
 
-def longbench_rouge(cases: Cases, language: str = "en") -> Verdict:
+def longbench_rouge(cases: Cases, language: Literal["en", "zh"] = "en") -> Verdict:
     """Best ROUGE-L of the references (``LongBenchRougeEvaluator``), in percent."""
     marks = []
     for given, gold in cases.pairs():
@@ -277,13 +278,13 @@ _WORDS: Mapping[str, tuple[Callable[[str], list[str]], frozenset[str], float]] =
 """Languages: how texts are cut into words, words that do not count, and the share of keywords an answer needs."""
 
 
-def lveval_f1(cases: Cases, language: str = "en") -> Verdict:
+def lveval_f1(cases: Cases, language: Literal["en", "zh"] = "en") -> Verdict:
     """F1 of the words shared with the first reference (``LVEvalF1Evaluator``), in percent."""
     words, _, _ = _WORDS[language]
     return share([f1(words(given), words(gold[0])) for given, gold in cases.pairs()], "f1", details=False)
 
 
-def lveval_f1_keywords(cases: Cases, language: str = "en") -> Verdict:
+def lveval_f1_keywords(cases: Cases, language: Literal["en", "zh"] = "en") -> Verdict:
     """F1 with the first reference where enough keywords of the last are there (``LVEvalOPTF1Evaluator``)."""
     words, blacklist, least = _WORDS[language]
     marks = []
@@ -300,7 +301,7 @@ def lveval_f1_keywords(cases: Cases, language: str = "en") -> Verdict:
     return share(marks, "LVEval_f1", details=False)
 
 
-def lveval_rouge(cases: Cases, language: str = "en") -> Verdict:
+def lveval_rouge(cases: Cases, language: Literal["en", "zh"] = "en") -> Verdict:
     """ROUGE-L with the first reference, without common words (``LVEvalOPTRougeEvaluator``), in percent."""
     _, blacklist, _ = _WORDS[language]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
 from proctor.scoring.postprocessors.mathematics import final_answer_boxed, is_equivalent, is_equivalent_intern
 
 
-def math(cases: Cases, version: str = "v1") -> Verdict:
+def math(cases: Cases, version: Literal["v1", "v2"] = "v1") -> Verdict:
     """Share of predictions that are their reference in another spelling (``MATHEvaluator``).
 
     AISBench's evaluator of this name in ``icl_evaluator`` is the one that verifies symbolically; the one in
@@ -22,7 +22,7 @@ def math(cases: Cases, version: str = "v1") -> Verdict:
     return math_verified(cases) if cases.project == "aisbench" else math_spelled(cases, version)
 
 
-def math_spelled(cases: Cases, version: str = "v1") -> Verdict:
+def math_spelled(cases: Cases, version: Literal["v1", "v2"] = "v1") -> Verdict:
     """Share of predictions that are their reference in another spelling (``datasets.math.MATHEvaluator``).
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Outcome, Trial
@@ -99,7 +99,7 @@ def bigcodebench(
     cases: Cases,
     *,
     release_version: str = "v0.1.2",
-    eval_type: str = "instruct",
+    eval_type: Literal["instruct", "complete"] = "instruct",
     remote_execute_api: str = "",
     headers: Mapping[str, str] | None = None,
     dataset_version: str = "full",

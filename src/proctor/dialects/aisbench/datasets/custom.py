@@ -29,6 +29,15 @@ _KINDS = {
 }
 
 
+def words_of(project: str) -> dict[str, list[str]]:
+    """Return what ``data_type`` and ``infer_method`` of a file of rows may be."""
+    kinds = _KINDS[project]
+    return {
+        "data_type": list(dict.fromkeys(kind for kind, _ in kinds)),
+        "infer_method": list(dict.fromkeys(method for _, method in kinds)),
+    }
+
+
 def custom_dataset(config: Mapping[str, Any], project: str = "opencompass") -> dict[str, Any]:
     """Return the dataset config that a user's file stands for.
 

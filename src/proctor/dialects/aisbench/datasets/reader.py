@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from proctor.dialects.aisbench.datasets.dataset_spec import shuffled_positions
 from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, LazyRows, picked
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
+from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import DataError, Diagnostic, Location, MissingFieldError, did_you_mean
 from proctor.ir import Failure
 from proctor.logs import get_logger
@@ -82,6 +84,39 @@ def check_columns(
             why=f"the columns are {', '.join(map(repr, row))}",
             hint=did_you_mean(missing[0], map(str, row)),
         )
+    if infer and not _has_media(infer):
+        _check_places(infer, row, place)
+
+
+def _check_places(infer: Mapping[str, Any], row: Mapping[str, Any], place: Location | None) -> None:
+    """Say which names in braces the prompt keeps, as upstream keeps them; refuse one in which nothing is filled.
+
+    Raises:
+        MissingFieldError: Not one of its places is a column, so that every row is asked the same.
+    """
+    part = infer.get("prompt_template") or infer.get("ice_template")
+    if not isinstance(part, Mapping) or short_name(part.get("type", "")) not in _OF_COLUMNS:
+        return
+    text = str([part.get("template"), part.get("messages")])
+    named = dict.fromkeys(_PLACE.findall(text))
+    kept = [name for name in named if name not in row]
+    if not kept:
+        return
+    listed = ", ".join(f"'{{{name}}}'" for name in kept)
+    if "expand_column" not in text and not any(f"{{{name}}}" in text for name in row):
+        raise MissingFieldError(
+            f"the data has no column for {listed}, and the prompt shows no other: every row would be asked the same",
+            location=location_of(part) or place,
+            path="$.infer_cfg.prompt_template",
+            why=f"the columns are {', '.join(map(repr, row))}",
+            hint=did_you_mean(kept[0], map(str, row)),
+        )
+    get_logger().warning("the prompt shows %s as it stands: the data has no such column", listed)
+
+
+_OF_COLUMNS = ("PromptTemplate", "RawPromptTemplate", "")
+_PLACE = re.compile(r"(?<![\w\\{}\]^])\{([A-Za-z_]\w*)\}(?!\})")
+"""A name in braces, where it is not part of a formula: ``\\frac{a}{b}``, ``x_{i}``, ``x^{n}``."""
 
 
 FILLED = frozenset({"question", "image", "video", "audio"})
@@ -128,7 +163,9 @@ def partial(rows: Sequence[AnyRow], size: Any, name: str, place: Location | None
     return picked(shuffled_positions(len(rows), count), rows)
 
 
-def range_problems(reader: Mapping[str, Any], place: Location | None = None) -> Iterator[Diagnostic]:
+def range_problems(
+    reader: Mapping[str, Any], place: Location | None = None, part: str = "$.reader_cfg"
+) -> Iterator[Diagnostic]:
     """Yield ``test_range`` and ``train_range`` that no split has, however long it is."""
     for name in ("test_range", "train_range"):
         size = reader.get(name)
@@ -136,14 +173,14 @@ def range_problems(reader: Mapping[str, Any], place: Location | None = None) -> 
             if isinstance(size, str):
                 if not _positions(size, _ANY_LENGTH, name, place):
                     why = "it ends before it begins"
-                    yield Diagnostic(f"{name} '{size}' takes no row", place, f"$.reader_cfg.{name}", why)
+                    yield Diagnostic(f"{name} '{size}' takes no row", place, f"{part}.{name}", why)
             elif size is not None:
                 partial((), size, name, place)
                 if size <= 0 or (isinstance(size, float) and size > 1 and not size.is_integer()):
                     why = "it is a count from 1 on, or a fraction between 0 and 1; upstream takes all rows for 0"
-                    yield Diagnostic(f"{name} is {size!r}", place, f"$.reader_cfg.{name}", why)
+                    yield Diagnostic(f"{name} is {size!r}", place, f"{part}.{name}", why)
         except DataError as error:
-            yield from (each.at(place, f"$.reader_cfg.{name}") for each in error.diagnostics)
+            yield from (each.at(place, f"{part}.{name}") for each in error.diagnostics)
 
 
 def _positions(text: str, count: int, name: str, place: Location | None) -> Sequence[int]:

@@ -1,0 +1,178 @@
+"""Parts of configs that looked fine and changed nothing, or gave a number of nothing: refused, or named."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+
+from proctor.cli.__main__ import main
+from proctor.dialects.aisbench.run_sections import idle_sections
+from proctor.dialects.aisbench.values import ConfigDict
+
+CONFIG = """
+from opencompass.datasets import JsonlDataset
+from opencompass.openicl.icl_evaluator import AccEvaluator
+from opencompass.openicl.icl_inferencer import GenInferencer
+from opencompass.openicl.icl_prompt_template import PromptTemplate
+from opencompass.openicl.icl_retriever import ZeroRetriever
+
+datasets = [
+    dict(
+        abbr="sums",
+        type=JsonlDataset,
+        path="rows.jsonl",
+        reader_cfg=dict(input_columns=["question"], output_column="answer"),
+        infer_cfg=dict(
+            prompt_template=dict(type=PromptTemplate, template=dict(round=[dict(role="HUMAN", prompt="{question}")])),
+            retriever=dict(type=ZeroRetriever),
+            inferencer=dict(type=GenInferencer),
+        ),
+        eval_cfg=dict(evaluator=dict(type=AccEvaluator)),
+    )
+]
+"""
+TEMPLATE = 'template=dict(round=[dict(role="HUMAN", prompt="{question}")])'
+CUSTOM = 'datasets = [dict(path="rows.jsonl", data_type="qa", infer_method="gen")]'
+
+
+@pytest.fixture(name="said")
+def _said(tmp_path, monkeypatch, capsys):
+    """Return what a command says of a config with one part changed, and its exit code."""
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(1, 5)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+    def said(command, old="", new="", text=CONFIG):
+        assert old in text
+        (tmp_path / "config.py").write_text(text.replace(old, new, 1))
+        asked = (
+            ["--model", "scripted", "--model-args", "answer=2", "-o", f"out_{len(text)}"] if command == "run" else []
+        )
+        monkeypatch.setattr("sys.argv", ["proctor", command, "config.py", *asked])
+        with pytest.raises(SystemExit) as ended:
+            raise SystemExit(main())
+        told = capsys.readouterr()
+        return " ".join((told.out + told.err).split()), ended.value.code or 0
+
+    return said
+
+
+@pytest.fixture(name="heard")
+def _heard(caplog):
+    """Let pytest hear what Proctor's logger says, which does not pass it on by itself."""
+    logger = logging.getLogger("proctor")
+    logger.addHandler(caplog.handler)
+    yield caplog
+    logger.removeHandler(caplog.handler)
+
+
+def test_the_configs_are_right(said):
+    for text in (CONFIG, CUSTOM):
+        words, code = said("run", text=text)
+        assert code == 0
+        assert "25.00" in words
+        assert "note" not in words
+
+
+WRONG = [
+    ('output_column="answer"', "output_column=None", "names no output_column"),
+    ("type=GenInferencer", 'type="PPLInferencer"', "every label has the same prompt"),
+    ("datasets = [", "datasets = [[dict(abbr='lost')], ", "an entry of 'datasets' is not a dictionary"),
+    ("datasets = [", "sums_datasets = [[dict(abbr='lost')], ", "an entry of 'sums_datasets' is not a dictionary"),
+    ("type=GenInferencer", "type=GenInferencer, generation_kwargs={}", "generation_kwargs is a key of a model"),
+    ('abbr="sums"', 'abbr="sums", ice_token="</E>"', "ice_token is a key of infer_cfg.prompt_template"),
+]
+WRONG_FILES = [
+    ("data_type", "datatype", "did you mean 'data_type'"),
+    ("infer_method", "infer_methd", "did you mean 'infer_method'"),
+    ('"qa"', '"q"', "there is no data_type 'q'"),
+    ('"gen"', '"gne"', "did you mean 'gen'"),
+    ('"gen"', '"gen", test_range="[3:1]"', "takes no row"),
+    ('"gen"', '"gen", evaluator=dict(type="llm_evaluator")', "chatml_datasets"),
+]
+
+
+@pytest.mark.parametrize("command", ["validate", "run"])
+@pytest.mark.parametrize("old, new, words", WRONG, ids=lambda value: value[:30])
+def test_what_would_give_a_number_of_nothing_is_refused(command, old, new, words, said):
+    told, code = said(command, old, new)
+    assert words in told
+    assert code == 2
+
+
+@pytest.mark.parametrize("command", ["validate", "show", "run"])
+@pytest.mark.parametrize("old, new, words", WRONG_FILES, ids=lambda value: value[:30])
+def test_keys_of_a_users_own_file_are_read_by_every_command(command, old, new, words, said):
+    told, code = said(command, old, new, CUSTOM)
+    assert words in told
+    assert code == 2
+
+
+def test_a_prompt_in_which_nothing_is_filled_is_refused(said):
+    told, code = said("run", "{question}", "{problem}")
+    assert "every row would be asked the same" in told
+    assert code == 2
+
+
+def test_a_name_in_braces_that_stays_is_named(said, heard):
+    _, code = said("run", "{question}", "Solve {task}: {question}")
+    assert "the prompt shows '{task}' as it stands" in heard.text
+    assert code == 0
+
+
+@pytest.mark.parametrize("formula", [r"\\boxed{value}", "x_{i}", "x^{n}", r"\\frac{a}{b}", "{{a}}"])
+def test_braces_of_formulas_are_none(formula, said, heard):
+    assert said("show", "{question}", f"{formula} {{question}}")[1] == 0
+    assert "as it stands" not in heard.text
+
+
+def test_labels_that_nobody_is_asked_with_are_named(said):
+    told, code = said("run", TEMPLATE, "template={'A': '{question} A', 'B': '{question} B'}")
+    assert "infer_cfg.prompt_template.template.B (GenInferencer asks with the words of the first label, 'A')" in told
+    assert code == 0
+
+
+def test_an_eval_cfg_without_an_evaluator_is_a_problem_of_the_file(said):
+    told, code = said("validate", "eval_cfg=dict(evaluator=dict(type=AccEvaluator))", "eval_cfg=dict()")
+    assert "the eval_cfg names no evaluator" in told
+    assert code == 2
+
+
+LATER = [
+    ("num_prompts = 3", "num_prompts: upstream takes it from the command line"),
+    ("summarizer = dict(prompt_db=dict(), dataset_abbrs=['sums'])", "summarizer.prompt_db: it changes how"),
+    ("summarizer = dict(summary_groups=[dict(name='g', subsets=['sums', 'others'])])", "no score without 'others'"),
+    ("judge_models = [dict(type='OpenAI', abbr='j')]", "judge_models: no dataset has an LMEvaluator"),
+    ("work_dir = 'there'", "work_dir: --output says"),
+]
+
+
+@pytest.mark.parametrize("command", ["validate", "run"])
+@pytest.mark.parametrize("line, words", LATER)
+def test_what_has_no_effect_at_the_top_of_a_file_is_named(command, line, words, said):
+    told, code = said(command, "datasets = [", f"{line}\ndatasets = [")
+    assert words in told
+    assert code == 0
+
+
+def test_what_is_read_at_the_top_of_a_file_is_not_called_useless():
+    judged = {"abbr": "a", "eval_cfg": {"evaluator": {"type": "LMEvaluator"}}}
+    groups = [{"name": "g", "subsets": ["a"]}, {"name": "else", "subsets": ["b", "c"]}]
+    values = {
+        "datasets": [ConfigDict(judged)],
+        "judge_models": [{"abbr": "j"}],
+        "summarizer": {"attr": "accuracy", "summary_groups": groups},
+    }
+    assert idle_sections(values) == {}
+
+
+@pytest.mark.parametrize(
+    "line, words", [("run_cfg=dict(num_gpus=8)", "run_cfg"), ("url='http://localhost:1'", "host_port")]
+)
+def test_what_has_no_effect_of_a_model_is_named_by_validate(line, words, said):
+    model = f"models = [dict(type='VLLMCustomAPIChat', abbr='m', model='x', host_port=1, {line})]"
+    told, code = said("validate", "datasets = [", f"{model}\ndatasets = [")
+    assert f"'m' says what has no effect here: {words} (" in told
+    assert code == 0
