@@ -72,3 +72,37 @@ def test_configs_of_aisbench_that_are_not_here_can_be_fetched(said):
 def test_a_table_without_rows_says_so(folder, said):
     (folder / "head.csv").write_text("question,answer\n")
     assert "the table has no rows" in said("run", "--tasks", "head.csv", "--model", "dummy")[1]
+
+
+@pytest.mark.parametrize(
+    "words, texts",
+    [
+        (("compare", "a"), ("missing argument 'RUN...'", "proctor compare [OPTIONS] BASELINE RUN...")),
+        (("compare",), ("missing argument 'BASELINE'", "compare --help")),
+        (("export", "."), ("missing option '--to'", "proctor export [OPTIONS] RUN")),
+        (("evaluate",), ("missing option '--dataset'", "evaluate --help")),
+        (("import",), ("missing argument 'RECORD'", "import --help")),
+    ],
+)
+def test_what_is_missing_is_named(said, words, texts):
+    code, text = said(*words)
+    assert code == 2
+    assert text.startswith("error: ")
+    for each in texts:
+        assert each in text
+
+
+@pytest.mark.parametrize(
+    "words, text",
+    [
+        (("run", "--num-fewshot", "x"), "'x' is not a whole number\n"),
+        (("show", "--docs", "x"), "'x' is not a whole number\n"),
+        (("run", "--budget-usd", "x"), "'x' is not a number\n"),
+        (("view", "--host", "nosuch.invalid", "--no-open", "--port", "0"), "choose another --host"),
+        (("run", "--limt", "3"), "did you mean '--limit'?"),
+    ],
+)
+def test_a_mistake_is_said_in_words_of_everyday(said, words, text):
+    code, said_text = said(*words)
+    assert code == 2
+    assert text in said_text

@@ -65,7 +65,7 @@ def test_spreadsheets_get_no_formulas(tmp_path, here):
     "arguments, code, words",
     [
         (["-o", "a.txt"], 2, "tells no format"),
-        (["-o", "nowhere/a.html"], 3, "cannot be written"),
+        (["-o", "nowhere/a.html"], 2, "there is no folder nowhere"),
         (["--format", "pdf"], 2, "pdf"),
     ],
 )
@@ -86,3 +86,10 @@ def test_compare_on_the_command_line(runs, capsys):
     assert (row["task"], row["n"], row["better"], row["worse"], row["left_out"]) == ("capitals", 119, 1, 2, 1)
     assert main(["compare", str(runs / "first"), str(runs / "second")]) == 0
     assert "capitals" in capsys.readouterr().out
+
+
+def test_a_damaged_run_is_reported_and_not_a_success(runs, here, capsys):
+    (runs / "first" / "results.json").write_text('{"results": ')
+    assert main(["report", str(runs / "first"), "-o", "a.html"]) == 1
+    assert "results.json cannot be read" in capsys.readouterr().err
+    assert (here / "a.html").is_file()

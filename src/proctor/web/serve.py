@@ -124,7 +124,6 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.listen(128)  # from now on a browser waits instead of being refused
     except OSError as error:
         listening.close()
-        raise UsageError(
-            f"nothing can listen on {host}:{port}", why=error.strerror or str(error), hint="choose another --port, or 0"
-        ) from None
+        hint = "choose another --host" if isinstance(error, socket.gaierror) else "choose another --port, or 0"
+        raise UsageError(f"nothing can listen on {host}:{port}", why=error.strerror or str(error), hint=hint) from None
     return listening
