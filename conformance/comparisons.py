@@ -16,7 +16,7 @@ class Comparison:
         arguments: Names in braces stand for what :func:`conformance.places.places` makes: Pythons, folders, datasets.
         needs: Names of the places that have to be there, apart from those in the arguments.
         part: Which part of all that the program can compare this is, where the whole takes longer than it should.
-        missing: What it needs that is not made here.
+        table: A file of the repository that it writes: what it says has to be what stands there.
         minutes: After which it is ended.
     """
 
@@ -24,7 +24,7 @@ class Comparison:
     arguments: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     part: str = ""
-    missing: str = ""
+    table: str = ""
     minutes: int = 15
 
 
@@ -98,8 +98,8 @@ COMPARISONS = (
     Comparison("conversions"),
     Comparison("own.options"),
     *(Comparison(f"recorded.record:{name}", (name, "--python", f"{{{name}}}"), minutes=30) for name in RECORDED),
-    Comparison("providers.fields", missing="no other system: it writes a table of the tests from wheels of a day"),
-    Comparison("providers.prices", missing="no other system: it writes a table of the package from wheels of a day"),
-    Comparison("vllm.signatures", missing="no other system: it writes a table of the tests from a wheel of vLLM"),
+    Comparison("providers.fields", ("{provider_wheels}",), table="tests/engines/http/provider_fields.json"),
+    Comparison("providers.prices", ("2026-11-22", "{price_wheels}"), table="src/proctor/running/prices.json"),
+    Comparison("vllm.signatures", ("{vllm_wheel}",), table="tests/engines/vllm/vllm_signatures.json"),
 )
 """Every program that compares, cheap ones first within each system; the recordings after them."""

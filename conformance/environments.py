@@ -17,6 +17,15 @@ WHEELS = {
     "beside_embeddings": ("sentence-transformers<6", "bert-score"),  # Proctor's side of metrics that embed
 }
 """Wheels that are unpacked into a folder each, without what they ask for."""
+READ_AS_WHEELS = {
+    "provider_wheels": (
+        *("openai==3.54.0", "anthropic==0.125.0", "ollama==0.6.3", "mistralai==3.7.0", "together==3.1.1"),
+        *("groq==1.7.0", "ibm-watsonx-ai==1.8.1", "botocore==1.44.5"),
+    ),
+    "price_wheels": ("litellm==1.109.1", "litellm==1.75.5.post1"),
+    "vllm_wheel": ("vllm==0.33.0",),
+}
+"""Wheels that tables of facts were read from, in the versions that the tables name; kept as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,25 +108,27 @@ def make(name: str, folder: Path) -> Path:
     return python
 
 
-def unpack(name: str, python: Path, folder: Path) -> Path:
-    """Return the folder of unpacked wheels, made in a folder unless it is there already.
+def fetch(name: str, python: Path, folder: Path) -> Path:
+    """Return the folder of wheels or of what is in them, made in a folder unless it is there already.
 
     Args:
-        name: Of :data:`WHEELS`.
+        name: Of :data:`WHEELS` or :data:`READ_AS_WHEELS`.
         python: Has the pip that fetches them, for its own version of Python.
         folder: Where environments are.
     """
+    wanted = WHEELS.get(name) or READ_AS_WHEELS[name]
     home, stamp = folder / name, folder / name / ".made"
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == repr(WHEELS[name]):
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == repr(wanted):
         return home
-    print(f"unpacking {', '.join(WHEELS[name])} in {home}", flush=True)
+    print(f"fetching {', '.join(wanted)} to {home}", flush=True)
     shutil.rmtree(home, ignore_errors=True)
-    wheels = home / "wheels"
     download = [str(python), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*download, "--dest", str(wheels), *WHEELS[name]], check=True)
-    for each in sorted(wheels.glob("*.whl")):
-        with zipfile.ZipFile(each) as wheel:
-            wheel.extractall(home)
-    shutil.rmtree(wheels)
-    stamp.write_text(repr(WHEELS[name]), encoding="utf-8")
+    for each in wanted:
+        subprocess.run([*download, "--dest", str(home), each], check=True)
+    if name in WHEELS:
+        for path in sorted(home.glob("*.whl")):
+            with zipfile.ZipFile(path) as wheel:
+                wheel.extractall(home)
+            path.unlink()
+    stamp.write_text(repr(wanted), encoding="utf-8")
     return home

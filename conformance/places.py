@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
-from conformance.environments import RECORDED, WHEELS, make, unpack
+from conformance.environments import READ_AS_WHEELS, RECORDED, WHEELS, fetch, make
 
 ROOT = Path(__file__).resolve().parents[1]
 _SHARED = ROOT.parent / "shared"
@@ -31,9 +31,9 @@ def places(environments: Path, wanted: Collection[str]) -> dict[str, str]:
             always made, and an error where they cannot be.
     """
     pythons = {name: make(name, environments) for name in RECORDED}
-    unpacked = {name: partial(unpack, name, pythons["aisbench"], environments) for name in WHEELS}
-    unpacked |= {name: partial(unpack, name, Path(sys.executable), environments) for name in WHEELS if "beside" in name}
-    extra = {"embeddings": partial(make, "embeddings", environments), **unpacked}
+    own = Path(sys.executable)  # what stands beside Proctor has to fit its own Python
+    fetched = {name: partial(fetch, name, own, environments) for name in (*WHEELS, *READ_AS_WHEELS)}
+    extra = {"embeddings": partial(make, "embeddings", environments), **fetched}
     made = {name: made_or_not(name, extra[name]) for name in extra if name in {*wanted, "opencompass"}}
     site = {name: next((python.parents[1] / "lib").glob("python*/site-packages")) for name, python in pythons.items()}
     found = {

@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from difflib import unified_diff
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -32,7 +33,10 @@ from conformance.places import ABSENT, ROOT, places, variables
 
 KEPT = Path(tempfile.gettempdir()) / "proctor-conformance"
 LAST_LINES = 3
-"""Lines of a comparison that are shown: they hold its counts."""
+"""Lines of a comparison that are shown where none has counts that are known by their words."""
+MOST_COUNTS = 6
+"""Lines with counts that are shown: one for each kind of thing that most programs compare."""
+_COUNTED = re.compile(r"\d[\d,]* (?:\w+ ){0,2}(?:equal|agree)\b|\b0 differ\b|\bcompared\b|\bunexplained\b")
 _NAMES = re.compile(r"\{(\w+)\}")
 EQUAL, DIFFERS, ENDED, LEFT_OUT = "equal", "differs", "ended", "left out"
 
@@ -55,8 +59,6 @@ def needs(comparison: Comparison) -> set[str]:
 def compare(comparison: Comparison, known: dict[str, str], state: State) -> Outcome:
     """Run a comparison, unless it has passed or something is not here."""
     name = comparison.module
-    if comparison.missing:
-        return Outcome(name, LEFT_OUT, said=comparison.missing)
     if absent := sorted(needs(comparison) - known.keys()):
         return Outcome(name, LEFT_OUT, said="needs " + ", ".join(ABSENT.get(each, each) for each in absent))
     if passed := state.get(key(comparison)):
@@ -66,12 +68,30 @@ def compare(comparison: Comparison, known: dict[str, str], state: State) -> Outc
     began = time.monotonic()
     ended = run(comparison, known, log)
     seconds = time.monotonic() - began
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    said = "; ".join(lines[-LAST_LINES:]) + (f" [{comparison.part}]" if comparison.part else "")
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if comparison.table and ended == EQUAL:
+        ended, said = against_table(comparison.table, text)
+    else:
+        said = counts(text) + (f" [{comparison.part}]" if comparison.part else "")
     if ended == EQUAL:
         state.add(key(comparison), Passed(seconds, said))
         return Outcome(name, EQUAL, seconds, said)
     return Outcome(name, ended, seconds, f"{said}; all of it: {log}")
+
+
+def counts(text: str) -> str:
+    """Return what a program says about how much it compared: its last counts, or its last lines."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    return "; ".join([line for line in lines if _COUNTED.search(line)][-MOST_COUNTS:] or lines[-LAST_LINES:])
+
+
+def against_table(table: str, text: str) -> tuple[str, str]:
+    """Return whether a program wrote the table that stands in the repository, and that in words."""
+    stands, writes = (ROOT / table).read_text(encoding="utf-8").splitlines(), text.splitlines()
+    unlike = [line for line in unified_diff(stands, writes, lineterm="", n=0) if line[:2] not in ("--", "++", "@@")]
+    if not unlike:
+        return EQUAL, f"{len(stands)} lines of {table} equal"
+    return DIFFERS, f"{len(unlike)} lines of {table} differ: " + "; ".join(unlike[:LAST_LINES])
 
 
 def key(comparison: Comparison) -> str:

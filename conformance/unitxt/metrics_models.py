@@ -50,7 +50,7 @@ BATCHES = (1, 2, 5, 17, 40)
 
 def batches(metric: str, count: int) -> list[list[dict[str, Any]]]:
     """Return generated rows, ``count`` of them or a few more, the same on both sides."""
-    from metrics_cases import changed, filled_texts, text
+    from conformance.unitxt.metrics_cases import changed, filled_texts, text
 
     rng = random.Random(f"models {metric}")
     found: list[list[dict[str, Any]]] = []

@@ -54,7 +54,22 @@ def test_what_is_not_here_leaves_a_comparison_out_with_the_reason(kept):
     comparison = program(kept, "")
     outcome = run.compare(comparison, {}, State(kept / "passed.json", "tree"))
     assert (outcome.state, outcome.said) == ("left out", "needs real datasets: PROCTOR_TEST_HUB names their folder")
-    assert run.compare(Comparison("made_up", missing="a wheel"), {}, State(kept / "passed.json", "")).said == "a wheel"
+
+
+def test_a_table_has_to_be_what_the_program_writes(kept):
+    (kept / "table.json").write_text("{\n}\n")
+    program(kept, "print('{'); print('}')")
+    equal = compared(Comparison("made_up", table="table.json"), kept)
+    assert (equal.state, equal.said) == ("equal", "2 lines of table.json equal")
+    (kept / "table.json").write_text("{\n1\n}\n")
+    differs = compared(Comparison("made_up", ("again",), table="table.json"), kept)
+    assert (differs.state, differs.said.partition("; all")[0]) == ("differs", "1 lines of table.json differ: -1")
+
+
+def test_counts_are_found_among_what_a_program_says():
+    said = "operator   2906 of  3026 equal\nserializer 75 of 75 equal\n  12 differ: for a reason\n"
+    assert run.counts(said) == "operator 2906 of 3026 equal; serializer 75 of 75 equal"
+    assert run.counts("one\ntwo\n\nthree\nfour") == "two; three; four"
 
 
 def test_the_table_counts_the_states():
