@@ -115,6 +115,7 @@ def run(comparison: Comparison, known: dict[str, str], log: Path) -> str:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        _running.add(process)
         try:
             code = process.wait(timeout=comparison.minutes * 60)
         except subprocess.TimeoutExpired:
@@ -122,9 +123,14 @@ def run(comparison: Comparison, known: dict[str, str], log: Path) -> str:
             return ENDED
         finally:
             end(process)
+            _running.discard(process)
     if code == 0:
         shutil.rmtree(work, ignore_errors=True)
     return DIFFERS if code else EQUAL
+
+
+_running: set[subprocess.Popen[bytes]] = set()
+"""Programs that run now. Each leads a session of its own, so that Ctrl-C does not reach it by itself."""
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -142,8 +148,13 @@ def outcomes(chosen: list[Comparison], known: dict[str, str], state: State, jobs
         print(f"{outcome.state:8}  {outcome.module}  {outcome.seconds:.0f} s\n        {outcome.said}", flush=True)
         return outcome
 
-    with ThreadPoolExecutor(jobs) as pool:
+    pool = ThreadPoolExecutor(jobs)
+    try:
         yield from pool.map(told, chosen)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in tuple(_running):
+            end(process)
 
 
 def table(found: list[Outcome]) -> Iterator[str]:
@@ -161,14 +172,17 @@ def main() -> int:
     parser.add_argument(
         "--environments", type=Path, default=KEPT / "environments", help="where the other systems are installed"
     )
-    parser.add_argument("--only", default="*", help="comparisons to run, as a glob: 'recorded.*' renews the recordings")
+    parser.add_argument(
+        "--only", nargs="+", default=["*"], help="comparisons to run, as globs: 'recorded.*' renews the recordings"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="comparisons at the same time")
     parser.add_argument("--again", action="store_true", help="also those that have passed for this tree")
     args = parser.parse_args()
-    chosen = [each for each in COMPARISONS if fnmatchcase(each.module, args.only)]
+    chosen = [each for each in COMPARISONS if any(fnmatchcase(each.module, glob) for glob in args.only)]
     if not chosen:
-        parser.error(f"no comparison is called {args.only!r}")
+        parser.error(f"no comparison is called {' or '.join(args.only)}")
     known = places(args.environments.resolve(), {name for each in chosen for name in needs(each)})
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the programs, too
     state_file = KEPT / "passed.json"
     if args.again:
         state_file.unlink(missing_ok=True)

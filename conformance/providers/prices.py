@@ -1,9 +1,9 @@
 """Makes the price table from the model price files that come with litellm.
 
 Usage: ``python -m conformance.providers.prices DATE FOLDER > src/proctor/running/prices.json``, where FOLDER holds
-wheels of litellm. The newest that has a model decides; older ones have models that providers have withdrawn since. Facts only:
-prices of the models that the table of providers names, and of the text models of OpenAI, Anthropic, Groq, DeepSeek and
-Mistral.
+wheels of litellm. The newest that has a model decides; older ones have models that providers have withdrawn since.
+Facts only: prices of the models that the table of providers names, and of the text models of OpenAI, Anthropic, Groq,
+DeepSeek and Mistral.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The one command that compares with everything: what it skips, leaves out, ends, and says."""
 
+import signal
 import sys
+import time
 
 import pytest
 from conformance import run
@@ -48,6 +50,23 @@ def test_what_takes_too_long_is_ended_with_what_it_started(kept):
     outcome = compared(comparison, kept)
     assert (outcome.state, outcome.seconds < 30) == ("ended", True)
     assert "ended after 0 minutes" in outcome.said
+
+
+def test_an_interrupt_ends_the_programs_and_starts_no_more(kept):
+    comparison = program(kept, "import time; time.sleep(60)")
+    others = [Comparison("made_up", (str(number),)) for number in range(3)]
+    kept_signal = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(run.outcomes([comparison, *others], {"hub": "data"}, State(kept / "passed.json", "tree"), jobs=1))
+    finally:
+        signal.signal(signal.SIGALRM, kept_signal)
+    while run._running and time.monotonic() - began < 20:
+        time.sleep(0.05)
+    assert not run._running
+    assert len(list((kept / "work").iterdir())) == 1
 
 
 def test_what_is_not_here_leaves_a_comparison_out_with_the_reason(kept):
@@ -100,4 +119,4 @@ def test_an_unknown_name_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["run", "--only", "nothing.*"])
     with pytest.raises(SystemExit):
         run.main()
-    assert "no comparison is called 'nothing.*'" in capsys.readouterr().err
+    assert "no comparison is called nothing.*" in capsys.readouterr().err
