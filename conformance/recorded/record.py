@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,7 @@ from conformance.recorded.recording import (
     Difference,
     Header,
     Recording,
+    changed,
     explain_anew,
     path_of,
     read,
@@ -68,6 +70,16 @@ def renewed(comparison: Comparison, dialect: str, python: str) -> tuple[Recordin
     return recording, differences
 
 
+def kept_or_new(before: Recording | None, now: Recording) -> Recording:
+    """Return the recording that stands where only the date is another, else the new one; print which."""
+    name, count = now.header.comparison, changed(before, now)
+    if before and not count and replace(before.header, date="") == replace(now.header, date=""):
+        print(f"{name}: {len(now.cases)} cases equal to those recorded on {before.header.date}, which stay", flush=True)
+        return before
+    print(f"{name}: recorded anew, {'none before' if count is None else f'{count} cases are others than before'}")
+    return now
+
+
 def main() -> int:
     """Record; return 1 where a difference is not explained."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -86,7 +98,8 @@ def main() -> int:
         if args.explain:
             differences = explain_anew(comparison, recordings[comparison.name])
         else:
-            recordings[comparison.name], differences = renewed(comparison, args.dialect, args.python)
+            recording, differences = renewed(comparison, args.dialect, args.python)
+            recordings[comparison.name] = kept_or_new(recordings.get(comparison.name), recording)
         found += differences
     if args.differences:
         args.differences.write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
