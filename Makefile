@@ -61,7 +61,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
 
-# Comparisons to run: make conformance ONLY='recorded.*' renews the recordings alone.
+# Comparisons to run: make conformance ONLY='recorded.*' renews the recordings alone. Ended, it goes on where it was.
 ONLY ?= *
 conformance: $(VENV)/.dev
 	$(BIN)/python -m conformance.run --only '$(ONLY)'

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Lock
 
 _DECIDE = ("src", "conformance")
 _WRITTEN = ("recordings", "__pycache__", "explanations.json")
@@ -47,6 +48,7 @@ class State:
 
     def __init__(self, path: Path, tree: str) -> None:
         self._path, self._tree = path, tree
+        self._lock = Lock()  # comparisons end in several threads
         kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         self._passed: dict[str, Passed] = (
             {name: Passed(**each) for name, each in kept["passed"].items()} if kept.get("tree") == tree else {}
@@ -58,7 +60,18 @@ class State:
 
     def add(self, name: str, passed: Passed) -> None:
         """Keep that a comparison has passed."""
-        self._passed[name] = passed
+        with self._lock:
+            self._passed[name] = passed
+            self._write()
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Run these again."""
+        with self._lock:
+            for name in names:
+                self._passed.pop(name, None)
+            self._write()
+
+    def _write(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         kept = {"tree": self._tree, "passed": {name: asdict(each) for name, each in self._passed.items()}}
         beside = self._path.with_suffix(".new")

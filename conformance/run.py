@@ -184,9 +184,10 @@ def main() -> int:
     known = places(args.environments.resolve(), {name for each in chosen for name in needs(each)})
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the programs, too
     state_file = KEPT / "passed.json"
+    state = State(state_file, digest(ROOT))
     if args.again:
-        state_file.unlink(missing_ok=True)
-    found = list(outcomes(chosen, known, State(state_file, digest(ROOT)), args.jobs))
+        state.forget(map(key, chosen))
+    found = list(outcomes(chosen, known, state, args.jobs))
     page.write()
     print("\n".join(table(found)))
     return int(any(each.state in (DIFFERS, ENDED) for each in found))

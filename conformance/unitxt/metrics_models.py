@@ -172,6 +172,7 @@ def main() -> None:
             print(f"{name:56} {cases:6} cases {metrics.count_values(answers):7} values  {state}{note}", flush=True)
             for path, own, other in found[:6]:
                 print(f"      {path}: {own!r} here, {other!r} there")
+    print(f"{len(work) - failed} of {len(work)} metrics agree")
     sys.exit(1 if failed else 0)
 
 

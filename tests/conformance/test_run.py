@@ -104,6 +104,15 @@ def test_another_tree_forgets_what_has_passed(tmp_path):
     assert State(tmp_path / "passed.json", "two").get("x") is None
 
 
+def test_what_is_forgotten_is_run_again(tmp_path):
+    state = State(tmp_path / "passed.json", "one")
+    for name in "ab":
+        state.add(name, Passed(1.0, "equal"))
+    state.forget(["a", "never there"])
+    again = State(tmp_path / "passed.json", "one")
+    assert (again.get("a"), again.get("b")) == (None, Passed(1.0, "equal"))
+
+
 def test_a_tree_is_another_when_its_code_changes_and_the_same_when_its_recordings_do(tmp_path):
     for name in ("src/a.py", "conformance/b.py", "conformance/recorded/recordings/c.gz"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
