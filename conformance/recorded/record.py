@@ -89,6 +89,7 @@ def main() -> int:
     parser.add_argument("--only", help="one comparison (unitxt/metrics); the others stay as they are recorded")
     parser.add_argument("--differences", type=Path, help="write all differences to this file")
     args = parser.parse_args()
+    os.environ["PYTHONHASHSEED"] = "0"  # of the peers: Unitxt's loaders go through splits in the order of a set
     comparisons = comparisons_of(args.dialect, args.python)
     recordings = read(args.dialect) if path_of(args.dialect).is_file() else {}
     found: list[Difference] = []
