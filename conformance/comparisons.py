@@ -97,7 +97,7 @@ COMPARISONS = (
     *(Comparison(f"aisbench.processes:{name}", (name,)) for name in _PROCESSES),
     Comparison("conversions"),
     Comparison("own.options"),
-    *(Comparison(f"recorded.record:{name}", (name, "--python", f"{{{name}}}"), minutes=30) for name in RECORDED),
+    *(Comparison(f"recorded.record:{name}", (name, "--python", f"{{{name}}}"), minutes=60) for name in RECORDED),
     Comparison("providers.fields", ("{provider_wheels}",), table="tests/engines/http/provider_fields.json"),
     Comparison("providers.prices", ("2026-11-22", "{price_wheels}"), table="src/proctor/running/prices.json"),
     Comparison("vllm.signatures", ("{vllm_wheel}",), table="tests/engines/vllm/vllm_signatures.json"),

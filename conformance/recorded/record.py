@@ -102,9 +102,9 @@ def main() -> int:
             recording, differences = renewed(comparison, args.dialect, args.python)
             recordings[comparison.name] = kept_or_new(recordings.get(comparison.name), recording)
         found += differences
+        write(args.dialect, [recordings[each.name] for each in comparisons if each.name in recordings])  # may be ended
     if args.differences:
         args.differences.write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
-    write(args.dialect, [recordings[each.name] for each in comparisons if each.name in recordings])
     return int(bool(found))
 
 
