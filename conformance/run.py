@@ -126,6 +126,8 @@ def run(comparison: Comparison, known: dict[str, str], log: Path) -> str:
             _running.discard(process)
     if code == 0:
         shutil.rmtree(work, ignore_errors=True)
+    if code < 0:  # a signal: an interrupt of the whole, or a machine without memory
+        return ENDED
     return DIFFERS if code else EQUAL
 
 

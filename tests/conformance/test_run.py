@@ -52,6 +52,10 @@ def test_what_takes_too_long_is_ended_with_what_it_started(kept):
     assert "ended after 0 minutes" in outcome.said
 
 
+def test_what_a_signal_ended_does_not_count_as_differing(kept):
+    assert compared(program(kept, "import os; os.kill(os.getpid(), 9)"), kept).state == "ended"
+
+
 def test_an_interrupt_ends_the_programs_and_starts_no_more(kept):
     comparison = program(kept, "import time; time.sleep(60)")
     others = [Comparison("made_up", (str(number),)) for number in range(3)]
