@@ -61,10 +61,10 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
 
-# Comparisons to run: make conformance ONLY='recorded.*' renews the recordings alone.
+# Comparisons to run: make conformance ONLY='recorded.*' renews the recordings alone. Ended, it goes on where it was.
 ONLY ?= *
 conformance: $(VENV)/.dev
-	$(BIN)/python -m conformance.run --only '$(ONLY)'
+	$(BIN)/python -m conformance.run --only $(foreach each,$(ONLY),'$(each)')
 
 # Schedules of faults run on a virtual clock; kills are real processes that write a real log.
 SCHEDULES ?= 10000

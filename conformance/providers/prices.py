@@ -1,9 +1,9 @@
 """Makes the price table from the model price files that come with litellm.
 
-Usage: ``python -m conformance.providers.prices DATE NEW.whl [OLD.whl …] > src/proctor/running/prices.json``. The first
-wheel that has a model decides; older ones have models that providers have withdrawn since. Facts only: input and output
-prices of the models that the table of providers names, and of the text models of OpenAI, Anthropic, Groq, DeepSeek and
-Mistral.
+Usage: ``python -m conformance.providers.prices DATE FOLDER > src/proctor/running/prices.json``, where FOLDER holds
+wheels of litellm. The newest that has a model decides; older ones have models that providers have withdrawn since.
+Facts only: prices of the models that the table of providers names, and of the text models of OpenAI, Anthropic, Groq,
+DeepSeek and Mistral.
 """
 
 from __future__ import annotations
@@ -32,10 +32,13 @@ _PREFIXES: dict[str, tuple[str, ...]] = {
     "openrouter": ("openrouter/",),
 }
 _WHOLE = {"groq": "groq/", "mistral": "mistral/", "deepseek": "deepseek/"}
-_UNIT = "USD per million tokens: list prices of the smallest context, without caching, batches or priority"
+_UNIT = (
+    "USD per million tokens: list prices of the smallest context, without batches or priority; cached_input is what "
+    "tokens read from the provider's cache cost, where it is known"
+)
 
 
-def table_of(path: str) -> dict[str, dict[str, Any]]:
+def table_of(path: Path) -> dict[str, dict[str, Any]]:
     """Return the price file in a wheel."""
     with zipfile.ZipFile(path) as wheel:
         found: dict[str, dict[str, Any]] = json.loads(wheel.read(_FILE))
@@ -43,11 +46,14 @@ def table_of(path: str) -> dict[str, dict[str, Any]]:
 
 
 def price(entry: dict[str, Any]) -> dict[str, float] | None:
-    """Return input and output price of a text model; ``None`` where they are not both known and not nothing."""
-    given = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
-    if entry.get("mode") not in ("chat", "completion", "responses") or not all(given):
+    """Return the prices of a text model; ``None`` where input and output are not both known and not nothing."""
+    read, written = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+    if entry.get("mode") not in ("chat", "completion", "responses") or not read or not written:
         return None
-    return {"input": round(given[0] * 1e6, 6), "output": round(given[1] * 1e6, 6)}
+    found = {"input": round(read * 1e6, 6), "output": round(written * 1e6, 6)}
+    if (cached := entry.get("cache_read_input_token_cost")) is not None:
+        found["cached_input"] = round(cached * 1e6, 6)
+    return found
 
 
 def first(tables: list[dict[str, dict[str, Any]]], names: list[str]) -> dict[str, float] | None:
@@ -86,10 +92,16 @@ def of_provider(tables: list[dict[str, dict[str, Any]]], name: str, entry: Provi
     return found
 
 
-def main(date: str, paths: list[str]) -> None:
+def version_of(wheel: Path) -> tuple[int, ...]:
+    """Return the numbers of a wheel's version, to sort by."""
+    return tuple(map(int, re.findall(r"\d+", wheel.name.split("-")[1])))
+
+
+def main(date: str, folder: str) -> None:
     """Print the table as JSON, a model in each line."""
-    tables = [table_of(path) for path in paths]
-    names = [" ".join(Path(path).name.split("-")[:2]) for path in paths]
+    wheels = sorted(Path(folder).glob("litellm-*.whl"), key=version_of, reverse=True)
+    tables = [table_of(wheel) for wheel in wheels]
+    names = [" ".join(wheel.name.split("-")[:2]) for wheel in wheels]
     lines = {"": own(tables), **{name: of_provider(tables, name, providers()[name]) for name in _PREFIXES}}
     head = {"date": date, "source": f"{', '.join(names)}: {Path(_FILE).name}", "unit": _UNIT}
     parts = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
@@ -106,4 +118,4 @@ def block(models: dict[str, dict[str, float]], indent: int) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(*sys.argv[1:])

@@ -274,6 +274,13 @@ def path_of(dialect: str) -> Path:
     return FOLDER / f"{dialect}.jsonl.gz"
 
 
+def changed(before: Recording | None, now: Recording) -> int | None:
+    """Return how many cases have other answers than before, or are new or gone; ``None`` where nothing was before."""
+    if before is None:
+        return None
+    return sum(before.cases.get(case) != now.cases.get(case) for case in before.cases.keys() | now.cases.keys())
+
+
 def write(dialect: str, recordings: Iterable[Recording]) -> None:
     """Write a dialect's recordings; equal ones give equal bytes."""
     FOLDER.mkdir(exist_ok=True)

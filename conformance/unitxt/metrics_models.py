@@ -50,7 +50,7 @@ BATCHES = (1, 2, 5, 17, 40)
 
 def batches(metric: str, count: int) -> list[list[dict[str, Any]]]:
     """Return generated rows, ``count`` of them or a few more, the same on both sides."""
-    from metrics_cases import changed, filled_texts, text
+    from conformance.unitxt.metrics_cases import changed, filled_texts, text
 
     rng = random.Random(f"models {metric}")
     found: list[list[dict[str, Any]]] = []
@@ -172,6 +172,7 @@ def main() -> None:
             print(f"{name:56} {cases:6} cases {metrics.count_values(answers):7} values  {state}{note}", flush=True)
             for path, own, other in found[:6]:
                 print(f"      {path}: {own!r} here, {other!r} there")
+    print(f"{len(work) - failed} of {len(work)} metrics agree")
     sys.exit(1 if failed else 0)
 
 

@@ -1,7 +1,7 @@
 """Records the signatures of a vLLM release that ``proctor.engines.vllm`` relies on, without importing vLLM.
 
-Usage: ``python -m conformance.vllm.signatures WHEEL > tests/engines/vllm/vllm_signatures.json``. Names only, read from
-the syntax trees of the files in the wheel.
+Usage: ``python -m conformance.vllm.signatures FOLDER > tests/engines/vllm/vllm_signatures.json``, where FOLDER holds
+a wheel of vLLM. Names only, read from the syntax trees of the files in the wheel.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 import json
 import sys
 import zipfile
+from pathlib import Path
 
 
 def tree_of(wheel: zipfile.ZipFile, path: str) -> ast.Module:
@@ -42,13 +43,14 @@ def fields_of(node: ast.ClassDef) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def main(path: str) -> None:
+def main(folder: str) -> None:
     """Print the signatures as JSON."""
+    path = next(Path(folder).glob("vllm-*.whl"))
     with zipfile.ZipFile(path) as wheel:
         llm = class_of(tree_of(wheel, "vllm/entrypoints/llm.py"), "LLM")
         outputs = tree_of(wheel, "vllm/outputs.py")
         found = {
-            "version": path.rpartition("/")[2].split("-")[1],
+            "version": path.name.split("-")[1],
             "LLM": arguments_of(llm, "__init__"),
             "LLM.generate": arguments_of(llm, "generate"),
             "EngineArgs": fields_of(class_of(tree_of(wheel, "vllm/engine/arg_utils.py"), "EngineArgs")),

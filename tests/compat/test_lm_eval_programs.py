@@ -46,7 +46,11 @@ again = simple_evaluate(model=lm, tasks=["sums"], task_manager=manager, num_fews
 named = simple_evaluate(model="mine", model_args="bonus=1", tasks=["picks"], task_manager=manager, batch_size=4)
 other = evaluate(lm, get_task_dict(["sums"], manager), log_samples=False)
 inline = simple_evaluate(model=lm, tasks=[{**json.load(open("sums.json")), "task": "inline"}])
+told = simple_evaluate(
+    model="mine", model_args="bonus=1", tasks=[{**json.load(open("sums.json")), "task": "inline"}], batch_size=4
+)
 print(json.dumps({
+    "bonus": [told["configs"]["inline"]["metadata"].get("bonus"), named["configs"]["picks"]["metadata"].get("bonus")],
     "names": [manager.all_tasks, manager.match_tasks(["s*"])],
     "first": {name: row for name, row in first["results"].items()},
     "again": [again["samples"]["sums"][0]["arguments"][0][0], again["n-samples"], again["n-shot"]],
@@ -92,6 +96,7 @@ def test_a_program_with_a_model_of_its_own_runs_unchanged(folder):
     assert prompt.endswith("1+1=")
     assert (counts["sums"], shots["sums"]) == ({"original": 4, "effective": 2}, 1)
     assert found["named"] == 0.25, "the arguments reach the model, and its answers are not those of another"
+    assert found["bonus"] == [1, None], "a task manager of the program's own has its own metadata"
     assert found["other"] == [1.0, False]
     assert found["inline"] == 1.0
     assert found["asked"] == 24, "every request is asked once, and nothing comes from an earlier run"

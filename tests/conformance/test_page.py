@@ -5,9 +5,10 @@ from importlib import import_module
 
 import pytest
 from conformance import page
+from conformance.comparisons import COMPARISONS
 from conformance.explained import EXPLANATIONS
+from conformance.places import ROOT
 from conformance.recorded import recording
-from conformance.run import COMPARISONS, ROOT
 
 
 def test_the_page_is_of_these_recordings():

@@ -6,7 +6,7 @@ import warnings
 import pytest
 from conformance.explained import EXPLANATIONS
 from conformance.recorded import recording
-from conformance.recorded.record import PACKAGES, comparisons_of
+from conformance.recorded.record import PACKAGES, comparisons_of, kept_or_new
 from conformance.recorded.recording import Comparison, Explained, Header, Recording
 
 COMPARISONS = {each.name: each for dialect in PACKAGES for each in comparisons_of(dialect)}
@@ -108,3 +108,34 @@ def test_recordings_are_written_and_read(tmp_path, monkeypatch):
     assert recording.read("lm_eval") == {"lm_eval/made": made}
     recording.write("lm_eval", recording.read("lm_eval").values())
     assert recording.path_of("lm_eval").read_bytes() == first
+
+
+# -- recording again ---------------------------------------------------------------------------------------------
+
+
+def test_a_recording_that_is_equal_but_for_its_date_stays(capsys):
+    before, _ = recording.record(comparison([{"a": 1.0}], [{"a": 1.0}]), HEADER)
+    now, _ = recording.record(comparison([{"a": 1.0}], [{"a": 1.0}]), dataclasses.replace(HEADER, date="later"))
+    assert kept_or_new(before, now) is before
+    assert "1 cases equal to those recorded on today, which stay" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "theirs, header, said",
+    [
+        ([{"a": 2.0}], HEADER, "1 cases are others than before"),
+        ([{"a": 1.0}, {"a": 1.0}], HEADER, "1 cases are others than before"),
+        ([{"a": 1.0}], dataclasses.replace(HEADER, version="2"), "0 cases are others than before"),
+    ],
+)
+def test_a_recording_with_other_answers_or_of_another_version_is_new(theirs, header, said, capsys):
+    before, _ = recording.record(comparison([{"a": 1.0}], [{"a": 1.0}]), HEADER)
+    now, _ = recording.record(comparison(theirs, theirs), header)
+    assert kept_or_new(before, now) is now
+    assert said in capsys.readouterr().out
+
+
+def test_the_first_recording_is_new(capsys):
+    now, _ = recording.record(comparison([{"a": 1.0}], [{"a": 1.0}]), HEADER)
+    assert kept_or_new(None, now) is now
+    assert "none before" in capsys.readouterr().out

@@ -6,7 +6,7 @@ those of a model that the program brings are kept only where ``use_cache`` names
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
@@ -147,7 +147,8 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     )
     listed = [tasks] if isinstance(tasks, str | Mapping | Task) else list(tasks or ())
     exams = _exams([manager.handle(each) for each in listed], options)
-    made = _results(engine, exams, use_cache, model, model_args, log_samples=log_samples or predict_only)
+    described = partial(_described, engine, model, model_args, log=use_cache, told=task_manager is None)
+    made = _results(engine, exams, use_cache, described, log_samples=log_samples or predict_only)
     made["config"] |= {
         "model_args": made["config"]["model_args"] if model_args is not None else None,
         "batch_size": batch_size,
@@ -246,7 +247,8 @@ def evaluate(
         include_paths=paths,
     )
     engine = engine_of(lm, None, {})
-    return _results(engine, _exams(handles, options), None, lm, None, log_samples=log_samples)
+    described = partial(_described, engine, lm, None, log=None, told=False)
+    return _results(engine, _exams(handles, options), None, described, log_samples=log_samples)
 
 
 def _handles(tasks: Mapping[Any, Any]) -> Iterable[TaskHandle]:
@@ -350,7 +352,12 @@ def _made_exam(handle: TaskHandle, options: ExamOptions) -> Exam | None:
 
 
 def _results(
-    engine: Engine, exams: Sequence[Exam], log: str | None, model: Any, model_args: Any, *, log_samples: bool
+    engine: Engine,
+    exams: Sequence[Exam],
+    log: str | None,
+    described: Callable[[RunResult], ModelDescription],
+    *,
+    log_samples: bool,
 ) -> dict[str, Any]:
     with ExitStack() as stack:
         place: Path | None = None if log is None else Path(log)
@@ -362,7 +369,7 @@ def _results(
             _keep_arguments(engine, exams)
         result = run_exams(exams, engine, log=place)
         _say_failures(result)
-        made = results_document(exams, result.grades, _described(engine, model, model_args, result, log))
+        made = results_document(exams, result.grades, described(result))
         if log_samples:
             made["samples"] = _samples(engine, exams, result, place)
     return made
@@ -396,7 +403,9 @@ def _say_failures(result: RunResult) -> None:
             get_logger().warning("%s: %s has no value: %s", name, metric, why)
 
 
-def _described(engine: Engine, model: Any, model_args: Any, result: RunResult, log: str | None) -> ModelDescription:
+def _described(
+    engine: Engine, model: Any, model_args: Any, result: RunResult, *, log: str | None, told: bool
+) -> ModelDescription:
     started = str(result.run.get("started") or "")
     return ModelDescription(
         model if isinstance(model, str) else type(model).__name__,
@@ -406,6 +415,7 @@ def _described(engine: Engine, model: Any, model_args: Any, result: RunResult, l
         seconds=float(result.run.get("seconds") or 0.0),
         started=datetime.fromisoformat(started).timestamp() if started else 0.0,
         log=log,
+        told=told,
     )
 
 

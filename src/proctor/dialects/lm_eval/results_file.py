@@ -67,6 +67,7 @@ class ModelDescription:
         started: Unix seconds.
         chat_template: The chat template, where one was applied.
         log: The response log, where the user named one.
+        told: Whether tasks are told its arguments, in their metadata; not where a caller's own task manager made them.
     """
 
     source: str
@@ -77,12 +78,14 @@ class ModelDescription:
     started: float = 0.0
     chat_template: str | None = None
     log: str | None = None
+    told: bool = True
 
 
 def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: ModelDescription) -> dict[str, Any]:
     """Return what ``results_*.json`` holds."""
     groups = {each.name: each for exam in exams for each in exam.groups}
     graded = [exam for exam in exams if exam.name in grades]
+    told = model.arguments if model.told else {}
     rows = {exam.name: _task_row(exam, grades[exam.name]) for exam in graded}
     with_errors = not exams or exams[0].options.resamples != 0
     found = {name: _group_row(group, grades, with_errors=with_errors) for name, group in groups.items()}
@@ -94,7 +97,7 @@ def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: 
         "results": {**rows, **bare, **group_rows},
         **({"groups": group_rows} if group_rows else {}),
         "group_subtasks": {**members, **{exam.name: [] for exam in graded if exam.name not in listed}},
-        "configs": {exam.name: _config(exam, model.arguments) for exam in sorted(graded, key=lambda each: each.name)},
+        "configs": {exam.name: _config(exam, told) for exam in sorted(graded, key=lambda each: each.name)},
         "versions": _sorted({**{exam.name: _version(exam) for exam in graded}, **_versions(groups)}),
         "n-shot": _of_groups({exam.name: _shots(exam) for exam in graded}, members, _same),
         "higher_is_better": _of_groups({e.name: _directions(e, grades[e.name]) for e in graded}, members, _united),
@@ -214,16 +217,16 @@ def _count(exam: Exam, grade: Grade) -> int:
 # -- configurations ---------------------------------------------------------------------------------------------------
 
 
-def _config(exam: Exam, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _config(exam: Exam, told: Mapping[str, Any]) -> dict[str, Any]:
     task = task_of(exam)
     if (own := python_task_of(exam)) is not None:
-        return _said(own.task.config, own.task.config.num_fewshot or 0, arguments) | {"task": exam.name}
+        return _said(own.task.config, own.task.config.num_fewshot or 0, told) | {"task": exam.name}
     if task is None:
         return {"task": exam.name, **jsonable(exam.specification())}
-    return _said(task.config, task.num_fewshot, arguments)
+    return _said(task.config, task.num_fewshot, told)
 
 
-def _said(config: TaskConfig, num_fewshot: int, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _said(config: TaskConfig, num_fewshot: int, told: Mapping[str, Any]) -> dict[str, Any]:
     said: dict[str, Any] = {
         **config.to_dict(),
         "fewshot_config": {each.name: plain(getattr(config.fewshot, each.name)) for each in fields(FewshotConfig)},
@@ -232,8 +235,8 @@ def _said(config: TaskConfig, num_fewshot: int, arguments: Mapping[str, Any]) ->
     metadata = without_secrets(config.metadata) if isinstance(config.metadata, Mapping) else {}
     if config.source is not None:
         metadata["config_source"] = str(config.source.path)
-    told = {name: value for name, value in without_secrets(arguments).items() if name not in _ELSEWHERE}
-    return {**said, "metadata": {**told, **metadata}}
+    arguments = {name: value for name, value in without_secrets(told).items() if name not in _ELSEWHERE}
+    return {**said, "metadata": {**arguments, **metadata}}
 
 
 def _version(exam: Exam) -> Any:
