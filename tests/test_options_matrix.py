@@ -17,7 +17,11 @@ from typing import Any
 import pytest
 import yaml
 
+from proctor.cli.exam_options import read_options
+from proctor.cli.run import command
+from proctor.cli.run_options import spec_of_options
 from proctor.dialects.resolve import resolve_tasks
+from proctor.dialects.run_file import options_of
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError, UsageError
 from proctor.ir import Prompt, Response
@@ -25,6 +29,7 @@ from proctor.recipes.exam import Exam
 from proctor.recipes.honours import NO_EFFECT, OF_TABLES, Honoured, flag_of
 from proctor.recipes.options import OPTIONS, ExamOptions
 from proctor.running.run import run_exams
+from proctor.running.spec import RunSpec
 from proctor.settings import settings
 
 WORDS = ("good", "bad", "fine", "awful", "bright", "dull", "calm", "rude", "kind", "cold", "warm", "sour")
@@ -409,3 +414,76 @@ def test_an_exam_says_with_which_seed_it_draws(name, own, folder):
     (exam,), (seeded,) = resolved(default, ExamOptions()), resolved(default, ExamOptions(seed=7))
     assert (exam.seed, exam.specification()["seed"]) == (own, own)
     assert (seeded.seed, seeded.specification()["seed"]) == (7, 7)
+
+
+# -- the command line ---------------------------------------------------------------------------------------------
+
+TYPED: Mapping[str, str] = {
+    "num_demos": "--num-demos=1",
+    "limit": "--limit=0.5",
+    "samples": '--samples={"exam": [4]}',
+    "seed": "--seed=7",
+    "code_seeds": "--code-seeds=3,4",
+    "apply_chat_template": "--apply-chat-template",
+    "meta_template": "--meta-template=meta.json",
+    "demos_as_turns": "--demos-as-turns",
+    "system_prompt": "--system-prompt=Be brief.",
+    "decoding": "--decoding=max_tokens=3",
+    "predict_only": "--predict-only",
+    "chat_override": "--chat-override",
+    "metadata": "--metadata=size=5",
+    "group_by": "--group-by=topic",
+    "repeats": "--repeats=3",
+    "reduce": "--reduce=best",
+    "clusters": "--clusters=topic",
+    "input_column": "--input-column=topic",
+    "answer_column": "--answer-column=topic",
+    "choices_column": "--choices-column=options",
+    "prompt": "--prompt=Say of {text}:",
+    "template": "--template=other",
+    "truncated": "--truncated=fail",
+    "answers": "--answers=raw",
+}
+"""How each option of exams is typed."""
+
+NOT_TYPED = frozenset({"chat_template_model", "model_config", "choices_as_text", "resamples", "keys"})
+"""Options that the model decides (its tokenizer, its config, its log-probabilities), or the words of another system."""
+
+OF_MODELS = frozenset(
+    {"model", "model_args", "batch_size", "device", "max_concurrency", "truncate", "thinking", "thinking_tokens"}
+)
+"""Who is asked: engines honour these or refuse them, whoever wrote the exam."""
+
+OF_RUNS = frozenset(
+    {
+        "spec", "tasks", "output", "log", "log_samples", "retry_failed", "budget_tokens", "budget_usd", "prices",
+        "precision", "draw", "others", "tags", "executor", "workers", "ray_address", "output_format", "write_out",
+        "fail_under", "allow_failures", "every_score", "as_json", "quiet", "gen_kwargs", "include_paths", "trust_code",
+        "sandbox", "allow", "traceback",
+    }
+)  # fmt: skip
+"""What becomes of a run as a whole: where it is kept, when it stops, what is printed, what exams may do."""
+
+
+def test_every_option_that_can_be_typed_has_a_place():
+    """An option that is new fails here until the matrix, or one of the sets above, has it."""
+    typed = {each.name for each in command.params}
+    assert typed - OF_MODELS - OF_RUNS == set(TYPED)
+    assert typed >= OF_MODELS | OF_RUNS
+    assert set(OPTIONS) == set(TYPED) | NOT_TYPED
+
+
+def _spec(folder: Path, *typed: str) -> RunSpec:
+    (folder / "meta.json").write_text(json.dumps(META))
+    context = command.make_context("run", ["--model", "dummy", "--tasks", "exam", *typed])
+    return spec_of_options(read_options(dict(context.params)))
+
+
+@pytest.mark.parametrize("option", TYPED)
+def test_what_is_typed_reaches_the_exams_and_is_kept_for_the_next_time(option, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    changed = _spec(tmp_path, TYPED[option])
+    assert changed != _spec(tmp_path)
+    again = RunSpec.from_yaml(changed.to_yaml())
+    assert getattr(options_of(again), option) == getattr(options_of(changed), option)
+    assert getattr(options_of(again), option) != getattr(ExamOptions(), option)

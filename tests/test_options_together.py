@@ -17,6 +17,7 @@ import pytest
 from conformance.own.options.checks import drawn, problems
 from conformance.own.options.exams import DIALECTS, Model, made_up_rows, write_configs, write_task
 
+from proctor.cli.__main__ import main as command_line
 from proctor.dialects.aisbench.summary import summary_of
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
@@ -257,3 +258,42 @@ def test_summaries_of_configs_are_of_all_repeats(tmp_path, monkeypatch):
         assert rows["one", shown] == f"{results['one']['score']:.2f}"
         assert rows["g", "naive_average"] == f"{mean:.2f}"
         assert results["one"]["accuracy_n"] > results["one"]["num_of_instances"]  # of the last run alone
+
+
+@pytest.mark.parametrize("truncated", ["score", "fail"])
+@pytest.mark.parametrize("name", DIALECTS)
+def test_answers_of_a_run_are_evaluated_to_its_scores(name, truncated, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = str(DIALECTS[name](tmp_path, ROWS))
+    (exam,) = resolve_tasks([path], ExamOptions(truncated=truncated))
+    found = run_exams([exam], Model(ROWS, fails=True).engine(), log=tmp_path / "log.db", output=tmp_path / "run")
+    (entry,) = found.results.values()
+    samples = tmp_path / "run" / "samples.jsonl"
+    typed = ["evaluate", "--dataset", path, "--predictions", str(samples), "--truncated", truncated, "--json"]
+    assert command_line(typed) == 1  # instances failed
+    said = json.loads(capsys.readouterr().out)
+    evaluated = said.get("exam", said)
+    for each in ("score", "score_name", "score_ci_low", "score_ci_high", "num_of_instances", "num_of_failures"):
+        assert evaluated[each] == entry[each], each
+    assert command_line([*typed, "--allow-failures"]) == 0
+
+
+def test_what_evaluate_cannot_do_for_an_exam_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = str(write_task(tmp_path, ROWS[:2]))
+    for lines, more, said in (
+        ('"yes"\n', (), "1 predictions are given for 2 questions"),
+        ('"yes"\n"no"\n', ("--split", "train", "--no-intervals"), "--split and --no-intervals: for recipes only"),
+    ):
+        Path("predictions.jsonl").write_text(lines)
+        assert command_line(["evaluate", "--dataset", path, "--predictions", "predictions.jsonl", *more]) == 2
+        assert said in capsys.readouterr().err
+    Path("predictions.jsonl").write_text("null\n5\n")
+    assert command_line(["evaluate", "--dataset", path, "--predictions", "predictions.jsonl"]) == 1
+    said = capsys.readouterr().err
+    assert "no_prediction: there is no prediction (None)" in said
+    assert "wrong_type: the prediction is of type int" in said
+    choosing = str(write_task(tmp_path, ROWS[:2], output_type="multiple_choice", doc_to_choice=["yes", "no"]))
+    Path("predictions.jsonl").write_text('"yes"\n"no"\n')
+    assert command_line(["evaluate", "--dataset", choosing, "--predictions", "predictions.jsonl"]) == 2
+    assert "it compares likelihoods" in capsys.readouterr().err

@@ -128,7 +128,8 @@ __all__ = [
     "settings",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+if not TYPE_CHECKING:  # type checkers would take any name for one of the package
+    __getattr__, __dir__ = lazily(__name__, _HOMES)
 
 
 class _Package(ModuleType):

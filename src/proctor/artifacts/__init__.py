@@ -34,22 +34,23 @@ if TYPE_CHECKING:
     from proctor.artifacts.field_types import Table
     from proctor.artifacts.types import register_type
 
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "artifact": ("NON_POSITIONAL", "Artifact", "to_data"),
-        "fetch": (
-            "ArtifactLink",
-            "add_link_to_catalog",
-            "add_to_catalog",
-            "build",
-            "fetch_artifact",
-            "get_from_catalog",
-        ),
-        "field_types": ("Table",),
-        "types": ("register_type",),
-    },
-)
+if not TYPE_CHECKING:  # type checkers would take any name for one of the package
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "artifact": ("NON_POSITIONAL", "Artifact", "to_data"),
+            "fetch": (
+                "ArtifactLink",
+                "add_link_to_catalog",
+                "add_to_catalog",
+                "build",
+                "fetch_artifact",
+                "get_from_catalog",
+            ),
+            "field_types": ("Table",),
+            "types": ("register_type",),
+        },
+    )
 
 __all__ = [
     "NON_POSITIONAL",

@@ -19,12 +19,13 @@ from proctor.safe_files import opened
 from proctor.terminal_text import printable_json
 
 if TYPE_CHECKING:
+    from proctor.recipes.exam import Exam
     from proctor.recipes.options import Answers, Truncated
     from proctor.results.evaluate import EvaluationResults
 
 
 @click.command("evaluate", cls=ProctorCommand)
-@click.option("--dataset", required=True, help="A recipe: its name, or card=…,template=….")
+@click.option("--dataset", required=True, help="Any exam: its name or file, or card=…,template=….")
 @click.option(
     "--predictions",
     required=True,
@@ -72,15 +73,18 @@ def command(
     from proctor.recipes.permissions import admit
     from proctor.running.evaluate import evaluate
 
-    recipe = load_recipe(dataset)
-    admit(resolve_tasks([dataset]))
-    rows = list(recipe()[split])
+    options = ExamOptions(truncated=truncated, answers=answers)
+    exams = resolve_tasks([dataset], options)
+    admit(exams)
+    if any(exam.dialect != "unitxt" for exam in exams):
+        _refuse(shown["instances"], split, intervals=intervals)
+        return _of_exam(dataset, exams, given, log, shown)
+    rows = list(load_recipe(dataset)()[split])
     if len(given) != len(rows):
         raise UsageError(
             f"{predictions} has {len(given)} predictions for {len(rows)} instances of '{split}'",
             hint="one line for each instance, in order; limit the recipe with max_test_instances=…",
         )
-    options = ExamOptions(truncated=truncated, answers=answers)
     results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log, options=options)
     if shown["as_json"]:
         click.echo(printable_json(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str)))
@@ -96,6 +100,34 @@ def command(
     for note in notes:
         warn(f"warning: {note}")
     return FAILURES if notes and not shown["allow_failures"] else 0
+
+
+def _refuse(instances: bool, split: str, *, intervals: bool) -> None:
+    """Refuse what only recipes have.
+
+    Raises:
+        UsageError: With every option that was given.
+    """
+    given = {"--instances": instances, "--split": split != "test", "--no-intervals": not intervals}
+    if named := [name for name, is_given in given.items() if is_given]:
+        raise UsageError(
+            f"{' and '.join(named)}: for recipes only",
+            why="this exam says itself which split is asked about, and its grader always gives intervals",
+            hint="leave it out; proctor run --model replay writes samples.jsonl with the scores of instances",
+        )
+
+
+def _of_exam(
+    name: str, exams: Sequence[Exam], given: Sequence[Any], log: Path | None, shown: Mapping[str, bool]
+) -> int:
+    """Score predictions for an exam that is not a recipe, and show them as a run would."""
+    from proctor.cli.execution import conclude
+    from proctor.running.evaluate import evaluate_exam
+
+    if len(exams) != 1:
+        raise UsageError(f"'{name}' means {len(exams)} exams", hint="name one of them: proctor ls lists them")
+    result = evaluate_exam(exams[0], given, log=log)
+    return conclude(result, allow_failures=shown["allow_failures"], every_score=True, as_json=shown["as_json"])
 
 
 def _ending_notes(predictions: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

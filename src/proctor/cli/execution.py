@@ -278,7 +278,8 @@ def conclude(
             show(note)
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:
         say(note)
-    say(f"run folder: {result.output}")
+    if result.output is not None:
+        say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):
         warn(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
         warn(f"  hint: proctor log verify --log {result.run['log']} says more")

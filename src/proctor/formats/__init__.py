@@ -51,4 +51,5 @@ __all__ = [
     "apply_newline_notation",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+if not TYPE_CHECKING:  # type checkers would take any name for one of the package
+    __getattr__, __dir__ = lazily(__name__, _HOMES)

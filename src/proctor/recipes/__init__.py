@@ -115,4 +115,5 @@ __all__ = [
     "produce",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+if not TYPE_CHECKING:  # type checkers would take any name for one of the package
+    __getattr__, __dir__ = lazily(__name__, _HOMES)

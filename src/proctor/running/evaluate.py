@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.errors import UsageError
+from proctor.ir import Failure, Generate, Response
+from proctor.ir.question import Answered, AnsweredBlocks, Question
+
 if TYPE_CHECKING:
+    from proctor.recipes.exam import Exam
     from proctor.recipes.options import ExamOptions
     from proctor.results.evaluate import EvaluationResults
     from proctor.running.log import ResponseLog
+    from proctor.running.run import RunResult
 
 
 def evaluate(
@@ -51,3 +57,71 @@ def evaluate(
     if judged := judging.summary():
         results.metadata["judges"] = judged
     return results
+
+
+def evaluate_exam(exam: Exam, predictions: Sequence[Any], *, log: ResponseLog | str | Path | None = None) -> RunResult:
+    """Score predictions for the questions of an exam of any dialect, as a run that got these answers would.
+
+    Args:
+        exam: Who is asked for text; the questions are those that its options leave.
+        predictions: One for each question, in order: what a model wrote, or a whole :class:`~proctor.ir.Response`, or a
+            :class:`~proctor.ir.Failure` where there is none.
+        log: The response log for judges.
+
+    Raises:
+        UsageError: The numbers of predictions and questions differ, or a question is not answered by one text.
+        ProctorError: The exam cannot be read, or not be graded.
+    """
+    from proctor.engines.scripted import ScriptedEngine
+    from proctor.running.accounts import Tally
+    from proctor.running.judging import judges_through
+    from proctor.running.listening import listening
+    from proctor.running.progress import JudgeLog
+    from proctor.running.run import RunResult, entry_of
+
+    if problems := exam.problems():
+        raise UsageError(problems)
+    _check_count(exam, len(predictions))
+    hear = listening(ScriptedEngine(answer=""), exam)
+
+    def answered(question: Question, prediction: Any) -> Answered:
+        responses = [hear(request, _response(prediction)) for request in question.requests]
+        return Answered(question, responses)
+
+    tally = Tally([answered(*each)] for each in zip(exam.questions(), predictions, strict=True))
+    with judges_through(log, watch=JudgeLog()) as judging:
+        grade = exam.grade(AnsweredBlocks(tally.blocks()))
+    entry = entry_of(grade, tally.count, tally.endings.as_data())
+    judged = judging.summary()
+    return RunResult({exam.name: entry}, {"judges": judged} if judged else {}, {exam.name: grade})
+
+
+def _check_count(exam: Exam, given: int) -> None:
+    count = 0
+    for question in exam.questions():
+        count += 1
+        if question.failure is None and [type(each) for each in question.requests] != [Generate]:
+            raise UsageError(
+                f"texts cannot be scored for '{exam.name}'",
+                why=f"question {question.number} is not answered by one text: it compares likelihoods, or converses",
+                hint="proctor run --model replay --model-args path=SAMPLES.jsonl repeats what an earlier run got",
+            )
+    if count != given:
+        raise UsageError(
+            f"{given} predictions are given for {count} questions of '{exam.name}'",
+            why="an exam with repeats has each question several times" if exam.options.repeats else "",
+            hint="one for each question, in order",
+        )
+
+
+def _response(prediction: Any) -> Response:
+    if isinstance(prediction, Response):
+        return prediction
+    if isinstance(prediction, Failure):
+        return Response(failure=prediction)
+    if isinstance(prediction, str):
+        return Response(texts=(prediction,))
+    kind, message = "wrong_type", f"the prediction is of type {type(prediction).__name__}, and has to be a text"
+    if prediction is None:
+        kind, message = "no_prediction", "there is no prediction (None)"
+    return Response(failure=Failure(kind, message, retryable=False))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Fault", "FaultServer", "Faults", "made_exam"]
 
 # On first use, so that `python -m proctor.testing.server` does not import its own module twice.
-__getattr__, __dir__ = lazily(
-    __name__, {"exams": ("made_exam",), "faults": ("Fault", "Faults"), "server": ("FaultServer",)}
-)
+if not TYPE_CHECKING:  # type checkers would take any name for one of the package
+    __getattr__, __dir__ = lazily(
+        __name__, {"exams": ("made_exam",), "faults": ("Fault", "Faults"), "server": ("FaultServer",)}
+    )

@@ -99,4 +99,5 @@ __all__ = [
     "WMLInferenceEngineGeneration",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+if not TYPE_CHECKING:  # type checkers would take any name for one of the package
+    __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -125,11 +125,6 @@ class TextFrame:
         self._differs = rescan_pattern(columns).search
         self._may_be_empty = tuple(dict.fromkeys(may_be_empty))
 
-    @property
-    def has_hole(self) -> bool:
-        """Whether examples have a place."""
-        return self._only is None
-
     def render(self, row: Row, examples: str) -> str | None:
         """Return the prompt, or ``None`` where it has to be made the slow way."""
         for column in self._may_be_empty:

@@ -44,7 +44,8 @@ def convert_exam(exam: Exam, to: str) -> ConvertedExam:
     if name[0].isdigit():  # a config has it as the name of a variable
         name = f"exam_{name}"
     if to == FORM and isinstance(exam.own, HubTask):
-        return ConvertedExam(name, task_as_yaml(exam.own, name))
+        where = f"rows: the file reads the dataset in whose folder it lies; put it into that of {exam.own.dataset}"
+        return ConvertedExam(name, task_as_yaml(exam.own, name), lost=(Loss("requests", where),))
     written = written_out(exam, name, to)
     text = TARGETS[to](written)
     return ConvertedExam(name, text, written.rows, written.file, tuple(written.losses))

@@ -56,15 +56,6 @@ def read_tasks(file: Path, dataset: str, revision: str | None = None) -> list[Hu
     return _File(file, dataset, revision).tasks()
 
 
-def problems_of(file: Path) -> list[Diagnostic]:
-    """Return the problems of a file; nothing is run and no data is loaded."""
-    try:
-        read_tasks(file, str(file.parent))
-    except (ValidationError, DataError) as error:
-        return list(error.diagnostics)
-    return []
-
-
 def is_eval_file(file: Path) -> bool:
     """Whether a file is an ``eval.yaml``: by its name, or because it says how fields make samples."""
     if not file.is_file() or file.suffix not in (".yaml", ".yml"):
