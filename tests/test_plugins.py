@@ -65,6 +65,84 @@ def test_its_dialect_asks_what_it_can_and_fails_what_it_cannot(installed, tmp_pa
     assert "a quiz has no solved questions to show" in done.stderr
 
 
+ROWS = [{"question": "hello?", "answer": "HELLO"}, {"question": "bye", "answer": "BYE"}]
+YAML = """
+task: loud
+dataset_path: json
+dataset_kwargs: {data_files: {test: rows.jsonl}}
+test_split: test
+output_type: generate_until
+doc_to_text: "{{question}}"
+doc_to_target: "{{answer}}"
+generation_kwargs: {until: []}
+metric_list:
+  - metric: METRIC
+"""
+CONFIG = """
+from opencompass.datasets import JsonlDataset
+from opencompass.openicl.icl_inferencer import GenInferencer
+from opencompass.openicl.icl_prompt_template import PromptTemplate
+from opencompass.openicl.icl_retriever import ZeroRetriever
+
+loud_datasets = [
+    dict(
+        abbr="loud",
+        type=JsonlDataset,
+        path="rows.jsonl",
+        reader_cfg=dict(input_columns=["question"], output_column="answer"),
+        infer_cfg=dict(
+            prompt_template=dict(type=PromptTemplate, template="{question}"),
+            retriever=dict(type=ZeroRetriever),
+            inferencer=dict(type=GenInferencer),
+        ),
+        eval_cfg=dict(evaluator=dict(type="METRIC")),
+    )
+]
+"""
+RECIPE = {
+    "__type__": "dataset_recipe",
+    "card": {
+        "__type__": "task_card",
+        "loader": {"__type__": "load_from_dictionary", "data": {"test": ROWS}},
+        "task": {
+            "__type__": "task",
+            "input_fields": {"question": "str"},
+            "reference_fields": {"answer": "str"},
+            "prediction_type": "str",
+            "metrics": ["METRIC"],
+        },
+    },
+    "template": {
+        "__type__": "input_output_template",
+        "input_format": "{question}",
+        "output_format": "{answer}",
+        "postprocessors": [],
+    },
+}
+EXAMS = {"loud.yaml": YAML, "loud.py": CONFIG, "loud.json": json.dumps(RECIPE)}
+
+
+@pytest.mark.parametrize("metric", ["loudness", "metrics.loudness"])
+@pytest.mark.parametrize("file", EXAMS)
+def test_its_metric_has_a_name_in_every_dialect(installed, tmp_path, file, metric):
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (tmp_path / file).write_text(EXAMS[file].replace("METRIC", metric))
+    given = ["--model", "scripted", "--model-args", "answer=HEllo", "--tasks", file, "--output", "out"]
+    done = installed(tmp_path, "run", *given)
+    assert done.returncode == 0, done.stderr
+    ((results),) = json.loads((tmp_path / "out" / "results.json").read_text())["results"].values()
+    assert (results["score_name"], results["score"], results["n"]) == ("loudness", 0.4, 2)
+
+
+@pytest.mark.parametrize("file", EXAMS)
+def test_a_misspelt_name_of_its_metric_is_corrected_before_anybody_is_asked(installed, tmp_path, file):
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (tmp_path / file).write_text(EXAMS[file].replace("METRIC", "loudnes"))
+    done = installed(tmp_path, "run", "--model", "scripted", "--model-args", "answer=HEllo", "--tasks", file)
+    assert done.returncode == 2
+    assert "'loudness'" in done.stderr
+
+
 def test_names_of_plugins_are_listed_and_misspelt_ones_are_corrected(installed, tmp_path):
     assert "shouting" in installed(tmp_path, "doctor").stdout
     assert "shouting.greetings" in installed(tmp_path, "ls").stdout

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,9 +21,12 @@ from proctor.artifacts.names import is_name
 from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean
 from proctor.foreign_text import NotAFileError, parse_json, read_source_text
 from proctor.packages import fetched_folder
-from proctor.plugins import exam_folders
+from proctor.plugins import exam_folders, plugins
 from proctor.safe_files import subfolder, write_text
 from proctor.settings import settings
+
+_METRICS = "metrics."
+"""Where catalogs keep metrics: people write ``metrics.NAME`` for those of packages, too."""
 
 
 class Catalog(Protocol):
@@ -184,12 +188,25 @@ def find(name: str, among: list[Catalog] | None = None) -> Path:
     for catalog in searched:
         if (path := catalog.path_of(name)) is not None:
             return path
-    near = did_you_mean(name, (each for catalog in searched for each in catalog.names()))
+    known = chain(
+        (each for catalog in searched for each in catalog.names()), plugins("metrics") if among is None else ()
+    )
+    near = did_you_mean(name, known)
     raise UnknownArtifactError(
         f"no catalog has '{name}'",
         why=f"searched: {', '.join(dict.fromkeys(map(_shown, searched)))}",
         hint=near or "proctor ls lists what there is; register_local_catalog(folder) adds a catalog",
     )
+
+
+def type_of_plugin(name: str) -> str | None:
+    """Return the ``__type__`` of a class that an installed package brings, by its name there or as ``metrics.NAME``.
+
+    A name that a catalog has too is the catalog's.
+    """
+    kind = name.removeprefix(_METRICS)
+    known = kind in plugins("metrics") and not any(catalog.path_of(name) for catalog in catalogs())
+    return kind if known else None
 
 
 def _shown(catalog: Catalog) -> str:

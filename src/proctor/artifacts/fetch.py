@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.artifacts.artifact import Artifact, log_deprecation
-from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, user_catalog
+from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, type_of_plugin, user_catalog
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
 from proctor.effects import Author, author, author_of_file, author_of_text, is_confined, reading, require, written_by
@@ -78,6 +78,8 @@ def _fetch_named(text: str, query: Query, extra: dict[str, Any], among: list[Cat
     overwrites = {**query.overwrites, **extra}
     token = _chain.set((*chain, text))
     try:
+        if among is None and (kind := type_of_plugin(query.name)) is not None:
+            return build({"__type__": kind, **overwrites})
         path = find(query.name, among)
         data = read_json(path)
         get_logger().debug("'%s' is loaded from %s", query.name, path)

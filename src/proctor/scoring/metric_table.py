@@ -124,7 +124,7 @@ def fetch_metric(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = 
     name, given = named(source)
     if (entry := metric_table().find(name, own)) is not None:
         return _registered(entry, {**given, **arguments})
-    if is_word(source):
+    if is_word(source) and not is_in_catalog(source):
         raise metric_table().unknown(name)
     return fetch_artifact(source, dict(arguments) or None)
 

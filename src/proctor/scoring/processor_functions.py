@@ -36,7 +36,7 @@ def find_text_function(source: Any, own: Own, arguments: Mapping[str, Any] = NOT
         name, given = named(source)
         if (entry := text_function_table().find(name, own)) is not None:
             return made_of(entry, {**given, **arguments})
-        if is_word(source):
+        if is_word(source) and not is_in_catalog(source):
             raise text_function_table().unknown(name)
     return of_processor(fetch_artifact(source, dict(arguments) or None), str(source))
 

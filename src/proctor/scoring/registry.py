@@ -13,9 +13,10 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from proctor.artifacts.catalogs import catalogs
+from proctor.artifacts.catalogs import catalogs, type_of_plugin
 from proctor.artifacts.query import parse_query
 from proctor.errors import Diagnostic, ProctorError, QueryError, ScoringError, did_you_mean
+from proctor.plugins import plugins
 from proctor.scoring.requirements import lacking
 
 UNITXT, LM_EVAL, OPENCOMPASS = "unitxt", "lm_eval", "opencompass"
@@ -156,8 +157,8 @@ class Table(Generic[E]):
         return list(dict.fromkeys([*first, *SYSTEMS, *(entry.system for entry in self)]))
 
     def names(self) -> list[str]:
-        """Return all names, with those of the catalogs."""
-        return [*dict.fromkeys(entry.name for entry in self), *self.catalog_names()]
+        """Return all names, with those of the catalogs and of installed packages."""
+        return [*dict.fromkeys(entry.name for entry in self), *self.catalog_names(), *plugins("metrics")]
 
     def catalog_names(self) -> list[str]:
         """Return the names of the artifacts in catalogs that can be named in place of an entry."""
@@ -195,12 +196,12 @@ def named(source: str) -> tuple[str, dict[str, Any]]:
 
 
 def is_in_catalog(source: str) -> bool:
-    """Return whether a name or query means an artifact of a catalog."""
+    """Return whether a name or query means an artifact of a catalog, or a class that an installed package brings."""
     try:
         name = parse_query(source).name
     except QueryError:
         return False
-    return any(catalog.path_of(name) is not None for catalog in catalogs())
+    return any(catalog.path_of(name) is not None for catalog in catalogs()) or type_of_plugin(name) is not None
 
 
 def is_word(source: str) -> bool:
