@@ -75,9 +75,6 @@ class Metric(StreamingOperator):
     higher_is_better: ClassVar[bool | None] = None
     """Whether more is better, where that is known; of shares it is, unless a metric says otherwise."""
 
-    names_main_first: ClassVar[bool] = False
-    """Whether ``score_name`` comes before ``score`` in what is listed, as in Unitxt's reducing metrics."""
-
     raw_scores: ClassVar[frozenset[str]] = frozenset()
     """Scores beside the main one that are not in its unit: lengths, counts, thresholds."""
 
@@ -315,8 +312,8 @@ class Metric(StreamingOperator):
         """Add ``score`` and ``score_name`` to instance score columns."""
         main = self.score_prefix + self.main_score
         if main in columns:
-            added = {"score": columns[main], "score_name": ConstantColumn(main, length)}
-            columns.update(reversed(added.items()) if self.names_main_first else added)
+            columns["score"] = columns[main]
+            columns["score_name"] = ConstantColumn(main, length)
         return columns
 
 
