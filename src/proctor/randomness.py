@@ -6,7 +6,7 @@ The derivation is Unitxt's, so that both draw the same demos.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, Token
 from hashlib import md5
@@ -98,12 +98,50 @@ class Course:
                 self._generators[step] = Random()
                 self._generators[step].setstate(generator.getstate())
 
+    def copy(self) -> Course:
+        """Return a course that stands where this one does, and goes on by itself."""
+        made = Course()
+        made.adopt(self)
+        return made
+
     def __enter__(self) -> Self:
         self._tokens.append(_course.set(self))
         return self
 
     def __exit__(self, *_: object) -> None:
         _course.reset(self._tokens.pop())
+
+
+class SplitCourses:
+    """The courses of streams that are read one after the other, in any order.
+
+    Each goes on where the one before it stopped, as in Unitxt. A further pass over a stream draws what its first drew.
+    """
+
+    def __init__(self) -> None:
+        self._so_far = Course()
+        self._starts: dict[str, Course] = {}
+
+    def read(self, name: str, read: Callable[[], Iterable[Item]]) -> Iterator[Item]:
+        """Yield what a pass over a stream makes while it is read; inside a caller's :class:`Course` that one counts."""
+        if current_course() is not None:
+            yield from read()
+            return
+        is_first = name not in self._starts
+        if is_first:
+            self._starts[name] = self._so_far.copy()
+        course = self._starts[name].copy()
+        iterator = iter(read())
+        try:
+            while True:
+                with course:
+                    item = next(iterator, _END)
+                if item is _END:
+                    return
+                yield item  # type: ignore[misc]
+        finally:
+            if is_first:
+                self._so_far = course
 
 
 _course: ContextVar[Course | None] = ContextVar("proctor_course_of_draws", default=None)

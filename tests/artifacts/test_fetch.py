@@ -5,7 +5,8 @@ import time
 import pytest
 from tests_pace import in_time
 
-from proctor.artifacts import fetch_artifact
+import proctor
+from proctor.artifacts import Artifact, fetch_artifact
 from proctor.errors import ProctorError
 
 
@@ -26,3 +27,40 @@ def test_thousands_of_unknown_names_are_told_quickly_and_the_first_with_a_hint(e
     assert hints[0]
     assert len(hints) > 1
     assert not hints[-1]
+
+
+def test_what_save_wrote_is_loaded_again_by_any_class_that_it_is_of(tmp_path):
+    path = tmp_path / "steps.without_ending"
+    made = proctor.data.Set(fields={"a": {"b": 1}})
+    made.save(path)
+    assert Artifact.load(path) == made
+    assert proctor.data.Set.load(str(path), "operators.mine").get_pretty_print_name() == "operators.mine"
+    assert Artifact.load(path, overwrite_args={"fields": {"c": 2}}).fields == {"c": 2}
+    assert Artifact.load(path).get_pretty_print_name() == "Set"
+    with pytest.raises(ProctorError, match="'set', which is not a Rename"):
+        proctor.data.Rename.load(path)
+    with pytest.raises(ProctorError):
+        Artifact.load(tmp_path / "none.json")
+
+
+def test_a_link_in_a_file_is_followed(tmp_path):
+    path = tmp_path / "link.json"
+    path.write_text('{"__type__": "artifact_link", "to": "processors.lower_case"}')
+    assert Artifact.load(path).get_pretty_print_name() == "processors.lower_case"
+    assert fetch_artifact(path) == fetch_artifact("processors.lower_case")
+
+
+def test_yaml_has_the_fields_in_alphabetical_order():
+    assert proctor.data.Set(fields={"b": 1, "a": [2]}).to_yaml() == "__type__: set\nfields:\n  a:\n  - 2\n  b: 1\n"
+
+
+def test_what_programs_ask_about_artifacts():
+    assert [Artifact.is_artifact_dict(each) for each in ({"__type__": "set"}, {"a": 1}, "set")] == [True, False, False]
+    assert [Artifact.is_possible_identifier(each) for each in ("a.b", {"__type__": "x"}, {}, 5)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert [Artifact.is_registered_type(each) for each in ("set", "no_such_type")] == [True, False]
+    assert proctor.data.Set.get_artifact_type() == "set"

@@ -110,3 +110,27 @@ def test_a_limit_at_the_end_of_a_page_draws_for_the_row_after_it(fields: dict[st
     assert len(whole["train"]) == 14
     assert numbers(whole["test"])[:14] == [0, 1, 2, 3, 4, 5, 6, 7, 10, 13, 8, 12, 11, 9]
     assert numbers(recipe(**fields)()["test"])[:6] == EXPECTED["no demos"][1], "a split that is read alone"
+
+
+# Numbers of the first five rows of each split where a program reads the splits of a called recipe one after the other
+# (Unitxt 1.26.10: ``streams = recipe(); list(streams["train"]); list(streams["test"])``, conformance/unitxt/shuffles.py).
+ONE_AFTER_THE_OTHER = {
+    ("train", "test"): [[5, 4, 1, 6, 2], [0, 4, 3, 1, 5]],
+    ("test", "train"): [[5, 4, 1, 6, 2], [0, 3, 2, 1, 5]],
+}
+
+
+@pytest.mark.parametrize("order", ONE_AFTER_THE_OTHER)
+def test_splits_of_a_called_recipe_go_on_where_the_one_before_stopped(order: tuple[str, str]) -> None:
+    streams = recipe()()
+    read = [numbers(streams[name]) for name in order]
+    assert [each[:5] for each in read] == ONE_AFTER_THE_OTHER[order]
+    assert numbers(streams[order[1]]) == read[1], "a further pass draws the same"
+    assert numbers(recipe()()[order[0]]) == read[0], "a recipe that is called anew starts anew"
+
+
+def test_a_pass_that_stops_early_has_drawn_what_it_read() -> None:
+    streams = recipe()()
+    next(iter(streams["train"]))
+    after_a_page = numbers(streams["test"])
+    assert after_a_page not in (numbers(recipe()()["test"]), numbers(load_dataset(recipe())["test"]))

@@ -4,7 +4,7 @@ import pytest
 
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import UsageError
-from proctor.recipes import produce
+from proctor.recipes import DatasetRecipe, produce
 from proctor.results.evaluate import post_process
 from proctor.running.infer import infer
 
@@ -38,3 +38,18 @@ def test_messages_before_each_instance_are_its_own():
     for wrong in (told[:1], [], told * 2):
         with pytest.raises(UsageError, match=f"previous messages of {len(wrong)} instances, and 2 instances"):
             infer([INSTANCE, INSTANCE], engine=engine, previous_messages=wrong, **RECIPE)
+
+
+def test_recipe_and_engine_come_in_either_order_and_by_position_or_name():
+    engine, recipe = ScriptedEngine(answer="Negative!"), DatasetRecipe(**RECIPE)
+    for given, named in (
+        ((engine, recipe), {}),
+        ((recipe, engine), {}),
+        ((engine,), {"recipe": recipe}),
+        ((engine,), {"dataset_query": recipe}),
+        ((recipe,), {"engine": engine}),
+        ((), {"recipe": recipe, "engine": engine}),
+    ):
+        assert infer([INSTANCE], *given, **named) == ["negative"]
+    with pytest.raises(UsageError, match="twice"):
+        infer([INSTANCE], engine, recipe, recipe=recipe)

@@ -277,6 +277,30 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """Return the ``__type__`` of this class."""
         return registry.name_of(cls)
 
+    @classmethod
+    def get_artifact_type(cls) -> str:
+        """Return :meth:`type_name`, by the name that Unitxt has for it."""
+        return cls.type_name()
+
+    def get_pretty_print_name(self) -> str:
+        """Return its name in a catalog, where it has one, else the name of its class."""
+        return self._artifact_id or type(self).__name__
+
+    @staticmethod
+    def is_artifact_dict(obj: Any) -> bool:
+        """Whether some data is that of an artifact: a dict with ``__type__``."""
+        return isinstance(obj, dict) and "__type__" in obj
+
+    @classmethod
+    def is_possible_identifier(cls, obj: Any) -> bool:
+        """Whether some data may name an artifact or describe one."""
+        return isinstance(obj, str) or cls.is_artifact_dict(obj)
+
+    @staticmethod
+    def is_registered_type(name: str) -> bool:
+        """Whether there is a class of this ``__type__``."""
+        return name in registry
+
     # -- files ------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -294,6 +318,12 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """Return :meth:`to_dict` as indented JSON."""
         return json.dumps(self.to_dict(), indent=4, ensure_ascii=False)
 
+    def to_yaml(self) -> str:
+        """Return :meth:`to_dict` as YAML, with fields in alphabetical order."""
+        import yaml
+
+        return yaml.safe_dump(self.to_dict(), default_flow_style=False)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write :meth:`to_json` into a file, complete or not at all.
 
@@ -301,6 +331,30 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
             OSError: It cannot be written.
         """
         write_text(path, f"{self.to_json()}\n")
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        artifact_identifier: str | None = None,
+        overwrite_args: dict[str, Any] | None = None,
+    ) -> Self:
+        """Build an artifact of this class from a file that :meth:`save` wrote, or one of a catalog.
+
+        Args:
+            path: The JSON file. A link in it leads to the artifact of the catalogs that it names.
+            artifact_identifier: The name that the artifact has in a catalog.
+            overwrite_args: Fields that replace some of the file's.
+
+        Raises:
+            ArtifactError: The file cannot be read, or is not an artifact of this class.
+        """
+        from proctor.artifacts.fetch import artifact_in_file
+
+        artifact = artifact_in_file(path, overwrite_args or {}, name=artifact_identifier or "")
+        if not isinstance(artifact, cls):
+            raise ValidationError(f"'{os.fspath(path)}' holds '{artifact.type_name()}', which is not a {cls.__name__}")
+        return artifact
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], overwrite_args: dict[str, Any] | None = None) -> Self:

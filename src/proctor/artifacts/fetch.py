@@ -57,10 +57,7 @@ def fetch_artifact(
     if text.lstrip().startswith("{"):
         return build({**_parse_json(text), **(overwrites or {})})
     if text.endswith(".json") and Path(text).is_file():
-        path = Path(text)
-        if is_confined() or text not in _typed.get():
-            require(reading(path, author(), "an artifact"), author())
-        return build({**read_json(path), **(overwrites or {})}, location=Location(str(path)))
+        return artifact_in_file(text, overwrites or {})
     token = _typed.set(text if author() is None else _typed.get())
     try:
         if is_assignments(text):
@@ -68,6 +65,25 @@ def fetch_artifact(
         return _fetch_named(text, parse_query(text), dict(overwrites or {}), among)
     finally:
         _typed.reset(token)
+
+
+def artifact_in_file(path: str | os.PathLike[str], overwrites: Mapping[str, Any], name: str = "") -> Artifact:
+    """Return the artifact in a JSON file, under its name in a catalog where one is given; a link is followed.
+
+    Raises:
+        ArtifactError: The file cannot be read, or its fields do not fit.
+    """
+    text = os.fspath(path)
+    if is_confined() or text not in _typed.get():
+        require(reading(Path(path), author(), "an artifact"), author())
+    location = Location(text)
+    data = read_json(Path(path))
+    if data.get("__type__") == _LINK:
+        return _follow(data, text, Query(text, {}), dict(overwrites), location)
+    artifact = build({**data, **overwrites}, location=location)
+    if name:
+        object.__setattr__(artifact, "_artifact_id", name)
+    return artifact
 
 
 def _fetch_named(text: str, query: Query, extra: dict[str, Any], among: list[Catalog] | None) -> Artifact:

@@ -37,7 +37,7 @@ class Instances:
         course = Course()
         with course:
             pool, streams = self._without_demos(self.instances(self.standardize(self.load())))
-        if any(map(_draws_on, self.steps)):
+        if self.goes_on:
             streams = MultiStream({name: _going_on(stream, course) for name, stream in streams.items()})
         limits: dict[str, int | None] = dict(self.plan.limits)
         for name, refiner in self.plan.refiners.items():
@@ -63,6 +63,11 @@ class Instances:
     def steps(self) -> Sequence[Any]:
         """The card's preprocessing operators."""
         return (self.plan.card.preprocess_steps or ()) if self.plan.card is not None else ()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a step goes on with one generator from row to row, so that a pass depends on the one before it."""
+        return any(map(_draws_on, self.steps))
 
     def load(self) -> MultiStream:
         """Return the loader's streams, cut to ``loader_limit``."""

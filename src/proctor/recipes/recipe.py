@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from math import ceil
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -15,6 +16,7 @@ from proctor.data.streams import GeneratorStream, MultiStream
 from proctor.demos import RandomSampler, Sampler
 from proctor.errors import DemosError, ValidationError, did_you_mean
 from proctor.formats import EmptySystemPrompt, Format, SystemFormat, SystemPrompt
+from proctor.randomness import SplitCourses
 from proctor.recipes.pipeline import Pipeline
 from proctor.recipes.plan import ALL, Plan
 from proctor.recipes.prompts import Rendered
@@ -29,6 +31,10 @@ Row = dict[str, Any]
 WholeNumber = Annotated[int, BeforeValidator(lambda value: ceil(value) if isinstance(value, float) else value)]
 """A count that programs may compute (``200 / batch_size``); fractions are rounded up."""
 TemplateChoice = Template | TemplatesList | TemplatesDict | list[Template]
+
+
+def _made(make: Callable[[Rendered], Row], render: Callable[[], Iterator[Rendered]]) -> Iterator[Row]:
+    return map(make, render())
 
 
 class Recipe(SourceOperator):
@@ -292,13 +298,14 @@ class DatasetRecipe(Recipe):
 
     def process(self) -> MultiStream:
         """Return the streams of dataset rows."""
-        make = self.row_maker().make
-        return MultiStream(
-            {
-                name: GeneratorStream(lambda render=render: map(make, render()))
-                for name, render in self.compile().render_all().items()
-            }
-        )
+        make, pipeline = self.row_maker().make, self.compile()
+        passes: dict[str, Callable[[], Iterator[Row]]] = {
+            name: partial(_made, make, render) for name, render in pipeline.render_all().items()
+        }
+        if pipeline.instances.goes_on:
+            courses = SplitCourses()
+            passes = {name: partial(courses.read, name, made) for name, made in passes.items()}
+        return MultiStream({name: GeneratorStream(made) for name, made in passes.items()})
 
     def produce(self, task_instances: Sequence[Mapping[str, Any]]) -> list[Row]:
         """Return the prompts of instances that a program brings."""

@@ -14,9 +14,9 @@ from proctor.results.evaluate import post_process
 
 def infer(
     instance_or_instances: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *recipe_and_engine: str | Recipe | Engine,
     recipe: str | Recipe | Engine | None = None,
     engine: str | Engine | Recipe | None = None,
-    *,
     dataset_query: str | Recipe | None = None,
     return_data: bool = False,
     return_log_probs: bool = False,
@@ -28,8 +28,9 @@ def infer(
 
     Args:
         instance_or_instances: Task fields of one instance, or of several.
+        *recipe_and_engine: Recipe and engine by position, in either order; or one of them, and the other by name.
         recipe, dataset_query: The recipe; two names for the same thing.
-        engine: An engine, or its catalog name. By position, the two may come in either order.
+        engine: An engine, or its catalog name.
         return_data: Return a dataset with ``prediction`` and ``raw_prediction`` instead of predictions.
         return_log_probs: Predict the tokens with their log-probabilities.
         return_meta_data: With ``return_data``, add what the engine says about each answer.
@@ -43,7 +44,7 @@ def infer(
         UsageError: There is no engine, or there are more or fewer previous messages than instances.
         ProctorError: The recipe does not fit the instances, or the engine cannot answer.
     """
-    recipe, engine = _in_order(recipe if recipe is not None else dataset_query, engine)
+    recipe, engine = _in_order(recipe if recipe is not None else dataset_query, engine, recipe_and_engine)
     chosen = _engine(engine)
     single = isinstance(instance_or_instances, Mapping)
     instances: list[Mapping[str, Any]] = (
@@ -70,9 +71,18 @@ def infer(
 
 
 def _in_order(
-    recipe: str | Recipe | Engine | None, engine: str | Engine | Recipe | None
+    recipe: str | Recipe | Engine | None,
+    engine: str | Engine | Recipe | None,
+    by_position: Sequence[str | Recipe | Engine | None],
 ) -> tuple[str | Recipe | None, str | Engine | None]:
-    """Return recipe and engine, whichever came first."""
+    """Return recipe and engine, whichever came first; those by position go where none came by name."""
+    left = list(by_position)
+    if recipe is None and left:
+        recipe = left.pop(0)
+    if engine is None and left:
+        engine = left.pop(0)
+    if left:
+        raise UsageError("infer was given a recipe or an engine twice", hint="infer(instances, recipe=…, engine=…)")
     names_engine = isinstance(recipe, str) and recipe.startswith("engines.")
     if isinstance(recipe, Engine) or isinstance(engine, Recipe) or names_engine:
         recipe, engine = engine, recipe
