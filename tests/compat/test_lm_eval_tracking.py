@@ -146,8 +146,14 @@ def test_programs_that_handle_results_and_tasks_run_unchanged(folder):
     "line, message",
     [
         ("from lm_eval.loggers import WandbLogger\n{}WandbLogger()", "proctor export RUN --to wandb"),
-        ("from lm_eval.models.api_models import TemplateAPI\n{}type('Mine', (TemplateAPI,), {{}})", "local-completions"),
-        ("from lm_eval.caching.cache import save_to_cache\n{}save_to_cache('name', [])", "faster than they are read back"),
+        (
+            "from lm_eval.models.api_models import TemplateAPI\n{}type('Mine', (TemplateAPI,), {{}})",
+            "local-completions",
+        ),
+        (
+            "from lm_eval.caching.cache import save_to_cache\n{}save_to_cache('name', [])",
+            "faster than they are read back",
+        ),
         ("from lm_eval.tasks._factory import TaskFactory\n{}TaskFactory()", "makes tasks"),
         ("from lm_eval.utils import RemoteTokenizer\n{}RemoteTokenizer('http://x')", "needs no tokenizer"),
     ],
