@@ -34,7 +34,7 @@ def ours(*words):
         ("--fewshot_as_multiturn", "--demos-as-turns"),
         ("--fewshot_as_multiturn TRUE", "--demos-as-turns"),
         ("--fewshot-as-multiturn no", "--no-demos-as-turns"),
-        ("--include_path a:b", "--include-path a --include-path b"),
+        ("--include_path a:b", "--include-path a:b"),
         ("--model_args pretrained=gpt2 --tasks a", "--model hf --model-args pretrained=gpt2 --tasks a"),
         ("--cache_requests true --check_integrity --show_config --max_batch_size 8 --tasks a", "--tasks a"),
         ("--model m -s -w", "--model m --log-samples --write-out"),

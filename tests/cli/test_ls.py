@@ -123,3 +123,18 @@ def test_a_source_that_nothing_comes_from_is_named(invoke):
     assert "nothing comes from a source with the word 'built-inn'" in err
     assert "did you mean 'built-in'?" in err
     assert "no template matches 'zzzz'" in invoke("ls", "zzzz", "--kind", "template")[2]
+
+
+def test_folders_may_stand_in_one_word_with_colons_between(tmp_path, invoke):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "task.yaml").write_text(f"task: in_{name}\ndataset_path: json\n")
+    both = f"{tmp_path / 'one'}:{tmp_path / 'two'}"
+    for command in (("ls", "in_*"), ("ls", "tasks", "in_*")):
+        code, out, _ = invoke(*command, "--include_path", both)
+        assert code == 0
+        assert "in_one" in out
+        assert "in_two" in out
+    code, _, err = invoke("ls", "--include-path", f"{both}:{tmp_path / 'three'}")
+    assert code == 2
+    assert f"{tmp_path / 'three'}' does not exist" in " ".join(err.split())

@@ -91,6 +91,9 @@ assert sat([made()], num_fewshot=1)["n-shot"] == {"made": 1} and all(each[0].cou
 assert sat([made(num_fewshot=0)], num_fewshot=1)["n-shot"] == {"made": 0}
 sat([made()], gen_kwargs={"temperature": 0.3, "do_sample": True})
 assert seen[0][1] == {"until": ["\\n"], "max_gen_toks": 12, "temperature": 0.3, "do_sample": True}
+sampled = {"temperature": 0.5, "do_sample": True, "until": ["\\n"]}
+sat([made(generation_kwargs=sampled, repeats=3)], fewshot_random_seed=7)
+assert len(seen) == 9 and all(each[1] == sampled for each in seen)  # no seeds, no limit: nobody gave them
 changed = made()
 changed.set_config("doc_to_text", "X {{q}}")
 sat([changed], samples={"made": [1]})

@@ -145,15 +145,23 @@ def test_programs_that_handle_results_and_tasks_run_unchanged(folder):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("from lm_eval.loggers import WandbLogger", "proctor export RUN --to wandb"),
-        ("from lm_eval.models.api_models import TemplateAPI", "local-completions"),
-        ("from lm_eval.caching.cache import save_to_cache", "faster than read back"),
-        ("from lm_eval.tasks._factory import TaskFactory", "makes tasks"),
-        ("from lm_eval.utils import RemoteTokenizer", "needs no tokenizer"),
+        ("from lm_eval.loggers import WandbLogger\n{}WandbLogger()", "proctor export RUN --to wandb"),
+        (
+            "from lm_eval.models.api_models import TemplateAPI\n{}type('Mine', (TemplateAPI,), {{}})",
+            "local-completions",
+        ),
+        (
+            "from lm_eval.caching.cache import save_to_cache\n{}save_to_cache('name', [])",
+            "faster than they are read back",
+        ),
+        ("from lm_eval.tasks._factory import TaskFactory\n{}TaskFactory()", "makes tasks"),
+        ("from lm_eval.utils import RemoteTokenizer\n{}RemoteTokenizer('http://x')", "needs no tokenizer"),
     ],
 )
-def test_what_is_not_here_is_refused_with_what_does_it(tmp_path, line, message):
-    (tmp_path / "program.py").write_text(f"{line}\n")
+def test_what_is_not_here_can_be_imported_and_is_refused_when_it_is_used(tmp_path, line, message):
+    (tmp_path / "program.py").write_text(line.format("if False: "))
+    assert ran(tmp_path).returncode == 0
+    (tmp_path / "program.py").write_text(line.format(""))
     done = ran(tmp_path)
     assert done.returncode
     assert message in done.stderr

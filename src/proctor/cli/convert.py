@@ -10,6 +10,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import say
+from proctor.cli.include_paths import include_path_option
 from proctor.errors import OutputError, UsageError, did_you_mean
 from proctor.terminal_text import printable
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     help="lm-eval, unitxt, opencompass, eval.yaml: any exam, with its prompts. Of a YAML task: proctor keeps "
     "`template:`, lm-eval writes it out, card makes a Unitxt card over the task's own dataset.",
 )
-@click.option("--include-path", "include_paths", multiple=True, help="One more folder with task files.")
+@include_path_option()
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="The file to write (a folder for several).")
 @click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along.")
 def command(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from proctor.cli.include_paths import include_path_option
 from proctor.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -275,13 +276,7 @@ _OPTIONS = [
         callback=lambda _context, _parameter, text: parse_pairs(text, "--decoding") if text else None,
         help='How to write: max_tokens=64,temperature=0.7,stop=["\\n"] …',
     ),
-    click.option(
-        "--include-path",
-        "include_paths",
-        multiple=True,
-        type=click.Path(exists=True, file_okay=False),
-        help="One more folder with exams; may be repeated.",
-    ),
+    include_path_option(),
     click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
     sandbox_option,
     allow_option,

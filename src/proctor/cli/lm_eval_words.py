@@ -179,7 +179,7 @@ _READERS: Mapping[str, Callable[[list[str]], list[str]]] = {
     "--apply_chat_template": _chat_template,
     "--fewshot_as_multiturn": _demos_as_turns,
     "--gen_kwargs": partial(_together, "--gen-kwargs"),
-    "--include_path": lambda given: [word for path in given[0].split(":") for word in ("--include-path", path)],
+    "--include_path": lambda given: ["--include-path", given[0]],
     "--metadata": partial(_together, "--metadata"),
     "--verbosity": _verbosity,
 }

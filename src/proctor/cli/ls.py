@@ -11,6 +11,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import say, wants_colour
+from proctor.cli.include_paths import include_path_option
 from proctor.errors import UsageError, did_you_mean
 from proctor.terminal_text import printable
 
@@ -33,13 +34,7 @@ OF_LM_EVAL = {
 @click.argument("words", nargs=-1, metavar="[PATTERN]")
 @click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind: exam, card, task, template …")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-@click.option(
-    "--include-path",
-    "include_paths",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False),
-    help="One more folder with exams; may be repeated.",
-)
+@include_path_option()
 @click.option(
     "--from", "source", default="", metavar="WORD", help="Only from sources with this word: lm-eval, a folder …"
 )

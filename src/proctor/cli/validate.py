@@ -10,6 +10,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import BAD_INPUT, report, say
+from proctor.cli.include_paths import include_path_option
 from proctor.errors import Diagnostic, Location, ProctorError, UsageError
 
 _MOST_SHOWN = 200  # problems for people to read, who mend the first ones first; a broken folder may have thousands
@@ -18,13 +19,7 @@ _MOST_SHOWN = 200  # problems for people to read, who mend the first ones first;
 @click.command("validate", cls=ProctorCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(exists=True, path_type=Path))
 @click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams by their names, instead of files.")
-@click.option(
-    "--include-path",
-    "include_paths",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False),
-    help="One more folder with exams; may be repeated.",
-)
+@include_path_option()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per problem.")
 def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tuple[str, ...], as_json: bool) -> int:
     """Read task files (YAML), configs (Python) and artifacts (JSON); report every problem with file, line and hint.

@@ -36,10 +36,11 @@ _MODELS = {
 }
 """Modules of lm-eval's models, and their classes that have an engine here."""
 
+_NO_REQUESTS = "requests are not kept, because they are built faster than they are read back; answers are (use_cache)"
+
 _REFUSED = {
-    "lm_eval.caching": "requests are not kept, because they are built faster than they are read back",
-    "lm_eval.caching.cache": "requests are not kept, because they are built faster than read back; answers are "
-    "(use_cache)",
+    "lm_eval.caching": _NO_REQUESTS,
+    "lm_eval.caching.cache": _NO_REQUESTS,
     "lm_eval.loggers.wandb_logger": "proctor export RUN --to wandb sends a run",
     "lm_eval.loggers.trackio_logger": "proctor export RUN --to trackio sends a run",
     "lm_eval.models.api_models": "a model of one's own derives from lm_eval.api.model.LM, and a server is asked by "
@@ -49,14 +50,20 @@ _REFUSED = {
 }
 """Modules whose names are not here, and what does it instead."""
 
-_INSTEAD = {
+_UNBUILT = {
     "RemoteTokenizer": "a server's likelihoods are asked by local-completions, which needs no tokenizer of its own",
     "check_remote_tokenizer_support": "a server's likelihoods are asked by local-completions, which needs no tokenizer",
     "WandbLogger": "proctor export RUN --to wandb sends a run",
     "TrackioLogger": "proctor export RUN --to trackio sends a run",
     "TemplateAPI": "a model of one's own derives from lm_eval.api.model.LM; a server is asked by local-completions",
+    "TaskFactory": "TaskManager().load makes tasks",
+    "PromptString": "a task file names a prompt of the library by use_prompt",
+    "get_prompt": "a task file names a prompt of the library by use_prompt",
+    "_bootstrap_internal": "bootstrap_stderr resamples",
     "_bootstrap_internal_no_mp": "bootstrap_stderr resamples",
+    **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),
 }
+"""Names that programs import at their top, and what does it instead: only using one of them is refused."""
 
 _COMMANDS = ("", ".harness", ".run", ".ls", ".validate", ".subcommand")
 """Modules of lm-eval's command line."""
@@ -100,7 +107,7 @@ LM_EVAL = Alias(
         **dict.fromkeys(_REFUSED, ()),
     },
     refused=_REFUSED,
-    instead=_INSTEAD,
+    unbuilt=_UNBUILT,
     files={"lm_eval.tasks": "proctor.dialects.lm_eval.functions:module_of_tasks"},
     artifacts=False,
     gaps_only=True,

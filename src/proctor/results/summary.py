@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.results.score_grid import group_label, groups_of
 from proctor.scoring.endings import ALIKE, COUNTED
-from proctor.scoring.flat import BEHIND, CLUSTERS, COUNT, FAILED, UNIT, WITHOUT, is_beside_scores, main_of, read_flat
+from proctor.scoring.flat import (
+    BEHIND,
+    CLUSTERS,
+    COUNT,
+    FAILED,
+    NOWHERE,
+    UNIT,
+    WITHOUT,
+    is_beside_scores,
+    main_of,
+    read_flat,
+)
 from proctor.scoring.score import Score, Unit
 
 if TYPE_CHECKING:
@@ -250,13 +261,15 @@ def _noise(levels: object) -> str:
 
 
 def group_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return a sentence on each group whose score is not made of all its exams."""
+    """Return a sentence on each group whose score is not made of all its exams, or that lacks scores it was to have."""
     notes = []
     for task, entry in results.items():
         members, without = entry.get("members") or (), entry.get(WITHOUT) or ()
         if without:
             name, made_of = entry.get("score_name") or "the score", f"{len(members) - len(without)} of {len(members)}"
             notes.append(f"{task}: {name} is made of {made_of} exams; {_listed(without)} gave none")
+        if nowhere := entry.get(NOWHERE) or ():
+            notes.append(f"{task}: none of its exams has {_listed(nowhere)}, which the group was to have")
     return notes
 
 

@@ -61,6 +61,7 @@ _ENTRY: dict[str, Check] = {
     "all_answers": _is_mapping,
     "members": _is_list_of(_is_text),
     "without": _is_list_of(_is_text),
+    "in_no_exam": _is_list_of(_is_text),
     "groups": _is_list_of(_is_group),
 }
 _RUN: dict[str, Check] = {

@@ -19,6 +19,8 @@ from proctor.scoring.score import Score, Unit
 COUNT, FAILED = "num_of_instances", "num_of_failures"
 WITHOUT = "without"
 """Members of a group that its main score is not made of, as they have none of that kind: a list of names."""
+NOWHERE = "in_no_exam"
+"""Scores that a group was to have, and none of its members has: a list of names."""
 COPIES = "copies"
 """In a file of results: how often each question stands among the samples, where that is more than once."""
 CLUSTERS = "clusters"

@@ -100,6 +100,23 @@ def test_tasks_without_the_score_are_named():
     assert found["num_of_instances"] == 10 + 30
 
 
+@pytest.mark.parametrize(
+    "metric, named",
+    [
+        (GroupMetric("nothing"), ["nothing"]),
+        (GroupMetric("acc", filters=("never",)), ["acc,never"]),
+        (GroupMetric("acc", filters=("none", "never")), ["acc,never"]),
+        (GroupMetric("acc"), None),
+    ],
+)
+def test_scores_that_no_task_has_are_named(metric, named):
+    found = flat(group(metric))
+    assert found.get("in_no_exam") == named
+    notes = group_notes({"g": {**found, "members": ["a", "b", "c"]}})
+    said = [f"g: none of its exams has {each}, which the group was to have" for each in named or ()]
+    assert [each for each in notes if "none of its" in each] == said
+
+
 def test_instances_of_tasks_without_the_main_score_are_not_counted_as_its(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.jsonl").write_text('{"q": "1"}\n{"q": "2"}\n')

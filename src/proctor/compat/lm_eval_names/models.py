@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from uuid import uuid4
 
 import msgspec
+from msgspec import structs
 from pydantic import PrivateAttr
 
 from proctor.dialects.lm_eval.package.instance import Instance
@@ -68,7 +69,7 @@ class ForeignModel(Engine):
 
         What a task leaves out is left to the model, whose own defaults may be others than those here.
         """
-        kept = self._arguments.setdefault(msgspec.json.encode(decoding.content, order="sorted"), dict(arguments))
+        kept = self._arguments.setdefault(_key(decoding), dict(arguments))
         return any(name in kept for name in LIMITS) == any(name in arguments for name in LIMITS)
 
     def identity_values(self) -> dict[str, Any]:
@@ -117,7 +118,8 @@ class ForeignModel(Engine):
         return answers
 
     def _how(self, decoding: Decoding) -> dict[str, Any]:
-        kept = self._arguments.get(msgspec.json.encode(decoding.content, order="sorted"))
+        """Return a task's own arguments; a seed that a run gives to each repeat is none of them."""
+        kept = self._arguments.get(_key(decoding), self._arguments.get(_key(structs.replace(decoding, seed=None))))
         return _arguments(decoding) if kept is None else copy.deepcopy(kept)
 
     def text_of(self, prompt: Prompt) -> Any:
@@ -128,6 +130,10 @@ class ForeignModel(Engine):
         messages: list[Message] = [dict(each) for each in payload]
         is_open = not messages or messages[-1]["role"] != "assistant"
         return self.lm.apply_chat_template(messages, add_generation_prompt=is_open)
+
+
+def _key(decoding: Decoding) -> bytes:
+    return msgspec.json.encode(decoding.content, order="sorted")
 
 
 def _batched(items: Iterable[Any]) -> Iterator[list[Any]]:

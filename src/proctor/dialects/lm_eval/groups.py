@@ -12,7 +12,7 @@ from proctor.dialects.lm_eval.names import ONLY, listed, score_key
 from proctor.dialects.lm_eval.tree import Group, GroupMetric
 from proctor.scoring.aggregated import CONFIDENCE_95, number
 from proctor.scoring.combined import interval_of_mean
-from proctor.scoring.flat import COUNT, WITHOUT, units_of
+from proctor.scoring.flat import COUNT, NOWHERE, WITHOUT, units_of
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score, Unit
 
@@ -28,11 +28,13 @@ class GroupScores:
         counts: Instances that were scored, by task.
         table: Its scores.
         without: Tasks that lack a score which others have, by the score's name: the number is not about them.
+        nowhere: Scores that it was to have, and none of its tasks has.
     """
 
     counts: Mapping[str, int]
     table: list[Score] = field(default_factory=list)
     without: dict[str, list[str]] = field(default_factory=dict)
+    nowhere: list[str] = field(default_factory=list)
 
     @property
     def count(self) -> int:
@@ -46,6 +48,8 @@ class GroupScores:
             found.update(listed(score))
             if score.name in self.without:
                 found[f"{score.name}_without"] = self.without[score.name]
+        if self.nowhere:
+            found[NOWHERE] = self.nowhere
         main = next((score for score in self.table if isinstance(score.value, float)), None)
         if main is not None:
             found.update(score=main.value, score_name=main.name, score_ci_low=main.low, score_ci_high=main.high)
@@ -66,8 +70,14 @@ def group_scores(group: Group, grades: Mapping[str, Grade]) -> GroupScores:
     members = {leaf.name: grades[leaf.name] for leaf in group.leaves() if leaf.name in grades}
     found = GroupScores({name: scored_count(grade) for name, grade in members.items()})
     for metric in group.metrics:
-        for pipeline in metric.filters if metric.filters is not None else _pipelines(metric.metric, members):
-            for reducer in _reducers(metric.metric, pipeline, members):
+        pipelines = metric.filters if metric.filters is not None else _pipelines(metric.metric, members)
+        if not pipelines and any(grade.table for grade in members.values()):
+            found.nowhere.append(metric.metric)
+        for pipeline in pipelines:
+            reducers = _reducers(metric.metric, pipeline, members)
+            if not reducers and any(grade.table for grade in members.values()):
+                found.nowhere.append(score_key(metric.metric, pipeline))
+            for reducer in reducers:
                 having = dict(_scores_of(metric.metric, pipeline, members, reducer))
                 sizes = [_weight(members[name]) for name in having]
                 score = _aggregated(metric, "" if pipeline == ONLY else pipeline, list(having.values()), sizes)

@@ -185,7 +185,10 @@ class Group:
         found["sample_len"] = sum(each.get("sample_len", 0) for each in members)
         counts: dict[str, int] = {}
         for each in self.aggregate_metric_list:
-            for pipeline in _pipelines(each.metric, members) if each.filter_list is None else each.filter_list:
+            pipelines = _pipelines(each.metric, members) if each.filter_list is None else each.filter_list
+            if not pipelines:
+                get_logger().warning("group %s: none of its tasks has %s", self.name, each.metric)
+            for pipeline in pipelines:
                 key = f"{each.metric},{pipeline}"
                 having = [scores for scores in members if key in scores]
                 if lacking := [name for name, scores in zip(names, members, strict=True) if key not in scores]:
