@@ -106,14 +106,14 @@ def test_answers_are_those_of_transformers(tiny_causal, told):
 
 def test_what_is_said_reaches_openvino(tiny_llama, told):
     hints = {"INFERENCE_PRECISION_HINT": "f32"}
-    OpenVINOEngine(tiny_llama, device="gpu.1", load_in_8bit=True, ov_config=hints).load()
+    OpenVINOEngine(tiny_llama, device="gpu.1", load_in_8bit=True, ov_config=hints).load_weights()
     assert told["export"] is True
     assert told["device"] == "GPU.1"
     assert told["load_in_8bit"] is True
     assert told["ov_config"] == {"CACHE_DIR": "", **hints}
     (tiny_llama / openvino.CONVERTED).write_text("")
     try:
-        OpenVINOEngine(tiny_llama).load()
+        OpenVINOEngine(tiny_llama).load_weights()
     finally:
         (tiny_llama / openvino.CONVERTED).unlink()
     assert told["export"] is False
@@ -150,14 +150,14 @@ def test_what_openvino_does_not_take_is_refused_and_says_what_does(tiny_llama, g
 
 def test_devices_that_are_not_here_and_code_of_strangers_are_refused(tiny_llama, told):
     with pytest.raises(EngineError, match="the device 'npu' is not here"):
-        OpenVINOEngine(tiny_llama, device="npu").load()
+        OpenVINOEngine(tiny_llama, device="npu").load_weights()
     with pytest.raises(TrustError, match="asks to run code of its own"):
-        OpenVINOEngine(tiny_llama, trust_remote_code=True).load()
+        OpenVINOEngine(tiny_llama, trust_remote_code=True).load_weights()
     with pytest.raises(EngineError, match="there is no folder './nowhere'"):
-        OpenVINOEngine("./nowhere").load()
+        OpenVINOEngine("./nowhere").load_weights()
 
 
 def test_without_the_packages_the_error_says_what_to_install(tiny_llama, monkeypatch):
     monkeypatch.setattr(openvino, "_is_installed", lambda module: False)
     with pytest.raises(MissingExtraError, match=r"proctor\[openvino\]"):
-        OpenVINOEngine(tiny_llama).load()
+        OpenVINOEngine(tiny_llama).load_weights()

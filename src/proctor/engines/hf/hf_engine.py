@@ -219,14 +219,14 @@ class HFEngine(ThinkingEngine):
         with _loading:
             if self._loaded is None:
                 self.act()
-                self._loaded = self.load()
+                self._loaded = self.load_weights()
             return self._loaded
 
     def keep(self, loaded: LoadedModel) -> None:
         """Use a model that is in memory already."""
         self._loaded = loaded
 
-    def load(self) -> LoadedModel:
+    def load_weights(self) -> LoadedModel:
         """Load the model.
 
         Raises:

@@ -71,7 +71,7 @@ class OpenVINOEngine(HFEngine):
             name = "share_prefixes" if self.share_prefixes else "reorder_weights"
             raise ValidationError(f"OpenVINO does not take '{name}'", path=f"$.{name}", hint="it is for transformers")
 
-    def load(self) -> LoadedModel:
+    def load_weights(self) -> LoadedModel:
         """Load the model, and convert it where nobody has.
 
         Raises:
