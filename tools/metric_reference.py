@@ -11,17 +11,23 @@ TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "metric
 def sections() -> Iterator[str]:
     """Yield the parts of the page."""
     from proctor.scoring.metric_table import metric_table
-    from proctor.scoring.registry import LM_EVAL, OPENCOMPASS
+    from proctor.scoring.registry import BY_PREFIX, INSPECT, LM_EVAL, OPENCOMPASS
     from proctor.scoring.text_functions import AISBENCH, text_function_table
 
     yield "# Metrics and text functions by name\n\nHow to name them: [Metrics by name](../metrics.md).\n\n"
-    for title, system in (("Metrics of lm-eval", LM_EVAL), ("Evaluators of OpenCompass and AISBench", OPENCOMPASS)):
+    systems = {
+        "Metrics of lm-eval": LM_EVAL,
+        "Evaluators of OpenCompass and AISBench": OPENCOMPASS,
+        "Scorers of inspect": INSPECT,
+    }
+    for title, system in systems.items():
         yield f"## {title}\n\n| name | unit | better | needs |\n|---|---|---|---|\n"
         for metric in metric_table().of(system).values():
             needs = [package.partition("=")[0] for package in metric.packages] + ["--trust-code"] * metric.runs_code
             better = "more" if metric.higher_is_better else "less"
             listed = ", ".join(f"`{each}`" for each in needs)
-            yield f"| `{metric.name}` | {metric.unit} | {better} | {listed} |\n"
+            name = metric.key if system in BY_PREFIX else metric.name
+            yield f"| `{name}` | {metric.unit} | {better} | {listed} |\n"
         yield "\n"
     titles = {
         LM_EVAL: "Filters of lm-eval",

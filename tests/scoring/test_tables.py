@@ -119,6 +119,8 @@ ARGUMENTS = {
     "GenericLLMEvaluator": {"prompt_template": {}},
     "CascadeEvaluator": {"llm_evaluator": {}},
     "LMEvaluator": {"prompt_template": {}},
+    "pattern": {"pattern": "([A-Z])"},
+    "answer": {"pattern": "letter"},
 }
 ELSEWHERE = {
     "AveragePPLEvaluator": "no answer of a model has the column that it reads",

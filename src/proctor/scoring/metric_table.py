@@ -4,6 +4,7 @@
 ``metrics.rouge``           an artifact of a catalog (with ``[key=value]``, as everywhere)
 ``exact_match``, ``bleu``   a metric of lm-eval; ``lm_eval:exact_match`` where several systems have the name
 ``AccEvaluator``            an evaluator of OpenCompass or AISBench; ``opencompass:AccEvaluator``
+``inspect:match``           a scorer of inspect; always with ``inspect:``
 ==========================  ===============================================================================
 
 :func:`metric_of` makes a :class:`~proctor.scoring.metric.Metric` of any of these.
@@ -23,6 +24,7 @@ from proctor.artifacts import Artifact, fetch_artifact
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.scoring.metric import Metric
 from proctor.scoring.registry import (
+    INSPECT,
     LM_EVAL,
     NOTHING,
     OPENCOMPASS,
@@ -85,11 +87,13 @@ def metric_table() -> Table[MetricEntry]:
     """Return the table of this process; plugins add theirs with ``register``."""
     rows = files("proctor.scoring").joinpath("row_metrics.json")
     evaluators = files("proctor.scoring.evaluators").joinpath("evaluators.json")
+    checks = files("proctor.scoring.evaluators").joinpath("inspect.json")
     return Table(
         "metric",
         [
             *_entries(json.loads(rows.read_text(encoding="utf-8")), LM_EVAL, reads="text"),
             *_entries(json.loads(evaluators.read_text(encoding="utf-8")), OPENCOMPASS),
+            *_entries(json.loads(checks.read_text(encoding="utf-8")), INSPECT, unit="share", several_references=True),
         ],
         catalog_prefix="metrics.",
     )

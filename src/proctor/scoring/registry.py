@@ -20,8 +20,13 @@ from proctor.plugins import plugins
 from proctor.scoring.requirements import lacking
 
 UNITXT, LM_EVAL, OPENCOMPASS = "unitxt", "lm_eval", "opencompass"
-SYSTEMS = (UNITXT, LM_EVAL, OPENCOMPASS)
+INSPECT = "inspect"
+SYSTEMS = (UNITXT, LM_EVAL, OPENCOMPASS, INSPECT)
 """Where a name is looked for after the own system; what plugins bring comes last."""
+
+BY_PREFIX = frozenset({INSPECT})
+"""Systems whose names are everyday words (``match``, ``exact``): elsewhere they are found with the system before them,
+so that a mistyped ``exact_match`` is not another metric."""
 
 Own = str | tuple[str, ...]
 """The system whose names come first, or several in order."""
@@ -147,7 +152,10 @@ class Table(Generic[E]):
         system, colon, rest = name.partition(":")
         if colon and (system, rest) in self._entries:
             return self._entries[system, rest]
+        own_systems = (own,) if isinstance(own, str) else own
         for each in self._order(own):
+            if each in BY_PREFIX and each not in own_systems:
+                continue
             if (each, name) in self._entries and (systems is None or each in systems):
                 return self._entries[each, name]
         return None
@@ -158,7 +166,8 @@ class Table(Generic[E]):
 
     def names(self) -> list[str]:
         """Return all names, with those of the catalogs and of installed packages."""
-        return [*dict.fromkeys(entry.name for entry in self), *self.catalog_names(), *plugins("metrics")]
+        own = (entry.key if entry.system in BY_PREFIX else entry.name for entry in self)
+        return [*dict.fromkeys(own), *self.catalog_names(), *plugins("metrics")]
 
     def catalog_names(self) -> list[str]:
         """Return the names of the artifacts in catalogs that can be named in place of an entry."""

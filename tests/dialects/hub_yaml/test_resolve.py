@@ -6,6 +6,8 @@ import pytest
 import yaml
 
 from proctor.cli.__main__ import main
+from proctor.dialects.conversion import convert_exam
+from proctor.dialects.hub_yaml.config import Step
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import DatasetNotFoundError, ProctorError, UnknownArtifactError, ValidationError
@@ -315,3 +317,76 @@ def test_choices_become_letters_and_that_is_said(tmp_path, capsys):
     for before, after in zip(old.questions(), new.questions(), strict=True):
         assert before.requests[0].pairs[0].context.text in after.requests[0].prompt.text
         assert after.exchange.gold == before.exchange.gold
+
+
+# -- scorers as metrics of every dialect ----------------------------------------------------------------------------
+
+CHECKED = [
+    {"name": "includes", "args": {"ignore_case": False}},
+    {"name": "match", "args": {"location": "any", "numeric": True}},
+    {"name": "pattern", "args": {"pattern": "is ([0-9]+)"}},
+    {"name": "answer", "args": {"pattern": "line"}},
+    {"name": "exact"},
+    {"name": "f1", "args": {"stop_words": ["it"]}},
+    {"name": "math"},
+]
+
+
+def said(prompt):
+    return ["It is 1.", "ANSWER: 2", "3", "**4**", "it is $5$", "it"][int("".join(filter(str.isdigit, prompt.text)))]
+
+
+def scored(exam, folder):
+    (result,) = run_exams([exam], ScriptedEngine(function=said), log=folder / "log.db").results.values()
+    return result
+
+
+def rewritten(exam, form, folder):
+    """The exam in another form, read back; and whether its scores are said to be others."""
+    made = convert_exam(exam, form)
+    folder.mkdir()
+    (folder / made.rows_file).write_text(made.rows_text())
+    file = folder / {"lm-eval": "made.yaml", "unitxt": "made.json", "opencompass": "made_gen.py"}.get(form, form)
+    file.write_text(made.placed(folder))
+    (found,) = resolve_tasks([str(file)])
+    return found, [each.text for each in made.lost if each.part == "scores"]
+
+
+@pytest.mark.parametrize("form", ["lm-eval", "unitxt", "opencompass"])
+@pytest.mark.parametrize("scorer", CHECKED, ids=lambda each: each["name"])
+def test_a_converted_task_has_the_scores_of_its_scorer_and_gets_it_back(tmp_path, form, scorer):
+    put(tmp_path, [{"field_spec": FIELDS, "solvers": [{"name": "generate"}], "scorers": [scorer]}])
+    with settings.context(hub_dir=str(tmp_path)):
+        (own,) = resolve_tasks(["hf/org/data"])
+        wanted = scored(own, tmp_path)
+        there, lost = rewritten(own, form, tmp_path / "there")
+        assert lost == []
+        found = scored(there, tmp_path)
+        assert 0 < wanted["score"] < 1
+        assert (found["score"], found["n"]) == (wanted["score"], wanted["n"])
+        back, lost = rewritten(there, "eval.yaml", tmp_path / "back")
+        assert lost == []
+        assert back.own.scorers == (Step(scorer["name"], scorer.get("args", {})),)
+        assert scored(back, tmp_path)["score"] == wanted["score"]
+
+
+def test_scorers_that_only_an_eval_yaml_has_are_named(hub):
+    (choosing,) = resolve_tasks(["hf/org/data/choose"])
+    assert "scorer choice: only an eval.yaml has it" in [str(each) for each in convert_exam(choosing, "lm-eval").lost]
+
+
+def test_scorers_are_found_with_their_system_only(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"q": "a", "a": "b"}\n')
+    task = {
+        "task": "t",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": "rows.jsonl"}},
+        "test_split": "test",
+        "doc_to_text": "{{q}}",
+        "doc_to_target": "{{a}}",
+        "metric_list": [{"metric": "match"}],
+    }
+    (tmp_path / "t.yaml").write_text(json.dumps(task))
+    (exam,) = resolve_tasks([str(tmp_path / "t.yaml")])
+    with pytest.raises(ProctorError, match="there is no metric 'match'"):
+        run_exams([exam], ScriptedEngine(answer="b"), log=tmp_path / "log.db")

@@ -13,6 +13,7 @@ from proctor.dialects.aisbench.exam import ConfigExam
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
 from proctor.dialects.aisbench.values import as_data, dotted_name, short_name
 from proctor.dialects.conversion.converted import Loss
+from proctor.dialects.hub_yaml.config import HubTask
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.metrics import DEFAULT_METRICS
@@ -22,12 +23,14 @@ from proctor.ir import Failure
 from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
 from proctor.recipes.recipe import DatasetRecipe
+from proctor.scoring.evaluators.checked_answers import CHECKS
 from proctor.scoring.grade import Columns
-from proctor.scoring.metric_table import metric_table
+from proctor.scoring.metric_table import fetch_metric, metric_table
 from proctor.scoring.pipeline import process
-from proctor.scoring.processor_functions import fetch_processor
+from proctor.scoring.processor_functions import RegisteredProcessor, fetch_processor
 from proctor.scoring.processors import PostProcess
-from proctor.scoring.registry import LM_EVAL, OPENCOMPASS, named
+from proctor.scoring.registered_metric import RegisteredMetric
+from proctor.scoring.registry import INSPECT, LM_EVAL, OPENCOMPASS, named
 from proctor.scoring.text_functions import text_function_table
 
 
@@ -85,6 +88,8 @@ def graded(exam: Exam, first: Question) -> Graded:
         _of_task(made, exam, task)
     elif isinstance(exam.own, ConfigExam):
         _of_config(made, exam.own)
+    elif isinstance(exam.own, HubTask):
+        _of_hub_task(made, exam.own)
     else:
         made.lost.append(Loss("scores", "metrics: the exam scores itself"))
     return made
@@ -98,6 +103,8 @@ def _of_recipe(made: Graded, recipe: DatasetRecipe, first: Question) -> None:
     for each in metrics:
         if isinstance(each, str):
             made.metrics.append(Named(_whole_metric(each)))
+        elif (known := _of_table(each)) is not None:
+            made.metrics.append(known)
         else:
             made.lost.append(Loss("scores", f"metric {_shown(each)}: it has no name that a catalog knows"))
     steps = recipe.postprocessors if recipe.postprocessors is not None else list(first.processors)
@@ -109,6 +116,18 @@ def _of_recipe(made: Graded, recipe: DatasetRecipe, first: Question) -> None:
     made.keeps_apart = _keeps_apart(steps)
     if recipe.group_by:
         made.lost.append(Loss("scores", "group_by: scores of parts; --group-by gives them again"))
+
+
+def _of_table(source: object) -> Named | None:
+    """Return a metric of the table that a recipe holds with its arguments; ``None`` where it is another artifact."""
+    try:
+        found = fetch_metric(source)
+    except ProctorError:
+        return None  # what cannot be made is named as what has no name
+    if not isinstance(found, RegisteredMetric) or found.score_prefix:
+        return None
+    how = {} if found.aggregation is None else {"aggregation": found.aggregation}
+    return Named(found.entry.key, {**found.arguments, **how})
 
 
 def _without(prefix: str) -> str:
@@ -123,13 +142,17 @@ def _whole_metric(name: str) -> str:
 
 def _processors(made: Graded, sources: Sequence[Any]) -> Iterator[Named]:
     for each in sources:
-        if not isinstance(each, str):
-            made.lost.append(Loss("scores", f"processor {_shown(each)}: it has no name that a catalog knows"))
-            continue
         try:
             found = fetch_processor(each)
         except ProctorError as error:
-            made.lost.append(Loss("scores", f"processor {each}: {error.diagnostics[0].what}"))
+            made.lost.append(Loss("scores", f"processor {_shown_source(each)}: {error.diagnostics[0].what}"))
+            continue
+        if isinstance(found, PostProcess) and isinstance(found.operator, RegisteredProcessor):
+            if found.process_prediction:
+                yield Named(found.operator.function, dict(found.operator.arguments))
+            continue
+        if not isinstance(each, str):
+            made.lost.append(Loss("scores", f"processor {_shown(each)}: it has no name that a catalog knows"))
             continue
         if not isinstance(found, PostProcess) or found.process_prediction:
             yield Named(each)
@@ -161,6 +184,10 @@ def _keeps_apart(steps: Sequence[Any]) -> Callable[[Question, Sequence[str]], bo
         return len(set(pairs)) == len(set(choices)) and all(one == gold for one, gold in pairs)
 
     return check
+
+
+def _shown_source(source: object) -> str:
+    return source if isinstance(source, str) else _shown(source)
 
 
 def _shown(value: object) -> str:
@@ -274,3 +301,16 @@ def _target_of_config(own: ConfigExam, after: Mapping[str, Any] | None, project:
 
 def _arguments(config: Mapping[str, Any]) -> dict[str, Any]:
     return {key: as_data(value) for key, value in config.items() if key not in ("type", "pred_postprocessor")}
+
+
+# -- eval.yaml ----------------------------------------------------------------------------------------------------
+
+
+def _of_hub_task(made: Graded, task: HubTask) -> None:
+    for each in task.scorers:
+        if each.name in CHECKS:
+            made.metrics.append(Named(f"{INSPECT}:{each.name}", dict(each.args)))
+        else:
+            made.lost.append(Loss("scores", f"scorer {each.name}: only an eval.yaml has it"))
+    if task.epochs > 1:
+        made.lost.append(Loss("scores", f"epochs: {task.reducer} makes one score of {task.epochs} answers there"))

@@ -12,7 +12,7 @@ from proctor.dialects.conversion.sharing import plain
 from proctor.dialects.conversion.written import CHOICES, Written
 from proctor.dialects.hub_yaml.config import HubTask
 from proctor.scoring.lettered_answers import letter_of
-from proctor.scoring.registry import LM_EVAL, OPENCOMPASS
+from proctor.scoring.registry import INSPECT, LM_EVAL, OPENCOMPASS
 
 FORM = "eval.yaml"
 WHOLE = r"(?s)\A(.*)\Z"
@@ -109,6 +109,8 @@ def _scorers(written: Written) -> list[dict[str, Any]]:
 def _scorer(written: Written, reading: Reading, metric: Named) -> dict[str, Any] | None:
     if metric.name in _EXACT:
         return _exact(written, reading, metric)
+    if metric.system == INSPECT and all(each.name == f"{LM_EVAL}:take_first" for each in reading.steps):
+        return {"name": metric.name.removeprefix(f"{INSPECT}:"), "args": dict(metric.arguments)}
     if reading.steps:
         steps = ", ".join(each.name for each in reading.steps)
         written.losses.add("scores", f"{steps}: the scorer that stands for {metric.name} sees whole answers")

@@ -14,12 +14,11 @@ from proctor.dialects.hub_yaml.judges import Grader, grader
 from proctor.dialects.hub_yaml.solvers import made_of
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
-from proctor.scoring import answer_checks
 from proctor.scoring.answer_checks import SHARES, Check, Verdict
+from proctor.scoring.evaluators.checked_answers import CHECKS, checked, score_name
 from proctor.scoring.grade import Columns, Measured
 from proctor.scoring.grading import Need
 from proctor.scoring.lettered_answers import lettered, letters_in
-from proctor.scoring.mathematical_answers import check_packages, same_formula
 from proctor.scoring.row_values import RowAggregation, Values
 from proctor.scoring.score import Score
 
@@ -62,16 +61,9 @@ Judge = Callable[[Sequence[Answered]], Sequence[Verdict | Failure]]
 
 def _each(check: Check) -> Judge:
     def judge(answers: Sequence[Answered]) -> list[Verdict | Failure]:
-        return [_checked(lambda each=each: check(each.completion, each.targets)) for each in answers]  # type: ignore[misc]
+        return [checked(lambda each=each: check(each.completion, each.targets)) for each in answers]  # type: ignore[misc]
 
     return judge
-
-
-def _checked(check: Callable[[], Verdict]) -> Verdict | Failure:
-    try:
-        return check()
-    except ScoringError as error:
-        return Failure("scoring", str(error), retryable=False)
 
 
 def _choice(chosen_by: Lettered) -> Judge:
@@ -84,52 +76,7 @@ def _choice(chosen_by: Lettered) -> Judge:
             chosen = letters_in(each.texts[number], count, several=several) or chosen
         return lettered(chosen, each.targets, count, each.completion)
 
-    return lambda answers: [_checked(partial(verdict, each)) for each in answers]
-
-
-def _math(*, timeout: float = 2.0) -> Check:
-    if not timeout > 0:
-        raise ScoringError(f"math has {timeout} seconds for a formula", hint="timeout: a number above 0")
-    check_packages()
-    return same_formula
-
-
-def _exact() -> Check:
-    return answer_checks.exact
-
-
-def _pattern(*, pattern: str, ignore_case: bool = True, match_all: bool = False) -> Check:
-    return answer_checks.pattern(pattern, ignore_case=ignore_case, match_all=match_all)
-
-
-def _match(*, location: str = "end", ignore_case: bool = True, numeric: bool = False) -> Check:
-    if location not in ("begin", "end", "any", "exact"):
-        raise ScoringError(f"match looks at '{location}'", hint="location: begin, end, any or exact")
-    return answer_checks.match(location, ignore_case=ignore_case, numeric=numeric)  # type: ignore[arg-type]
-
-
-def _answer(*, pattern: str) -> Check:
-    if pattern not in answer_checks.ANSWER_PATTERNS:
-        raise ScoringError(f"answer has no pattern '{pattern}'", hint="pattern: letter, word or line")
-    return answer_checks.answer(pattern)  # type: ignore[arg-type]
-
-
-def _f1(*, stop_words: Sequence[str] | None = None) -> Check:
-    return answer_checks.f1(stop_words or ())
-
-
-_CHECKS: Final[Mapping[str, Callable[..., Check]]] = {
-    "includes": answer_checks.includes,
-    "match": _match,
-    "pattern": _pattern,
-    "answer": _answer,
-    "exact": _exact,
-    "f1": _f1,
-    "math": _math,
-}
-
-_MEANS: Final = ("exact", "f1")
-"""Scorers whose score inspect calls ``mean``; that of the others is ``accuracy``."""
+    return lambda answers: [checked(partial(verdict, each)) for each in answers]
 
 
 # -- epochs ----------------------------------------------------------------------------------------------------------
@@ -199,7 +146,7 @@ class HubScorer:
     @property
     def metric(self) -> str:
         """The name of its score."""
-        return "mean" if self.name in _MEANS else "accuracy"
+        return score_name(self.name)
 
     @property
     def declared_main(self) -> Score:
@@ -272,6 +219,6 @@ def scorer_of(task: HubTask, step: Step, chosen_by: Lettered) -> HubScorer:
         if step.name == "choice":
             made_of("choice", lambda: None, step)
             return HubScorer(step, _choice(chosen_by), task.reducer)
-        return HubScorer(step, _each(made_of(step.name, _CHECKS[step.name], step)), task.reducer)
+        return HubScorer(step, _each(made_of(step.name, CHECKS[step.name], step)), task.reducer)
     except ProctorError as error:
         raise (error if step.location is None else error.located(step.location)) from None
