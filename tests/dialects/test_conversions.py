@@ -104,3 +104,12 @@ def test_no_limit_of_tokens_stays_none(tmp_path):
     (tmp_path / "s.yaml").write_text(made.placed(tmp_path))
     (after,) = resolve_task(str(tmp_path / "s.yaml"), ExamOptions())
     assert {each.requests[0].decoding.max_tokens for each in after.questions()} == {None}
+
+
+def test_a_task_as_a_recipe_takes_repeats(tmp_path):
+    made = convert_exam(task(tmp_path), "unitxt")
+    assert "take_first" not in made.text
+    (tmp_path / made.rows_file).write_text(made.rows_text())
+    (tmp_path / "made.json").write_text(made.placed(tmp_path))
+    (exam,) = resolve_task(str(tmp_path / "made.json"), ExamOptions(repeats=2, reduce=("best",)))
+    assert exam.name

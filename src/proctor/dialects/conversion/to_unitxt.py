@@ -10,7 +10,7 @@ from proctor.dialects.conversion.gradings import Named, Reading
 from proctor.dialects.conversion.sharing import name_strange, own_metric, plain, put_positions
 from proctor.dialects.conversion.written import CHOICES, Written
 from proctor.scoring.processors import PostProcess
-from proctor.scoring.registry import UNITXT
+from proctor.scoring.registry import LM_EVAL, UNITXT
 from proctor.scoring.text_functions import text_function_table
 
 
@@ -91,6 +91,8 @@ def _steps(written: Written, reading: Reading) -> list[Named]:
     found = []
     for each in reading.steps:
         entry = table.find(each.name, UNITXT)
+        if each.name == f"{LM_EVAL}:take_first":
+            continue  # a recipe reads one answer at a time; with this step it would refuse --repeats and --reduce
         if entry is not None and entry.scope == "column":
             written.losses.add("scores", f"{each.name}: it sees all answers at once, a processor sees one")
         else:
