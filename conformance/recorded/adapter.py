@@ -14,7 +14,6 @@ from proctor.artifacts import fetch_artifact
 from proctor.artifacts.fetch import build
 from proctor.data.streams import MultiStream
 from proctor.dialects.hub_yaml.config import Step
-from proctor.dialects.hub_yaml.scorers import _CHECKS
 from proctor.dialects.hub_yaml.solvers import made_of
 from proctor.dialects.lm_eval.filters import make_filter
 from proctor.dialects.lm_eval.groups import pooled_error, unweighted_error, weighted
@@ -27,6 +26,7 @@ from proctor.recipes.options import ExamOptions
 from proctor.running.log import ResponseLog
 from proctor.running.run import run_exams
 from proctor.scoring.aggregations import AGGREGATIONS
+from proctor.scoring.evaluators.checked_answers import CHECKS
 from proctor.scoring.grade import Grade
 from proctor.scoring.standard_errors import standard_error
 
@@ -61,7 +61,7 @@ def grade_of(exam: Exam, engine: Engine) -> Grade:
 
 def hub_check(name: str, args: Mapping[str, Any]) -> Any:
     """Return a scorer of ``eval.yaml`` that asks nobody: from an answer and its targets to a verdict."""
-    return made_of(name, _CHECKS[name], Step(name, args))
+    return made_of(name, CHECKS[name], Step(name, args))
 
 
 def rows_of(recipe: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
