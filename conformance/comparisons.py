@@ -86,7 +86,7 @@ COMPARISONS = (
     Comparison("aisbench.function_calls", needs=("bfcl",)),
     Comparison("aisbench.instructions", needs=("beside",)),
     Comparison("aisbench.latency"),
-    Comparison("aisbench.exams", needs=_HUB),
+    Comparison("aisbench.exams", needs=_HUB, minutes=60),  # prompts of whole splits, made one by one by AISBench
     Comparison(
         "aisbench.configs",
         ("--oracle", "{aisbench}", "--opencompass", "{opencompass_configs}", "--aisbench", "{aisbench_configs}"),
