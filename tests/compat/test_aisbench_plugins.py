@@ -79,8 +79,7 @@ def test_a_registry_imports_plugins_when_a_name_is_not_found_without_them(instal
     (folder / "models" / "__init__.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     installed(SimpleNamespace(__name__="plug_of_tests", __path__=[str(folder)]))
-    tested = Registry("tested", {"Known": int}.get)
-    tested.kind = "models"
+    tested = Registry("tested", look={"Known": int}.get, kind="models")
     monkeypatch.setattr(registries, "TESTED", tested, raising=False)
     assert tested.get("Known") is int
     assert "Own" not in tested.module_dict
@@ -97,3 +96,12 @@ def test_a_post_processor_is_one_function_under_all_its_names():
     ):
         assert found.get(name) is found.get(function)
         assert found.get(name).__name__ == function
+
+
+def test_a_program_that_says_how_to_build_is_heard():
+    def build(config, registry, **defaults):
+        return registry.name, config["type"], defaults
+
+    assert Registry("mine", build, scope="s").build({"type": "X"}, a=1) == ("mine", "X", {"a": 1})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'locatoins'"):
+        Registry("mine", locatoins=[])

@@ -113,3 +113,14 @@ def test_a_task_as_a_recipe_takes_repeats(tmp_path):
     (tmp_path / "made.json").write_text(made.placed(tmp_path))
     (exam,) = resolve_task(str(tmp_path / "made.json"), ExamOptions(repeats=2, reduce=("best",)))
     assert exam.name
+
+
+def test_what_a_recipe_says_of_a_metric_beside_its_arguments_is_named(tmp_path):
+    made = convert_exam(task(tmp_path, metric_list=[{"metric": "exact_match", "ignore_case": True}]), "unitxt")
+    (tmp_path / made.rows_file).write_text(made.rows_text())
+    held = '"metric": "lm_eval:exact_match",'
+    assert held in made.text
+    for changed, lost in ((held, []), (f'{held} "score_prefix": "mine_",', ["metric RegisteredMetric"])):
+        (tmp_path / "made.json").write_text(made.placed(tmp_path).replace(held, changed))
+        (exam,) = resolve_task(str(tmp_path / "made.json"), ExamOptions())
+        assert [each.partition(":")[0] for each in losses(convert_exam(exam, "lm-eval"), "scores")] == lost

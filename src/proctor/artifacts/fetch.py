@@ -95,14 +95,15 @@ def _fetch_named(text: str, query: Query, extra: dict[str, Any], among: list[Cat
     token = _chain.set((*chain, text))
     try:
         if among is None and (kind := type_of_plugin(query.name)) is not None:
-            return build({"__type__": kind, **overwrites})
-        path = find(query.name, among)
-        data = read_json(path)
-        get_logger().debug("'%s' is loaded from %s", query.name, path)
-        if data.get("__type__") == _LINK:
-            return _follow(data, text, query, extra, Location(str(path)))
+            data, location = {"__type__": kind}, None
+        else:
+            path = find(query.name, among)
+            data, location = read_json(path), Location(str(path))
+            get_logger().debug("'%s' is loaded from %s", query.name, path)
+            if data.get("__type__") == _LINK:
+                return _follow(data, text, query, extra, location)
         _check_overwrites(query.name, data, overwrites)
-        artifact = build({**data, **overwrites}, location=Location(str(path)))
+        artifact = build({**data, **overwrites}, location=location)
     finally:
         _chain.reset(token)
     if not extra:  # what was changed beside the text has no name

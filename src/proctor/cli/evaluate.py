@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from proctor.cli.commands import ProctorCommand, quiet_option
 from proctor.cli.error_reporting import FAILURES, say, show, warn
@@ -77,7 +78,7 @@ def command(
     exams = resolve_tasks([dataset], options)
     admit(exams)
     if any(exam.dialect != "unitxt" for exam in exams):
-        _refuse(shown["instances"], split, intervals=intervals)
+        _refuse(shown["instances"], intervals=intervals)
         return _of_exam(dataset, exams, given, log, shown)
     rows = list(load_recipe(dataset)()[split])
     if len(given) != len(rows):
@@ -102,13 +103,14 @@ def command(
     return FAILURES if notes and not shown["allow_failures"] else 0
 
 
-def _refuse(instances: bool, split: str, *, intervals: bool) -> None:
+def _refuse(instances: bool, *, intervals: bool) -> None:
     """Refuse what only recipes have.
 
     Raises:
         UsageError: With every option that was given.
     """
-    given = {"--instances": instances, "--split": split != "test", "--no-intervals": not intervals}
+    is_typed = click.get_current_context().get_parameter_source("split") is ParameterSource.COMMANDLINE
+    given = {"--instances": instances, "--split": is_typed, "--no-intervals": not intervals}
     if named := [name for name, is_given in given.items() if is_given]:
         raise UsageError(
             f"{' and '.join(named)}: for recipes only",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def for_this_environment(text: str) -> str:
 
 def _pip_install(environment: Path) -> str:
     if (environment / _UV_RECEIPT).is_file():
-        return f"uv pip install --python {environment}"
+        return f"uv pip install --python {shlex.quote(str(environment))}"
     if (environment / _PIPX_RECEIPT).is_file():
-        return f"pipx runpip {environment.name} install"
+        return f"pipx runpip {shlex.quote(environment.name)} install"
     return "pip install"

@@ -15,6 +15,7 @@ from proctor.scoring.aggregated import Aggregated, aggregated
 from proctor.scoring.aggregations import find_aggregation
 from proctor.scoring.columns import ConstantColumn
 from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.checked_answers import CheckEvaluator
 from proctor.scoring.evaluators.evaluation import main_score, mean_interval
 from proctor.scoring.flat import MetricScores
 from proctor.scoring.grade import Columns
@@ -235,8 +236,10 @@ def check_arguments(entry: MetricEntry, arguments: Mapping[str, Any]) -> None:
 
     Raises:
         ScoringError: It does not, or is not.
+        MissingExtraError: A value needs a package that is missing.
     """
-    everything = list(signature(entry.load()).parameters.values())[1:]
+    function = entry.load()
+    everything = list(signature(function).parameters.values())[1:]
     known = [each for each in everything if each.kind is not Parameter.VAR_KEYWORD]
     names = [each.name for each in known]
     for name in arguments:
@@ -251,6 +254,8 @@ def check_arguments(entry: MetricEntry, arguments: Mapping[str, Any]) -> None:
             what = f"'{entry.name}' has no {each.name} {given[each.name]!r}"
             hint = did_you_mean(str(given[each.name]), words) or f"choose one of {', '.join(words)}"
             raise ScoringError(what, hint=hint)
+    if isinstance(function, CheckEvaluator):
+        function.check(given)
 
 
 def _words(parameter: Parameter) -> list[str]:

@@ -390,3 +390,31 @@ def test_scorers_are_found_with_their_system_only(tmp_path):
     (exam,) = resolve_tasks([str(tmp_path / "t.yaml")])
     with pytest.raises(ProctorError, match="there is no metric 'match'"):
         run_exams([exam], ScriptedEngine(answer="b"), log=tmp_path / "log.db")
+
+
+@pytest.mark.parametrize(
+    "entry, said",
+    [
+        ({"metric": "inspect:pattern", "pattern": "("}, "does not compile|unterminated|missing"),
+        ({"metric": "inspect:match", "location": "ende"}, "did you mean 'end'"),
+        ({"metric": "inspect:math", "timeout": 0}, "0 seconds for a formula"),
+        ({"metric": "inspect:answer"}, "needs the argument 'pattern'"),
+        ({"metric": "inspect:exact", "ignore_case": True}, "has no argument 'ignore_case'"),
+    ],
+)
+def test_arguments_of_scorers_are_checked_before_anybody_is_asked(tmp_path, entry, said):
+    (tmp_path / "rows.jsonl").write_text('{"q": "a", "a": "b"}\n')
+    task = {
+        "task": "t",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": "rows.jsonl"}},
+        "test_split": "test",
+        "doc_to_text": "{{q}}",
+        "doc_to_target": "{{a}}",
+        "metric_list": [entry],
+    }
+    (tmp_path / "t.yaml").write_text(json.dumps(task))
+    engine = ScriptedEngine(answer="b")
+    with pytest.raises(ProctorError, match=said):
+        run_exams(resolve_tasks([str(tmp_path / "t.yaml")]), engine, log=tmp_path / "log.db")
+    assert not (tmp_path / "log.db").exists()

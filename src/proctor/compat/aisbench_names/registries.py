@@ -22,17 +22,31 @@ class Registry:
 
     Args:
         name: What it is called in errors.
-        look: Returns what Proctor has under a name, or ``None``.
+        build_func: Makes an instance of a config in place of :meth:`build`; called with the registry, too.
+        parent, scope: Without effect: there is one registry of each kind here, and every name is found in it.
         locations: Modules that register more: those that are not upstream's are imported when a name is not found.
-        more: Without effect: parents and scopes, which mmengine's registry has.
+        look: Returns what Proctor has under a name, or ``None``.
+        kind: The module below which upstream and its plug-ins have more. Plug-ins are looked for when a name is not
+            found.
     """
 
-    def __init__(self, name: str, look: Look | None = None, locations: Sequence[str] = (), **more: Any) -> None:
-        del more
+    def __init__(
+        self,
+        name: str,
+        build_func: Callable[..., Any] | None = None,
+        parent: Any = None,
+        scope: str | None = None,
+        locations: Sequence[str] = (),
+        *,
+        look: Look | None = None,
+        kind: str = "",
+    ) -> None:
+        del parent, scope
         self.name = name
         self._look = look
+        self._build = build_func
         self._own: dict[str, Any] = {}
-        self.kind = ""  # below which module plug-ins have more of it, until they have been looked for
+        self._kinds = [kind] if kind else []  # not yet looked for
         self._locations = [each for each in locations if not each.startswith("ais_bench.")]
 
     @property
@@ -52,9 +66,8 @@ class Registry:
         found = self._own.get(name, self._own.get(short))
         if found is None and self._look is not None:
             found = self._look(short)
-        if found is None and self.kind:
-            self._locations += get_plugin_locations(self.kind)
-            self.kind = ""
+        if found is None and self._kinds:
+            self._locations += get_plugin_locations(self._kinds.pop())
         while found is None and self._locations:
             import_module(self._locations.pop(0))
             found = self._own.get(name, self._own.get(short))
@@ -81,6 +94,8 @@ class Registry:
         Raises:
             UnknownArtifactError: Nothing has this name.
         """
+        if self._build is not None:
+            return self._build(cfg, **defaults, registry=self)
         kind = cfg["type"]
         found = self.get(kind) if isinstance(kind, str) else kind
         if found is None:
@@ -138,19 +153,25 @@ def _retriever(name: str) -> Any:
     return getattr(retrievers, f"AISBench{name}", None)
 
 
-TEXT_POSTPROCESSORS = Registry("text_postprocessors", _text_function)
-ICL_EVALUATORS = Registry("icl_evaluators", _evaluator)
-EVALUATORS = Registry("evaluators", _evaluator)
-ICL_PROMPT_TEMPLATES = Registry("icl_prompt_templates", _template)
-MODELS = Registry("models", _model)
-LOAD_DATASET = Registry("load_dataset", _dataset)
-PARTITIONERS = Registry("partitioners", _class_of("partitioning", "summarizing", "perf_summarizing"))
-RUNNERS = Registry("runners", _class_of("runners"))
-TASKS = Registry("tasks", _class_of("infer_tasks", "eval_tasks", "task_names"))
-ICL_RETRIEVERS = Registry("icl_retrievers", _retriever)
-PERF_METRIC_CALCULATORS = Registry("perf_metric_calculators", _class_of("perf_calculators", "stable_calculators"))
-ICL_INFERENCERS = Registry("icl_inferencers", _class_of("inferencers"))
-ICL_DATASET_READERS = Registry("icl_dataset_readers", _class_of("base_datasets"))
+TEXT_POSTPROCESSORS = Registry("text_postprocessors", look=_text_function, kind="utils.postprocess.text_postprocessors")
+ICL_EVALUATORS = Registry("icl_evaluators", look=_evaluator, kind="openicl.icl_evaluator")
+EVALUATORS = Registry("evaluators", look=_evaluator, kind="evaluators")
+ICL_PROMPT_TEMPLATES = Registry("icl_prompt_templates", look=_template, kind="openicl.icl_prompt_template")
+MODELS = Registry("models", look=_model, kind="models")
+LOAD_DATASET = Registry("load_dataset", look=_dataset, kind="datasets")
+PARTITIONERS = Registry(
+    "partitioners", look=_class_of("partitioning", "summarizing", "perf_summarizing"), kind="partitioners"
+)
+RUNNERS = Registry("runners", look=_class_of("runners"), kind="runners")
+TASKS = Registry("tasks", look=_class_of("infer_tasks", "eval_tasks", "task_names"), kind="tasks")
+ICL_RETRIEVERS = Registry("icl_retrievers", look=_retriever, kind="openicl.icl_retriever")
+PERF_METRIC_CALCULATORS = Registry(
+    "perf_metric_calculators", look=_class_of("perf_calculators", "stable_calculators"), kind="calculators"
+)
+ICL_INFERENCERS = Registry("icl_inferencers", look=_class_of("inferencers"), kind="openicl.icl_inferencer")
+ICL_DATASET_READERS = Registry(
+    "icl_dataset_readers", look=_class_of("base_datasets"), kind="openicl.icl_dataset_reader"
+)
 NAMED = {
     "TEXT_POSTPROCESSORS", "ICL_EVALUATORS", "EVALUATORS", "ICL_PROMPT_TEMPLATES", "MODELS", "LOAD_DATASET",
     "PARTITIONERS", "ICL_INFERENCERS", "ICL_DATASET_READERS", "RUNNERS", "TASKS", "ICL_RETRIEVERS",
@@ -212,27 +233,6 @@ def _submodule_exists(pkg: Any, module_dir: str) -> bool:
     folders = (Path(each).joinpath(*module_dir.split(".")) for each in getattr(pkg, "__path__", None) or ())
     return any(folder.is_dir() or folder.with_suffix(".py").is_file() for folder in folders)
 
-
-_KINDS = {
-    "TEXT_POSTPROCESSORS": "utils.postprocess.text_postprocessors",
-    "ICL_EVALUATORS": "openicl.icl_evaluator",
-    "EVALUATORS": "evaluators",
-    "ICL_PROMPT_TEMPLATES": "openicl.icl_prompt_template",
-    "MODELS": "models",
-    "LOAD_DATASET": "datasets",
-    "PARTITIONERS": "partitioners",
-    "RUNNERS": "runners",
-    "TASKS": "tasks",
-    "ICL_RETRIEVERS": "openicl.icl_retriever",
-    "PERF_METRIC_CALCULATORS": "calculators",
-    "ICL_INFERENCERS": "openicl.icl_inferencer",
-    "ICL_DATASET_READERS": "openicl.icl_dataset_reader",
-}
-"""Registries, each with the module below which upstream and its plug-ins have what it holds."""
-
-
-for _name, _kind in _KINDS.items():
-    globals()[_name].kind = _kind
 
 NAMES = ("Registry", "build_from_cfg", "get_locations", "get_plugin_locations", "load_class", *sorted(NAMED), *PLAIN)
 """What the module gives."""

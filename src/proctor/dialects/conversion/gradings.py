@@ -124,10 +124,14 @@ def _of_table(source: object) -> Named | None:
         found = fetch_metric(source)
     except ProctorError:
         return None  # what cannot be made is named as what has no name
-    if not isinstance(found, RegisteredMetric) or found.score_prefix:
+    if not isinstance(found, RegisteredMetric) or not found.to_dict().keys() <= _TOLD:
         return None
     how = {} if found.aggregation is None else {"aggregation": found.aggregation}
     return Named(found.entry.key, {**found.arguments, **how})
+
+
+_TOLD = frozenset({"__type__", "metric", "arguments", "aggregation"})
+"""What another form can say of a metric; one with a prefix, or with another number of resamples, has no name there."""
 
 
 def _without(prefix: str) -> str:
