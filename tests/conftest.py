@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -75,3 +76,12 @@ def _settings_of_its_own() -> Iterator[None]:
     yield
     settings._assigned.clear()
     settings._assigned.update(before)
+
+
+@pytest.fixture
+def heard(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    """Let pytest hear what Proctor's logger says, which does not pass it on by itself."""
+    logger = logging.getLogger("proctor")
+    logger.addHandler(caplog.handler)
+    yield caplog
+    logger.removeHandler(caplog.handler)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from types import SimpleNamespace
 
 import pytest
@@ -27,15 +26,6 @@ def package(folder, name, *modules):
     for module in modules:
         (folder / name).joinpath(*module.split(".")).mkdir(parents=True, exist_ok=True)
     return SimpleNamespace(__name__=name, __path__=[str(folder / name)])
-
-
-@pytest.fixture(name="heard")
-def _heard(caplog):
-    """Let pytest hear what Proctor's logger says, which does not pass it on by itself."""
-    logger = logging.getLogger("proctor")
-    logger.addHandler(caplog.handler)
-    yield caplog
-    logger.removeHandler(caplog.handler)
 
 
 @pytest.fixture(name="installed")

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from importlib.util import find_spec
 from inspect import isabstract
 from types import BuiltinFunctionType, FunctionType
@@ -23,9 +21,9 @@ from typing import Any, ClassVar, Self, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic import ValidationError as PydanticValidationError
-from pydantic._internal._model_construction import ModelMetaclass
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from proctor.artifacts.artifact_class import META, ArtifactMeta, MetaField, Overridable
 from proctor.artifacts.registry import registry
 from proctor.artifacts.union_errors import nearest
 from proctor.effects import Author, Effect, require, written_by
@@ -36,101 +34,8 @@ from proctor.safe_files import write_text
 NON_POSITIONAL = "non-positional"
 """Marks a field that cannot be given by position: ``x: Annotated[int, NON_POSITIONAL] = 0``."""
 
-_META = {
-    "__id__": "_artifact_id",
-    "__description__": "_description",
-    "__tags__": "_tags",
-    "__title__": "_title",
-    "__deprecated_msg__": "_deprecated_message",
-}
 _being_completed: set[type] = set()
 _LONGEST_VALUE = 80  # characters of a wrong value in a message: one line of a terminal
-# Values that are written as they are.
-_PLAIN_TYPES = (str, bytes, int, float, bool, list, tuple, dict, set, frozenset, type(None))
-
-
-class ArtifactMeta(ModelMetaclass):
-    """Gives un-annotated overrides the annotation of the field they override."""
-
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> type:
-        """Complete the annotations, then build the class."""
-        annotations = _annotations_of(namespace)
-        if "<locals>" not in namespace.get("__qualname__", ""):
-            _evaluate(annotations, namespace)
-        for key, value in list(namespace.items()):
-            if key.startswith("__") or key in annotations:
-                continue
-            if key == "_requirements_list":
-                annotations[key] = ClassVar[Any]
-            elif not key.startswith("_") and _is_default(value):
-                annotations[key] = _inherited_annotation(key, bases)
-        with warnings.catch_warnings():  # a field may take the place of an attribute that is there to be overridden
-            warnings.filterwarnings("ignore", 'Field name "(description|label)" in .* shadows an attri', UserWarning)
-            return super().__new__(mcs, name, bases, namespace, **kwargs)
-
-
-def _annotations_of(namespace: dict[str, Any]) -> dict[str, Any]:
-    """Return what the body of a class annotates; Python 3.14 keeps it in a function until somebody asks."""
-    if sys.version_info >= (3, 14) and "__annotations__" not in namespace:
-        import annotationlib
-
-        if (annotate := annotationlib.get_annotate_from_class_namespace(namespace)) is not None:
-            found = annotationlib.call_annotate_function(annotate, annotationlib.Format.FORWARDREF)
-            namespace["__annotations__"] = dict(found)
-    annotations: dict[str, Any] = namespace.setdefault("__annotations__", {})
-    return annotations
-
-
-def _evaluate(annotations: dict[str, Any], namespace: dict[str, Any]) -> None:
-    """Evaluate the annotations of a class of a module, where they can be: pydantic does it anew for each subclass.
-
-    They are source code of a module that is being imported, as every class statement's; no text of a file gets here.
-    """
-    known = vars(sys.modules[namespace["__module__"]]) if namespace.get("__module__") in sys.modules else {}
-    for name, annotation in annotations.items():
-        if isinstance(annotation, str):
-            with suppress(NameError, AttributeError, TypeError):  # of something further down, or for type checkers only
-                annotations[name] = eval(annotation, known, namespace)  # noqa: S307 - source that is being imported
-
-
-class _Overridable:
-    """A property whose place a field of a subclass may take."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._function = function
-        self.__doc__ = function.__doc__
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else self._function(instance)
-
-
-def _is_default(value: Any) -> bool:
-    if isinstance(value, (*_PLAIN_TYPES, BaseModel, type)):
-        return True
-    return get_origin(value) is not None or hasattr(value, "__supertype__")  # List[str], NewType
-
-
-def _inherited_annotation(key: str, bases: tuple[type, ...]) -> Any:
-    for base in bases:
-        field = getattr(base, "__pydantic_fields__", {}).get(key)
-        if field is not None:
-            return field.rebuild_annotation()
-    return ClassVar[Any]
-
-
-class _MetaField:
-    """What ``artifact.__tags__`` reads and writes."""
-
-    def __init__(self, attribute: str) -> None:
-        self._attribute = attribute
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else getattr(instance, self._attribute)
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        object.__setattr__(instance, self._attribute, value)
-        if self._attribute != _META["__id__"]:  # it is no longer what the catalog has under this name
-            object.__setattr__(instance, _META["__id__"], None)
 
 
 class Artifact(BaseModel, metaclass=ArtifactMeta):
@@ -148,7 +53,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         validate_default=False,
         protected_namespaces=(),
         coerce_numbers_to_str=True,
-        ignored_types=(FunctionType, _Overridable),
+        ignored_types=(FunctionType, Overridable),
     )
 
     _requirements_list: ClassVar[Any] = ()
@@ -164,14 +69,14 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     _preparing: ClassVar[bool] = False
     _is_now: ClassVar[str] = ""
     _given: ClassVar[tuple[str, ...]] = ()
-    __id__: ClassVar[Any] = _MetaField("_artifact_id")
-    __description__: ClassVar[Any] = _MetaField("_description")
-    __tags__: ClassVar[Any] = _MetaField("_tags")
-    __title__: ClassVar[Any] = _MetaField("_title")
-    __deprecated_msg__: ClassVar[Any] = _MetaField("_deprecated_message")
+    __id__: ClassVar[Any] = MetaField("_artifact_id")
+    __description__: ClassVar[Any] = MetaField("_description")
+    __tags__: ClassVar[Any] = MetaField("_tags")
+    __title__: ClassVar[Any] = MetaField("_title")
+    __deprecated_msg__: ClassVar[Any] = MetaField("_deprecated_message")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        meta = {_META[key]: kwargs.pop(key) for key in list(kwargs) if key in _META}
+        meta = {META[key]: kwargs.pop(key) for key in list(kwargs) if key in META}
         if args:
             kwargs.update(self._by_position(args, kwargs))
         if (
@@ -222,7 +127,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """The catalog name or query that this artifact was fetched by; ``None`` if built or changed in code."""
         return self._artifact_id
 
-    @_Overridable
+    @Overridable
     def description(self) -> str | None:
         """The ``__description__``."""
         return self._description
@@ -306,7 +211,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     def to_dict(self) -> dict[str, Any]:
         """Return ``__type__`` and what was given, in its order, as JSON-like data; fetched parts appear by name."""
         body: dict[str, Any] = {"__type__": self.type_name()}
-        for key, attribute in _META.items():
+        for key, attribute in META.items():
             if key != "__id__" and (value := getattr(self, attribute)) is not None:
                 body[key] = value
         for name in dict.fromkeys((*self._given, *type(self).model_fields)):

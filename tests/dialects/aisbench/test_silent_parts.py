@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 
 import pytest
 
@@ -57,15 +56,6 @@ def _said(tmp_path, monkeypatch, capsys):
         return " ".join((told.out + told.err).split()), ended.value.code or 0
 
     return said
-
-
-@pytest.fixture(name="heard")
-def _heard(caplog):
-    """Let pytest hear what Proctor's logger says, which does not pass it on by itself."""
-    logger = logging.getLogger("proctor")
-    logger.addHandler(caplog.handler)
-    yield caplog
-    logger.removeHandler(caplog.handler)
 
 
 def test_the_configs_are_right(said):
