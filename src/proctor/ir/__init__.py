@@ -1,6 +1,7 @@
 """What flows through the pipeline: frozen, slotted values without behaviour that touches the outside."""
 
 from proctor.ir.answerer import Answerer, Answers, KnownAnswerer, in_order
+from proctor.ir.decoding_values import WrongValue, wrong_value
 from proctor.ir.endings import FILTERED, THINKING, TRUNCATED, is_cut_off, is_filtered_end, without_filtered
 from proctor.ir.exchange import Exchange
 from proctor.ir.prompt import Message, Prompt, message_text, prompt_of_source
@@ -54,6 +55,7 @@ __all__ = [
     "TokenLogProbability",
     "Turn",
     "Usage",
+    "WrongValue",
     "content_key",
     "in_order",
     "is_cut_off",
@@ -64,4 +66,5 @@ __all__ = [
     "total_usage",
     "turn",
     "without_filtered",
+    "wrong_value",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from proctor.errors import UsageError
-from proctor.ir import Decoding, several_answers
+from proctor.ir import Decoding, several_answers, wrong_value
 
 Truncated = Literal["score", "fail"]
 """What becomes of an answer that was cut off: it is scored as it stands, or it is a failure."""
@@ -99,7 +99,7 @@ class ExamOptions:
         """Check what has but a few values.
 
         Raises:
-            UsageError: A value is none of them, or the limit is below 0.
+            UsageError: A value is none of them, or the limit or the number of demos is below 0.
         """
         for name, kind in (("truncated", Truncated), ("answers", Answers)):
             value, known = getattr(self, name), get_args(kind)
@@ -107,6 +107,10 @@ class ExamOptions:
                 raise UsageError(f"{name} is {value!r}", hint=f"it is {' or '.join(known)}")
         if self.limit is not None and not self.limit >= 0:
             raise UsageError(f"limit is {self.limit}", hint="it is a number of instances, or a share of them below 1")
+        if self.num_demos is not None and self.num_demos < 0:
+            raise UsageError(f"the number of demos is {self.num_demos}", hint="0 shows none")
+        if (wrong := wrong_value(self.decoding)) is not None:
+            raise UsageError(f"{wrong.name} is {wrong.value!r}", hint=f"it is {wrong.expected}")
         if (several := several_answers(self.decoding)) is not None:
             name, count = several
             raise UsageError(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from proctor.errors import ValidationError
-from proctor.ir import Decoding, several_answers
+from proctor.ir import Decoding, several_answers, wrong_value
 
 DEFAULT_MAX_TOKENS = 256
 """What lm-eval's models write at most where a task does not say."""
@@ -31,20 +30,27 @@ def decoding_of(arguments: Mapping[str, Any]) -> Decoding:
             path="$.generation_kwargs",
             hint=f"write repeats: {several[1]} into the task, or add --repeats {several[1]}",
         )
+    if (wrong := wrong_value(arguments)) is not None:
+        raise ValidationError(
+            f"generation_kwargs: {wrong.name} is {wrong.value!r}",
+            path="$.generation_kwargs",
+            hint=f"it is {wrong.expected}",
+        )
     until = arguments.get("until") or []
     tokens = next(
         (arguments[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in arguments),
         DEFAULT_MAX_TOKENS,
     )
     samples = arguments.get("do_sample")
-    temperature = _number(arguments.get("temperature", 1.0 if samples else 0.0), "temperature")
+    given = arguments.get("temperature")
+    temperature = float(given) if given is not None else 1.0 if samples else 0.0
     return Decoding(
-        max_tokens=None if tokens is None else int(_number(tokens, "max_gen_toks")),
+        max_tokens=_whole(tokens),
         temperature=0.0 if samples is False else temperature,
-        top_p=arguments.get("top_p"),
-        top_k=arguments.get("top_k"),
+        top_p=None if (share := arguments.get("top_p")) is None else float(share),
+        top_k=_whole(arguments.get("top_k")),
         stop=tuple(_texts(until)),
-        seed=arguments.get("seed"),
+        seed=_whole(arguments.get("seed")),
         extra={key: value for key, value in arguments.items() if key not in _NAMED},
     )
 
@@ -60,16 +66,8 @@ def _texts(until: Any) -> list[str]:
     return list(found)
 
 
-def _number(value: Any, name: str) -> float:
-    try:
-        number = value if isinstance(value, int) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValidationError(
-            f"generation_kwargs: {name} is {value!r}, which is not a number", path="$.generation_kwargs"
-        )
-    return number
+def _whole(value: Any) -> int | None:
+    return value if value is None or isinstance(value, int) else int(float(value))
 
 
 def generation_arguments(decoding: Mapping[str, Any]) -> dict[str, Any]:
