@@ -52,7 +52,8 @@ def test_words_become_ours(given, wanted):
 
 def test_a_file_of_results_becomes_a_folder_and_says_so():
     (note,) = in_our_words(["--output_path", "runs/x.json"]).notes
-    assert "runs/x for runs/x.json" in note and "--output-format lm-eval" in note
+    assert "runs/x for runs/x.json" in note
+    assert "--output-format lm-eval" in note
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def test_what_can_be_passes(given: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    "name, value",
     [
         ("temperature", "hot"),
         ("temperature", -1),
