@@ -150,7 +150,7 @@ class DatasetSpec:
         self, paths: str | Sequence[str], split: str, arguments: Mapping[str, Any], place: Location | None
     ) -> Sequence[AnyRow]:
         if self.generator:
-            return uniform(self._whole(self._generated(Source(arguments, place), split), split, arguments))
+            return uniform(self._whole(self._generated(Source(arguments, place, split)), split, arguments))
         if isinstance(paths, str) and paths.startswith("@"):
             paths = arguments[paths[1:]]
         names = [paths] if isinstance(paths, str) else list(paths)
@@ -165,16 +165,16 @@ class DatasetSpec:
         for file in files:
             yield from iter_rows(file, self.layout, place) if file else [{}]
 
-    def _generated(self, source: Source, split: str) -> list[Row]:
+    def _generated(self, source: Source) -> list[Row]:
         try:
-            return generator(self.generator)(source, split)
+            return generator(self.generator)(source)
         except ProctorError:
             raise
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise DataError(
                 "the files do not have the form that the dataset type reads",
                 location=source.place,
-                path=split or "rows",
+                path=source.split or "rows",
                 why=f"{type(error).__name__}: {error}",
             ) from error
 

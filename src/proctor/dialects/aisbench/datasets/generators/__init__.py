@@ -1,7 +1,7 @@
 """Functions that make a dataset's rows where no table can say it: texts built around a needle, folders of documents.
 
-A generator takes what it reads with (:class:`Source`) and the name of a split, and returns the split's rows. Tables
-name it as ``module:function``.
+A generator takes what it reads with (:class:`Source`), and returns the rows of a split. Tables name it as
+``module:function``.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ class Source:
     Attributes:
         arguments: Of the dataset's config; paths are places in the data folder.
         place: Where the config is.
+        split: The split whose rows are wanted.
     """
 
     arguments: Mapping[str, Any]
     place: Location | None = None
+    split: str = WHOLE
 
     def rows(self, path: str, layout: FileFormat = _PLAIN) -> list[Row]:
         """Return the rows of a file.
@@ -87,7 +89,7 @@ class Source:
         return list(loaded_splits(arguments, self.place)[WHOLE]())
 
 
-Generator = Callable[[Source, str], list[Row]]
+Generator = Callable[[Source], list[Row]]
 
 
 def generator(place: str) -> Generator:

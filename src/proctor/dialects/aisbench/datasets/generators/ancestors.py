@@ -117,9 +117,8 @@ def _old_story(source: Source, people: Sequence[str], stream: random.Random) -> 
     return names, f"{_shuffled(sentences, stream, with_empty=True)} {asked}"
 
 
-def old(source: Source, split: str) -> list[Row]:
+def old(source: Source) -> list[Row]:
     """Open questions; upstream draws without a seed, here the draws follow from the settings' seed and the path."""
-    del split
     people, stream = _people(source), random_stream(str(source.arguments["path"]))
     made = []
     for _ in range(source.arguments["repeats"]):
@@ -129,9 +128,8 @@ def old(source: Source, split: str) -> list[Row]:
     return made
 
 
-def choice(source: Source, split: str) -> list[Row]:
+def choice(source: Source) -> list[Row]:
     """Questions with four options, each asked with the options in four orders."""
-    del split
     people = _people(source)
     made: list[Row] = []
     for number in range(source.arguments["repeats"]):
@@ -143,9 +141,8 @@ def choice(source: Source, split: str) -> list[Row]:
     return made
 
 
-def eldest(source: Source, split: str) -> list[Row]:
+def eldest(source: Source) -> list[Row]:
     """Questions for the eldest relative, answered in a box."""
-    del split
     texts, end = constants("datasets.needlebench_v2.atc_elder_only"), _ENDS[source.arguments["language"]]
     people = _people(source)
     made = []
@@ -177,9 +174,8 @@ _KINDS: Mapping[str, tuple[int, str, _Asked]] = {
 """Kinds of questions: the number that upstream's seeds have, the prompt, what fills it and the answer."""
 
 
-def kinds(source: Source, split: str) -> list[Row]:
+def kinds(source: Source) -> list[Row]:
     """Questions of several kinds: the eldest, the n-th ancestor or descendant, how far two are apart."""
-    del split
     texts, end = constants("datasets.needlebench_v2.atc"), _ENDS[source.arguments["language"]]
     generations = texts[f"relationship_generation_map_{end.partition('_')[0]}"]
     people, templates, terms = _people(source), *_words(texts, end)

@@ -28,9 +28,8 @@ _ALIGNBENCH = """你是一个擅长评价文本质量的助手。
 """
 
 
-def alignbench(source: Source, split: str) -> list[Row]:
+def alignbench(source: Source) -> list[Row]:
     """AlignBench: questions for a judge; with a configuration also the judge's prompt, by the question's category."""
-    del split
     made = []
     prompt = _AlignBench(source) if source.arguments.get("alignment_bench_config_path") else None
     for row in source.document(f"{source.arguments['path']}/{source.arguments['name']}.json"):
@@ -64,9 +63,8 @@ class _AlignBench:
         )
 
 
-def flames(source: Source, split: str) -> list[Row]:
+def flames(source: Source) -> list[Row]:
     """Flames: prompts after the words of a text file."""
-    del split
     path, name = source.arguments["path"], source.arguments["name"]
     words = source.text(f"{path}/{name}_config.txt")
     return [

@@ -52,9 +52,8 @@ class Hidden:
     person: str = ""
 
 
-def haystack(source: Source, split: str) -> list[Row]:
+def haystack(source: Source) -> list[Row]:
     """Rows with a prompt around a haystack of the length that the config says, one for each file and repetition."""
-    del split
     arguments, encoding = source.arguments, tokenizer(source.arguments["tokenizer_model"])
     kind = f"{arguments['version']} {arguments['kind']}"
     if arguments["language"] not in _GUIDES:

@@ -25,9 +25,8 @@ _CWE = (
 )
 
 
-def cwe(source: Source, split: str) -> list[Row]:
+def cwe(source: Source) -> list[Row]:
     """The words that a numbered list has most often, after a short example."""
-    del split
     task = Task.of(source, template=_CWE, tokens_to_generate=120, freq_cw=30, freq_ucw=3, num_cw=10)
     words = sorted({word for kind in word_lists("noun", "adjective", "verb") for word in kind})
     task.shuffle(words)
@@ -69,9 +68,8 @@ _FWE = (
 )
 
 
-def fwe(source: Source, split: str) -> list[Row]:
+def fwe(source: Source) -> list[Row]:
     """The most frequent of made-up words whose frequencies follow Zipf's law."""
-    del split
     task = Task.of(source, template=_FWE, tokens_to_generate=50, alpha=2.0, coded_wordlen=6, vocab_size=-1)
     longest = task["max_seq_length"]
     kinds = longest // 50 if task["vocab_size"] == -1 else task["vocab_size"]
@@ -122,9 +120,8 @@ _VT = (
 )
 
 
-def vt(source: Source, split: str) -> list[Row]:
+def vt(source: Source) -> list[Row]:
     """The variables that a value passes through, hidden in noise."""
-    del split
     task = Task.of(source, template=_VT, tokens_to_generate=30, num_chains=1, num_hops=4)
     numbers = np.random.RandomState(task["random_seed"])
 

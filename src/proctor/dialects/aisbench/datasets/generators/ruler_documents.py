@@ -30,9 +30,8 @@ _SINGULAR = (("Some", "A"), ("are all", "is"), ("are", "is"), ("answers", "answe
 _DEPTHS = [int(depth) for depth in np.round(np.linspace(0, 100, num=40)).astype(int)]
 
 
-def niah(source: Source, split: str) -> list[Row]:
+def niah(source: Source) -> list[Row]:
     """Magic numbers, words or UUIDs for some keys, hidden in essays, in one sentence many times, or among their like."""
-    del split
     task = Task.of(
         source, template=_NIAH, tokens_to_generate=128, num_needle_k=1, num_needle_v=1, num_needle_q=1,
         type_haystack="essay", type_needle_k="words", type_needle_v="numbers",
@@ -137,9 +136,8 @@ class _Question:
     related: list[int]
 
 
-def qa(source: Source, split: str) -> list[Row]:
+def qa(source: Source) -> list[Row]:
     """Questions of SQuAD or HotpotQA about documents among other documents."""
-    del split
     task = Task.of(source, template=_QA, dataset="squad", tokens_to_generate=32, pre_samples=0)
     if task["dataset"] not in _READERS:
         raise DataError(f"there is no dataset '{task['dataset']}'", hint="choose squad or hotpotqa")
