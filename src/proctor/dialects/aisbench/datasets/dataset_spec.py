@@ -17,9 +17,10 @@ from functools import partial
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat, iter_rows, local_path
+from proctor.data.lazy_rows import AnyRow, read_through, uniform
+from proctor.data.row_files import FileFormat
+from proctor.dialects.aisbench.datasets.files import iter_rows, local_path
 from proctor.dialects.aisbench.datasets.generators import Source, generator
-from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, read_through, uniform
 from proctor.dialects.aisbench.datasets.row_functions import COLUMN_FUNCTIONS, ROW_FUNCTIONS, circular
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location, ProctorError

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.file_access import access
-from proctor.dialects.aisbench.datasets.files import FileFormat, file_rows, find_file, found_file, local_path
+from proctor.data.file_access import access
+from proctor.data.row_files import PLAIN, FileFormat
+from proctor.dialects.aisbench.datasets.files import file_rows, find_file, found_file, local_path
 from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
 from proctor.dialects.aisbench.datasets.splits import WHOLE
 from proctor.errors import DataError, Location
-
-_PLAIN = FileFormat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Source:
     place: Location | None = None
     split: str = WHOLE
 
-    def rows(self, path: str, layout: FileFormat = _PLAIN) -> list[Row]:
+    def rows(self, path: str, layout: FileFormat = PLAIN) -> list[Row]:
         """Return the rows of a file.
 
         Raises:

@@ -16,7 +16,8 @@ import numpy as np
 
 from proctor.data.bounds import check_file
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat, found_file, local_path
+from proctor.data.row_files import FileFormat
+from proctor.dialects.aisbench.datasets.files import found_file, local_path
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError, DatasetNotFoundError, Location

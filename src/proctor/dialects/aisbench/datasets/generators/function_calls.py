@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat
+from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.errors import DataError, DatasetNotFoundError
 

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat
+from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.generators.ancestors import all_names, told
 from proctor.dialects.aisbench.datasets.generators.tokens import Tokenizer, tokenizer

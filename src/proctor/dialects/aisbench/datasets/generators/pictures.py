@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat, found_file
+from proctor.data.row_files import FileFormat
+from proctor.dialects.aisbench.datasets.files import found_file
 from proctor.dialects.aisbench.datasets.generators import Source
-from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError
+from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError
 from proctor.templates.multimodal import AIS_CONTENT_TAG, STARTS
 
 _LETTERS = string.ascii_uppercase
@@ -28,6 +29,7 @@ _LONGEST_PLACE = 64
 """Characters of a cell that names the row which has the picture, rather than being one (``IMAGE_MAP_LEN``)."""
 _SIGNS = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"), (b"BM", "bmp"))
 _LINES = FileFormat(lines=True)
+_TABLE = FileFormat(typed=True, delimiter="\t")
 
 
 def _tagged(*parts: tuple[str, str]) -> str:
@@ -47,18 +49,6 @@ def _data_url(data: bytes | str) -> str:
     return f"data:image/{kind};base64,{text}"
 
 
-def _table(source: Source, path: str) -> list[Row]:
-    """Return the rows of a table between tabs as pandas reads it; what is missing is ``None``."""
-    from pandas import isna, read_csv
-
-    file = found_file(path, source.place)
-    try:
-        read = read_csv(file, sep="\t")
-    except (ValueError, OSError) as error:
-        raise DataError("the table cannot be read", location=Location(str(file)), why=str(error)) from None
-    return [{str(key): None if isna(value) else value for key, value in row.items()} for row in read.to_dict("records")]
-
-
 def _listed(value: Any) -> list[str]:
     """Return a cell as texts: one, or those of a list that it is written as."""
     if isinstance(value, str) and value[:1] == "[" and value[-1:] == "]":
@@ -72,7 +62,7 @@ def _listed(value: Any) -> list[str]:
 
 def _with_pictures(source: Source, path: str) -> Iterator[tuple[Row, list[str]]]:
     """Yield the rows of a table with their pictures; a cell may name the row that has the picture."""
-    rows = _table(source, path)
+    rows = source.rows(path, _TABLE)
     if rows and "image" not in rows[0]:
         for row in rows:
             yield row, _listed(row.get("image_path"))

@@ -9,8 +9,8 @@ from itertools import product
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench import agieval_prompts
-from proctor.dialects.aisbench.datasets.files import FileFormat
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.upstream_texts import constants, package_yaml
 from proctor.errors import DataError

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat
+from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.generators.ruler_task import NOISE, SHORT, Made, Task, word_lists
 from proctor.errors import DataError
