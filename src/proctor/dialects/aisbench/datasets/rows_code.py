@@ -1,5 +1,4 @@
 """Functions of single rows of exams in programming."""
-# ruff: noqa: E501 - prompts as upstream words them
 
 from __future__ import annotations
 
@@ -13,6 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.dialects.aisbench.datasets.rows_knowledge import Arguments, SingleRowFunction, Texts
 from proctor.errors import DataError
 from proctor.foreign_text import parse_json
@@ -70,34 +70,10 @@ def packed_text(packed: str) -> str:
     return found[0]
 
 
-_ASKED = (
-    "You are given a Python function and an assertion containing an input to the function. Complete the assertion with a "
-    "literal (no unsimplified expressions, no function calls) containing the output when executing the provided code on the "
-    "given input, even if the function is incorrect or incomplete. Do NOT output any extra information. "
-)
-_PLAIN = (
-    _ASKED
-    + "Provide the full assertion with the correct output in [ANSWER] and [/ANSWER] tags, following the examples."
-    "\n\n[PYTHON]\ndef repeatNumber(number : int) -> int:\n    return number\nassert repeatNumber(number = 17) == ??\n"
-    "[/PYTHON]\n[ANSWER]\nassert repeatNumber(number = 17) == 17\n[/ANSWER]\n\n[PYTHON]\ndef addCharacterA(string : str) -> "
-    'str:\n    return string + "a"\nassert addCharacterA(string = "x9j") == ??\n[/PYTHON]\n[ANSWER]\nassert '
-    'addCharacterA(string = "x9j") == "x9ja"\n[/ANSWER]\n\n[PYTHON]\n'
-)
-_REASONED = (
-    _ASKED + "Execute the program step by step before arriving at an answer, and provide the full assertion with the "
-    "correct output in [ANSWER] and [/ANSWER] tags, following the examples.\n\n[PYTHON]\ndef performOperation(s):\n    s = s "
-    '+ s\n    return "b" + s + "a"\nassert performOperation(s = "hi") == ??\n[/PYTHON]\n[THOUGHT]\nLet\'s execute the code '
-    "step by step:\n\n1. The function performOperation is defined, which takes a single argument s.\n2. The function is "
-    'called with the argument "hi", so within the function, s is initially "hi".\n3. Inside the function, s is concatenated '
-    'with itself, so s becomes "hihi".\n4. The function then returns a new string that starts with "b", followed by the '
-    'value of s (which is now "hihi"), and ends with "a".\n5. The return value of the function is therefore "bhihia".\n'
-    '[/THOUGHT]\n[ANSWER]\nassert performOperation(s = "hi") == "bhihia"\n[/ANSWER]\n\n[PYTHON]\n'
-)
-
-
 def _livecodebench_execution(row: Row, arguments: Arguments, _texts: Texts) -> Row:
     """LiveCodeBench: what a function returns, as a prompt with examples."""
-    examples, tag = (_REASONED, "THOUGHT") if arguments["cot"] else (_PLAIN, "ANSWER")
+    kind, tag = ("reasoned", "THOUGHT") if arguments["cot"] else ("plain", "ANSWER")
+    examples = prompt_texts("livecodebench execution")[kind]
     prompt = f"{examples}{row['code']}\nassert {row['input']} == ??\n[/PYTHON]\n[{tag}]\n"
     sample = json.dumps({"code": row["code"], "input": row["input"], "output": row["output"]})
     return {**row, "prompt": prompt, "evaluation_sample": sample}

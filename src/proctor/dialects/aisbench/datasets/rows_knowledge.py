@@ -1,5 +1,4 @@
 """Functions of rows of exams of knowledge, of science and of instructions."""
-# ruff: noqa: E501 - prompts as upstream words them
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.dialects.aisbench.datasets.upstream_texts import package_yaml
 from proctor.errors import DataError
 from proctor.foreign_text import parse_json
@@ -152,19 +152,6 @@ def _multi_if(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
     return {"dialogue": dialogue, "reference": reference}
 
 
-_BIODATA = {
-    "cls": 'Please use "yes" or "no" as your answer, and put your answer within \\boxed{}.',
-    "number": "Please put your answer number within \\boxed{}.",
-    "Function EC": 'Please put the final enzyme within \\boxed{} using "EC number", such as "ECx.x.x.x". Please split by '
-    '"," if there are multiple enzymes.',
-    "Non-coding RNA Function Classification": "You should choose from [leader, tRNA, 5_8S_rRNA, ribozyme, CD-box, "
-    "Intron_gpII, IRES, 5S_rRNA, scaRNA, miRNA, riboswitch, Intron_gpI, HACA-box]. Please put your final answer within "
-    "\\boxed{}.",
-    "Modification Prediction": "You should choose from [AtoI, m6A, none, m1A, m5C, m5U, m6Am, m7G, Cm, Am, Gm, Um, Psi]. "
-    'Please put your final answer within \\boxed{}, split by "," if there are multiple answers.',
-}
-
-
 def _biodata(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
     """Prompts with the form that the answer is to have."""
     return {**row, "prompt": row["prompt"] + _answer_form(row)}
@@ -177,7 +164,8 @@ def _answer_form(row: Row) -> str:
         return f"Please put your final answer with \\boxed{{}} in json format, such as {{{shown}}}"
     if kind not in ("cls", "number", "string"):
         raise DataError(f"there is no ans_type '{kind}'")
-    return "\n" + _BIODATA[row["meta_data"]["task"] if kind == "string" else kind]
+    words: str = prompt_texts("biodata")[row["meta_data"]["task"] if kind == "string" else kind]
+    return f"\n{words}"
 
 
 def _advanced_if(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
