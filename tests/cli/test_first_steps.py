@@ -150,3 +150,33 @@ def test_a_mistake_is_said_in_words_of_everyday(said, words, text):
     code, said_text = said(*words)
     assert code == 2
     assert text in said_text
+
+
+def test_data_that_changed_gets_a_folder_of_its_own(folder, said):
+    answers = ("--model", "scripted", "--model-args", "answer=Paris")
+    rows = folder / "capitals.csv"
+    found = []
+    for city in ("Paris", "Lyon", "Paris", "Nice", "Lyon"):
+        rows.write_text(f"question;answer\nof France?;{city}\n")
+        code, shown = said("run", "capitals.csv", *answers)
+        assert not code
+        found.append(shown.partition("run folder: ")[2].split()[0])
+    first = found[0]
+    assert found == [first, f"{first}-2", first, f"{first}-3", f"{first}-2"]
+    for at, score in ((first, 1.0), (f"{first}-2", 0.0), (f"{first}-3", 0.0)):
+        results = json.loads((folder / at / "results.json").read_text())["results"]
+        assert results["capitals"]["score"] == score
+    rows.write_text("question;answer\nof France?;Toulouse\n")
+    code, shown = said("run", "capitals.csv", *answers, "-o", first)
+    assert code == 2
+    assert "holds another run" in shown
+    code, shown = said("run", first)
+    assert code == 2
+    assert "the data of capitals" in shown
+
+
+def test_predictions_are_scored_for_an_exam_by_either_name_of_the_option(folder, said):
+    (folder / "capitals.csv").write_text("question;answer\nof France?;Paris\n")
+    (folder / "given.jsonl").write_text('"Paris"\n')
+    for option in ("--dataset", "--tasks", "-t"):
+        assert "1.0000" in said("evaluate", option, "capitals.csv", "--predictions", "given.jsonl")[1]

@@ -44,9 +44,10 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     if not chosen and not _is_ours(path):
         if not Path(f"{path}{_BESIDE}").is_file():
             get_logger().warning(
-                "%s: asked and scored as a custom dataset of OpenCompass, to the letter; with --input-column it is a "
-                "table, where case and punctuation do not count",
+                "%s: asked and scored as a custom dataset of OpenCompass, to the letter; %s[input_column=question] is "
+                "a table, where case and punctuation do not count",
                 path,
+                Path(path).name,
             )
         return None
     if Path(f"{path}{_BESIDE}").is_file():
