@@ -220,3 +220,12 @@ def test_the_command_line_asks_and_repeats(tmp_path):
 def test_tables_say_no_to_what_they_have_not(tmp_path):
     with pytest.raises(ProctorError, match="cannot honour --template"):
         exam_of(written(tmp_path, "cities.csv", CITIES), **NAMED, template="mmlu")
+
+
+def test_a_table_that_is_opencompass_own_is_said_to_be(tmp_path, caplog):
+    path = written(tmp_path, "own.csv", "question,answer\na,b\n")
+    exam_of(path)
+    assert "asked and scored as a custom dataset of OpenCompass" in caplog.text
+    caplog.clear()
+    exam_of(path, input_column="question")
+    assert "OpenCompass" not in caplog.text
