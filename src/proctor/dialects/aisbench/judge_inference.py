@@ -14,8 +14,8 @@ from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.aisbench.components import RETRIEVERS, build_retriever, build_template
-from proctor.dialects.aisbench.config_keys import INFERENCE, INFERENCERS, READER, Keys
 from proctor.dialects.aisbench.judges import judge_engine, words_of
+from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
 from proctor.dialects.aisbench.prompts import PromptBuilder
@@ -38,24 +38,7 @@ _ID = "model_pred_uuid"
 _PATH = "$.judge_infer_cfg"
 _ROW_TYPES = ("LLMJudgeDataset", "Aime2025JDGDataset", "HLEJGDataset")
 """Dataset types whose rows are those of the exam with the answer beside them."""
-_PARTS = frozenset({"judge_reader_cfg", "judge_model", "judge_dataset_type"})
-_KEYS = Keys(frozenset(INFERENCE.used | _PARTS), INFERENCE.idle)
-_OF_SPLITS = "the judge reads the answers, which are one split"
-_ALL = "every answer is judged; test_range of the dataset's reader_cfg says which rows are asked about"
-_READER = Keys(
-    frozenset({"input_columns", "output_column"}),
-    {**READER.idle, **dict.fromkeys(("train_split", "test_split", "train_range"), _OF_SPLITS)},
-    {"test_range": _ALL},
-)
-_OF_JUDGE = "the judge_model's max_out_len and generation_kwargs say how it writes"
-_INFERENCER = Keys(
-    frozenset({"type", "gen_field_replace_token"}),
-    {
-        **INFERENCERS["gen"].idle,
-        **dict.fromkeys(("max_out_len", "max_seq_len", "min_out_len", "stopping_criteria"), _OF_JUDGE),
-    },
-    {"multiround": "a judge says one thing about an answer"},
-)
+_KEYS, _READER, _INFERENCER = map(Keys.of, ("judge_infer_cfg", "judge_reader_cfg", "judge's inferencer"))
 
 
 @dataclass(frozen=True)
@@ -194,7 +177,7 @@ class JudgeInference:
     def _builder(self) -> PromptBuilder:
         reader = {"input_columns": [ANSWER], "output_column": _ID, **self._part("judge_reader_cfg")}
         parts = {"retriever": {"type": "ZeroRetriever"}, "inferencer": {"type": "GenInferencer"}}
-        own = {key: self.values[key] for key in INFERENCE.used & self.values.keys()}
+        own = {key: self.values[key] for key in Keys.of("infer_cfg").used & self.values.keys()}
         layout = self.judge.meta_template
         return PromptBuilder(
             ConfigDict({**parts, **own}, location=location_of(self.values)),
