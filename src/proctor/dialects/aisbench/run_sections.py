@@ -12,9 +12,9 @@ from typing import Any
 from proctor.dialects.aisbench.judged_names import judged_names
 from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.reader import datasets_of
-from proctor.dialects.aisbench.summary import summary_groups
 from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
 from proctor.errors import Diagnostic, closest, did_you_mean
+from proctor.results.dataset_groups import summary_groups
 from proctor.scoring.text_distance import levenshtein
 
 SECTIONS = ("infer", "eval")
