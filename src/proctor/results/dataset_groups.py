@@ -90,16 +90,20 @@ def summary_groups(summarizer: Mapping[str, Any] | None) -> list[SummaryGroup]:
     """Return the groups of a summarizer, in order.
 
     Raises:
-        ScoringError: A group has no name or no datasets.
+        ScoringError: They are no list, or one has no name or no datasets.
     """
     groups: list[SummaryGroup] = []
-    for config in (summarizer or {}).get("summary_groups") or []:
-        if not isinstance(config, Mapping) or "name" not in config or not config.get("subsets"):
+    listed = (summarizer or {}).get("summary_groups") or []
+    if not isinstance(listed, list | tuple):
+        raise ScoringError("summary_groups is not a list", location=getattr(summarizer, "location", None))
+    for config in listed:
+        subsets = config.get("subsets") if isinstance(config, Mapping) else None
+        if not isinstance(subsets, list | tuple) or "name" not in config or not all(map(_is_subset, subsets or [[]])):
             raise ScoringError(
                 "a group of the summarizer has no name or no subsets", location=getattr(config, "location", None)
             )
         inside = {group.name: group.members for group in groups}
-        datasets = [_subset(each)[0] for each in config["subsets"]]
+        datasets = [_subset(each)[0] for each in subsets]
         members = dict.fromkeys(member for each in datasets for member in inside.get(each, (each,)))
         groups.append(SummaryGroup(str(config["name"]), tuple(members), config, tuple(groups)))
     return groups
@@ -252,6 +256,11 @@ def _of_repeats(numbers: Mapping[str, float], main: str) -> dict[str, float]:
 
 def _rank(metric: str) -> int:
     return METRIC_ORDER.index(metric) if metric in METRIC_ORDER else len(METRIC_ORDER)
+
+
+def _is_subset(written: Any) -> bool:
+    """Whether an entry names a dataset, perhaps with a metric."""
+    return not isinstance(written, list | tuple) or len(written) == 2  # noqa: PLR2004 - a dataset and a metric
 
 
 def _subset(written: Any) -> tuple[str, str | None]:

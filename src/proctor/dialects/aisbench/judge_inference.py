@@ -20,7 +20,7 @@ from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.template_keys import template_problems
-from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
+from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name, shown
 from proctor.dialects.aisbench.word_checks import columns_of_reader
 from proctor.effects import Effect
 from proctor.errors import Diagnostic, ProctorError, did_you_mean
@@ -102,17 +102,21 @@ class JudgeInference:
         yield from self._column_problems(columns)
         yield from self._row_problems()
         yield from self._inferencer_problems()
+        for key in ("ice_template", "retriever", "inferencer"):
+            if self.values.get(key) is not None and not isinstance(self.values[key], Mapping):
+                why = f"it is {shown(self.values[key])}"
+                yield Diagnostic(f"'{key}' of judge_infer_cfg is not a dictionary", where, f"{_PATH}.{key}", why)
         for part in ("prompt_template", "ice_template"):
-            yield from _tried(partial(build_template, self.values.get(part), f"{_PATH}.{part}"))
-        yield from _tried(partial(build_retriever, self.values.get("retriever"), f"{_PATH}.retriever"))
+            yield from _tried(partial(build_template, self._part(part) or None, f"{_PATH}.{part}"))
         retriever = self._part("retriever")
+        yield from _tried(partial(build_retriever, retriever or None, f"{_PATH}.retriever"))
         if (name := short_name(retriever.get("type", "ZeroRetriever"))) in RETRIEVERS and name != "ZeroRetriever":
             what, place = f"a judge cannot be shown the examples of '{name}'", location_of(retriever)
             yield Diagnostic(what, place, f"{_PATH}.retriever", "its rows are answers", "use ZeroRetriever")
         if isinstance(self.values.get("judge_model"), Mapping):
             yield from _tried(lambda: self.judge, f"{_PATH}.judge_model")
             clean = self._part("judge_model").get("pred_postprocessor")
-            yield from postprocessor_problems(clean, self.project)
+            yield from postprocessor_problems(clean if isinstance(clean, Mapping) else None, self.project)
 
     @property
     def without_effect(self) -> dict[str, str]:

@@ -149,9 +149,11 @@ def value_problems(values: Mapping[str, Any], part: str, path: str, where: Locat
         path: Where the dictionary is.
         where: Where it was written.
     """
-    for key, rule in value_rules(part).items():
+    rules = value_rules(part)
+    for key, rule in rules.items():
         yield from value_problem(values, key, rule, f"{path}.{key}", where)
-    yield from word_problems(values, part, path, where)
+    texts = {key: value for key, value in values.items() if key not in rules or isinstance(value, str)}
+    yield from word_problems(texts, part, path, where)
 
 
 def value_problem(
