@@ -48,11 +48,14 @@ def exams_or_run(named: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
 
 
 def _is_run_or_config(path: Path) -> bool:
+    return path.suffix == ".py" or is_run(path)
+
+
+def is_run(path: Path) -> bool:
+    """Whether a path is a run folder, or the file of a run."""
     if path.is_dir():
         return (path / "run.yaml").exists()
-    if not path.is_file() or path.suffix == ".py":
-        return path.suffix == ".py"
-    return path.suffix.lower() in _RUN_FILES and _holds_run(path)
+    return path.is_file() and path.suffix.lower() in _RUN_FILES and _holds_run(path)
 
 
 def _holds_run(path: Path) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from proctor.data.arrow_rows import ArrowRows
 from proctor.data.bounds import check_file
 from proctor.data.dataset_folders import files_beside_runs
 from proctor.data.fields import Row
+from proctor.data.hub_access import hub_answers
 from proctor.data.parquet_bounds import check_parquet, held_table
 from proctor.data.plain_json import plain_table
 from proctor.effects import Author, Effect, reading, require, writing
@@ -34,7 +34,6 @@ from proctor.settings import settings
 
 _LONGEST_REASON = 300  # letters: the library lists every kind of file that it knows
 _BATCH = 1000  # rows made at once: enough that the cost of a call into Arrow does not show
-_CONNECT_SECONDS = 5.0  # a connection takes some tenths of a second; without a network everything waits for this
 # Types of datasets whose columns hold encoded bytes, which only that package turns into media.
 _DECODED_FEATURES = ("Image", "Audio", "Video", "Pdf")
 
@@ -483,23 +482,10 @@ def library_for(dataset: Dataset, folder: Path | None) -> Any:
 
     if constants.HF_HUB_OFFLINE or (_is_local(dataset, folder) and not settings.offline):
         return datasets
-    if settings.offline or not _reachable(constants.ENDPOINT):
+    if settings.offline or not hub_answers():
         # The variable is read once, on import; without this each look-up would be tried again for half a minute.
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
     return datasets
-
-
-@lru_cache(maxsize=8)
-def _reachable(endpoint: str) -> bool:
-    """Whether the hub answers; asked once in a process."""
-    if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY")):
-        return True  # a proxy may know the way
-    url = urlsplit(endpoint)
-    try:
-        with socket.create_connection((url.hostname or "", url.port or 443), timeout=_CONNECT_SECONDS):
-            return True
-    except OSError:
-        return False
 
 
 def _load_errors() -> tuple[type[Exception], ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from errno import ENOSPC
 from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path
@@ -213,11 +214,12 @@ def _output_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        first = "free space or choose" if error.errno == ENOSPC else "choose"
         raise OutputError(
             f"the run folder {path} cannot be written",
-            why=str(error),
-            hint="free space or choose another folder with --output; answers are in the response log and are not "
-            "asked again",
+            why=error.strerror or str(error),
+            hint=f"{first} another folder with --output; answers that came are in the response log and are not asked "
+            "again",
         ) from error
 
 

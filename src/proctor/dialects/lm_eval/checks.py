@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
+from proctor.dialects.lm_eval.generation import usable
 from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, UnknownTag
 from proctor.dialects.lm_eval.template_base import TemplateConfig
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
@@ -132,6 +133,14 @@ def task_from_values(
         raise error.located(locate("template")) from None
 
 
+def _generation_problems(given: Mapping[str, Any], locate: Locate) -> Iterator[Diagnostic]:
+    try:
+        usable(given)
+    except ProctorError as error:
+        for problem in error.diagnostics:
+            yield replace(problem, location=locate(problem.path.removeprefix("$.")))
+
+
 def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterator[Diagnostic]:
     """Yield what is wrong with a task's values."""
     yield from _key_problems(
@@ -146,6 +155,8 @@ def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterat
             f"there are {', '.join(OUTPUT_TYPES)}",
             did_you_mean(output_type, OUTPUT_TYPES),
         )
+    if isinstance(given := values.get("generation_kwargs"), dict):
+        yield from _generation_problems(given, locate)
     if isinstance(given := values.get("fewshot_config"), dict):
         yield from _key_problems(given, _FEWSHOT_KEYS, locate, "fewshot_config")
     if isinstance(given := values.get("chat_override"), dict):
