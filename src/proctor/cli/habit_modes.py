@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,7 +121,7 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
     if mode != "viz":
         raise UsageError(
             f"{folder} is a run folder of Proctor",
-            hint=f"proctor run {folder} grades it again, and asks what is missing",
+            hint=f"proctor run {shlex.quote(str(folder))} grades it again, and asks what is missing",
         )
     run = load_run(folder)
     orders = run.run.get(SCORE_ORDER) or {}
