@@ -264,3 +264,8 @@ def test_a_folder_with_a_blank_is_quoted_where_a_stopped_run_says_how_to_go_on(t
     (folder / "run.yaml").write_text("model: dummy\ntasks: [samples.science]\n")
     (note,) = state_notes(load_run(folder))
     assert f"proctor run '{folder}' goes on with it" in note
+
+
+def test_fish_takes_lists_and_sentences_with_commas_whole(invoke):
+    _, out, _ = invoke("completion", "fish")
+    assert 'string split --max 1 ","' in out
