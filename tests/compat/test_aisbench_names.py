@@ -365,3 +365,85 @@ def test_the_summarizer_writes_the_tables_of_a_folder_of_work(tmp_path, capsys):
     assert lines[-1] == "all,-,naive_average,gen,20.00"
     assert Path(tmp_path / "summary" / "summary_now.txt").read_text().startswith("now\n")
     assert "naive_average" in capsys.readouterr().out
+
+
+# -- names that modules import from others ---------------------------------------------------------------------------
+
+
+def test_what_a_module_imports_can_be_replaced_there():
+    import shutil
+
+    from ais_bench.benchmark.runners.local import LocalRunner, get_command_template
+    from ais_bench.benchmark.utils.core import abbr
+
+    with mock.patch("ais_bench.benchmark.runners.local.shutil.rmtree") as replaced:
+        assert shutil.rmtree is replaced
+    assert shutil.rmtree is not replaced
+    with mock.patch("ais_bench.benchmark.utils.core.abbr.osp.join", return_value="there"):
+        assert abbr.osp.join("a", "b") == "there"
+    with mock.patch("ais_bench.benchmark.runners.local.is_npu_available", return_value=True):
+        assert get_command_template([0, 1]) == "ASCEND_RT_VISIBLE_DEVICES=0,1 {task_cmd}"
+    with mock.patch("ais_bench.benchmark.runners.local.LocalRunner._run_normal", return_value=[("t", 0)]) as done:
+        assert LocalRunner({"type": "OpenICLInferTask"}).launch([{}]) == [("t", 0)]
+    done.assert_called_once_with([{}])
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "cli.workers.TMAN_CODES",
+        "tasks.openicl_eval.signature",
+        "tasks.openicl_infer.TaskStateManager",
+        "openicl.icl_inferencer.icl_gen_inferencer.RequestOutput",
+        "datasets.gsm8k.AISBenchDataContentError",
+        "models.api_models.vllm_custom_api.BaseAPIModel",
+    ],
+)
+def test_names_of_other_modules_are_found_where_upstream_imports_them(place):
+    before = mock.patch(f"ais_bench.benchmark.{place}").get_original()[0]
+    assert before is not mock.DEFAULT
+    with mock.patch(f"ais_bench.benchmark.{place}") as replaced:
+        assert mock.patch(f"ais_bench.benchmark.{place}").get_original()[0] is replaced
+    assert mock.patch(f"ais_bench.benchmark.{place}").get_original()[0] is before
+
+
+def test_a_module_of_datasets_comes_before_one_of_python_with_its_name():
+    from ais_bench.benchmark.datasets import math
+
+    assert math.MATHDataset
+    with pytest.raises(AttributeError):
+        mock.patch("ais_bench.benchmark.runners.local.nothing_of_this_name").start()
+
+
+def test_modules_lend_no_names_once_compat_is_taken_back():
+    from ais_bench.benchmark.runners import local
+
+    assert local.subprocess
+    compat.uninstall()
+    assert not hasattr(local, "subprocess")
+    compat.install()
+
+
+def test_a_programs_requests_answers_which_model_a_server_has():
+    import requests
+    from ais_bench.benchmark.utils.logging.exceptions import AISBenchRuntimeError
+
+    model = chat()
+    reply = mock.Mock(**{"json.return_value": {"data": [{"id": "theirs"}]}})
+    with mock.patch("requests.get", return_value=reply) as asked:
+        assert model._get_service_model_path() == "theirs"
+    asked.assert_called_once_with(
+        "http://localhost:9/v1/models", headers={"Content-Type": "application/json"}, timeout=5
+    )
+    with (
+        mock.patch("requests.get", side_effect=requests.exceptions.ConnectionError),
+        pytest.raises(AISBenchRuntimeError),
+    ):
+        model._get_service_model_path()
+
+
+def test_names_that_nobody_registered_are_key_errors():
+    from ais_bench.benchmark.registry import MODELS
+
+    with pytest.raises(KeyError, match="Nope"):
+        MODELS.build({"type": "Nope"})

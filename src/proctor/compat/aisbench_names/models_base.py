@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from ipaddress import IPv6Address, ip_address
 from typing import Any, ClassVar
@@ -40,6 +41,16 @@ def __getattr__(name: str) -> Any:
     from aiohttp import ClientTimeout
 
     return ClientTimeout(total=REQUEST_TIME_OUT)
+
+
+def _first_model(url: str, headers: Mapping[str, str]) -> str:
+    """Return the name of the first model that a server lists; of a program's own ``requests.get`` if it has one."""
+    requests = sys.modules.get("requests")
+    if requests is None or requests.get is requests.api.get:
+        return first_model(url, headers, _ASKED_SECONDS)
+    reply = requests.get(f"{url}/models", headers=headers, timeout=_ASKED_SECONDS)
+    reply.raise_for_status()
+    return str(reply.json()["data"][0]["id"])
 
 
 def _not_here(family: str, code: str, what: str) -> Exception:
@@ -125,8 +136,8 @@ class BaseAPIModel(BaseModel):
             AISBenchRuntimeError: It lists none, or cannot be asked.
         """
         try:
-            return first_model(f"{self.base_url}v1", self.headers, _ASKED_SECONDS)
-        except EngineError as error:
+            return _first_model(f"{self.base_url}v1", self.headers)
+        except (EngineError, OSError, LookupError, TypeError) as error:
             code = "GET_SERVICE_MODEL_PATH_FAILED"
             raise failure("AISBenchRuntimeError", "MODEL_CODES", code, str(error)) from error
 

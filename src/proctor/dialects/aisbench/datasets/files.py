@@ -233,7 +233,7 @@ def read_rows(path: Path, layout: FileFormat = FileFormat(), *, passing: bool = 
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
-            yield from hub.read_parquet([str(path)])
+            yield from access().parquet(path)
         elif layout.whole:
             with _opened(path, layout) as file:
                 yield {"value": _parsed(file.read(), path, 0), "name": path.name}
