@@ -165,7 +165,7 @@ _AIS_MODULES: dict[str, dict[str, str]] = {
     },
     "ais_bench.benchmark.models.local_models.base": {
         **_one(_PARSERS, "LMTemplateParser"),
-        **_in(f"{_AIS}.models", ("BaseModel",)),
+        **_in(f"{_AIS}.models_base", ("BaseModel", "BaseLMModel")),
     },
     "ais_bench.benchmark": {"global_consts": f"{_AIS}.global_constants"},
     "ais_bench.benchmark.utils.file": _in(

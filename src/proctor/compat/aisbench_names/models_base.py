@@ -67,6 +67,29 @@ class BaseModel:
     is_api = False
 
 
+class BaseLMModel(BaseModel):
+    """A model in this process, as a base: it generates nothing."""
+
+    def generate(self, inputs: Any, outputs: Any, **kwargs: Any) -> Any:
+        """Return nothing.
+
+        Raises:
+            AISBenchNotImplementedError: This class is a base.
+        """
+        del inputs, outputs, kwargs
+        raise _not_here("MODEL_CODES", "UNKNOWN_ERROR", f"{type(self).__name__} is a base, and generates nothing")
+
+
+class MockAISLogger(AISLogger):
+    """A logger that says only what is wrong: models are made twice, and would say everything twice."""
+
+    def debug(self, msg: Any, *arguments: Any, **named: Any) -> None:
+        """Say nothing."""
+
+    def info(self, msg: Any, *arguments: Any, **named: Any) -> None:
+        """Say nothing."""
+
+
 class BaseAPIModel(BaseModel):
     """A model behind a server.
 
