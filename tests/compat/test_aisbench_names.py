@@ -447,3 +447,74 @@ def test_names_that_nobody_registered_are_key_errors():
 
     with pytest.raises(KeyError, match="Nope"):
         MODELS.build({"type": "Nope"})
+
+
+# -- options of models -----------------------------------------------------------------------------------------------
+
+
+def told(*arguments):
+    from ais_bench.benchmark.cli.argument_parser import ArgumentParser
+
+    with mock.patch("sys.argv", ["ais_bench", *arguments]):
+        return ArgumentParser().parse_args()
+
+
+def test_options_of_models_stand_in_the_place_of_what_configs_say():
+    from ais_bench.benchmark.cli.config_manager import ConfigManager
+    from ais_bench.benchmark.models import MindieStreamApi, TritonCustomAPI, VLLMCustomAPIChat
+
+    options = (
+        "--host-port",
+        "8000",
+        "--no-trust-remote-code",
+        "--generation-kwargs",
+        '{"seed": 1}',
+        "--model-name",
+        "Q",
+    )
+    manager = ConfigManager(told(*options))
+    chats = {"type": VLLMCustomAPIChat, "model": "", "host_port": 1, "trust_remote_code": True, "generation_kwargs": {}}
+    triton, mindie = {"type": TritonCustomAPI}, {"type": "MindieStreamApi", "abbr": "m", "host_port": 1}
+    manager.logger = mock.Mock()
+    manager._apply_cli_api_model_overrides([chats, triton, mindie])
+    assert chats == {
+        "type": VLLMCustomAPIChat, "model": "Q", "host_port": 8000, "trust_remote_code": False,
+        "generation_kwargs": {"seed": 1},
+    }  # fmt: skip
+    assert triton == {"type": TritonCustomAPI, "model_name": "Q"}
+    assert mindie["host_port"] == 8000
+    assert "--model-name" in str(manager.logger.warning.call_args_list[-1])
+    assert manager._resolve_model_field_name({"type": MindieStreamApi}) is None
+    assert manager._resolve_model_field_name({"type": "nothing"}) is None
+
+
+def test_without_such_options_configs_stay():
+    from ais_bench.benchmark.cli.config_manager import ConfigManager
+
+    model = {"type": "VLLMCustomAPIChat", "model": "own", "url": "u"}
+    ConfigManager(told())._apply_cli_api_model_overrides([model])
+    assert model == {"type": "VLLMCustomAPIChat", "model": "own", "url": "u"}
+
+
+@pytest.mark.parametrize("option", ["--response-anomaly", "--spec-decode"])
+def test_options_for_what_is_not_here_end_in_an_error(option):
+    from ais_bench.benchmark.cli.task_manager import TaskManager
+    from ais_bench.benchmark.utils.logging.exceptions import CommandError
+
+    with mock.patch("sys.argv", ["ais_bench", "config.py", option]), pytest.raises(CommandError, match=option):
+        TaskManager().run()
+
+
+def test_files_of_tasks_that_are_to_stay_stay(tmp_path):
+    from ais_bench.benchmark.runners.base import TasksMonitor
+    from ais_bench.benchmark.utils.response_anomaly import ResponseAnomalyCoordinator
+
+    folder = tmp_path / "status_tmp"
+    folder.mkdir()
+    kept = ResponseAnomalyCoordinator.STATUS_FILE_NAME
+    for name in ("tmp_a.json", kept):
+        (folder / name).touch()
+    TasksMonitor.rm_tmp_files(str(tmp_path), preserve=(kept,))
+    assert [each.name for each in folder.iterdir()] == [kept]
+    TasksMonitor.rm_tmp_files(str(tmp_path))
+    assert not folder.exists()

@@ -2,7 +2,7 @@
 
 No process is started on behalf of a task: ``proctor run`` asks many rows at once, and several models in one run.
 """
-# ruff: noqa: PTH103, PTH110, PTH118 - paths are texts, as upstream: programs replace functions of os
+# ruff: noqa: PTH103, PTH107, PTH110, PTH118, PTH208 - paths are texts, as upstream: programs replace functions of os
 
 from __future__ import annotations
 
@@ -71,11 +71,23 @@ class TasksMonitor:
         self.run_in_background = True
 
     @staticmethod
-    def rm_tmp_files(work_dir: str) -> None:
-        """Remove the files in which tasks said how far they were."""
+    def rm_tmp_files(work_dir: str, preserve: Sequence[str] = ()) -> None:
+        """Remove the files in which tasks said how far they were.
+
+        Args:
+            work_dir: The folder of work.
+            preserve: Names of files that stay.
+        """
         folder = os.path.join(work_dir, "status_tmp")
-        if os.path.exists(folder):
+        if not os.path.exists(folder):
+            return
+        kept = [name for name in os.listdir(folder) if name in preserve] if preserve else []
+        if not kept:
             shutil.rmtree(folder)
+            return
+        for name in os.listdir(folder):
+            if name not in kept:
+                os.remove(os.path.join(folder, name))
 
     def launch_state_board(self) -> None:
         """Show how far tasks are until all have ended; when debugging, not at all."""
