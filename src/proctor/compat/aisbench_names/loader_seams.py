@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.file_access import FileAccess, reached_by
+from proctor.data.file_access import FileAccess, reached_by
 from proctor.errors import DataError
 
 logger = AISLogger()
