@@ -142,3 +142,10 @@ def test_lists_by_nearly_the_right_name_are_slips_and_lists_of_a_file_s_own_are_
     values = {name: [ConfigDict({"abbr": "a"})], "own_datasets": [ConfigDict({"abbr": "b"})]}
     found = [each.what for each in file_problems(values) if "nothing reads" in each.what]
     assert bool(found) is is_slip
+
+
+def test_words_that_a_dataset_type_takes_are_known_before_data_is_read():
+    kind = Reference("opencompass.datasets.WildBenchDataset")
+    assert dataset_config(dataset(type=kind, eval_mode="pair")).abbr == "sums"
+    with pytest.raises(ValidationError, match=r"there is no eval_mode 'pairs'(.|\n)*did you mean 'pair'"):
+        dataset_config(dataset(type=kind, eval_mode="pairs"))
