@@ -7,7 +7,6 @@ import pytest
 from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.file_keys import file_problems
-from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.errors import Location, ValidationError
@@ -83,14 +82,6 @@ def test_what_has_no_effect_is_listed_with_its_reason():
         "$.eval_cfg.pred_role",
     }
     assert all(found.values())
-
-
-@pytest.mark.parametrize("kind", ["gen", "ppl", "ll", "text_ppl", "clp", "chat", "call", "vote"])
-def test_no_key_has_two_fates(kind):
-    keys = Keys.of(kind)
-    assert not keys.used & keys.idle.keys()
-    assert not keys.used & keys.refused.keys()
-    assert not keys.idle.keys() & keys.refused.keys()
 
 
 def test_arguments_of_types_that_functions_read_are_not_judged():
