@@ -147,6 +147,12 @@ def type_arguments(kind: Any) -> frozenset[str] | None:
     return _arguments(name, project_of(kind)) if _is_upstream(name) and isinstance(kind, Reference | str) else None
 
 
+def type_choices(kind: Any) -> Mapping[str, Sequence[str]]:
+    """Return what arguments of a dataset type may be, where it takes only some words."""
+    known = spec_of(dotted_name(kind), project_of(kind)) if isinstance(kind, Reference | str) else None
+    return {} if known is None else known.choices
+
+
 @cache
 def _arguments(name: str, project: str) -> frozenset[str] | None:
     known = spec_of(name, project)
