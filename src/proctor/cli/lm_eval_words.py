@@ -14,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from proctor.dialects.lm_eval.flags import Flag, flag
+from proctor.dialects.foreign_flags import Flag
+from proctor.dialects.lm_eval.flags import flag
 from proctor.errors import UsageError
 
 _LETTERS = frozenset({"-M", "-E", "-C", "-b", "-c", "-x", "-v"})

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
+from proctor.dialects.lm_eval.generation import usable
 from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, UnknownTag
 from proctor.dialects.lm_eval.template_base import TemplateConfig
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
@@ -123,6 +124,21 @@ def task_from_values(
         raise error.located(locate("template")) from None
 
 
+def _generation_problems(given: Mapping[str, Any], locate: Locate) -> Iterator[Diagnostic]:
+    try:
+        usable(given)
+    except ProctorError as error:
+        for problem in error.diagnostics:
+            yield replace(problem, location=locate(problem.path.removeprefix("$.")))
+
+
+def _switch_problems(metrics: Any, locate: Locate) -> Iterator[Diagnostic]:
+    switches = dict.fromkeys(("higher_is_better", "hf_evaluate"), "switch")
+    for number, each in enumerate(metrics if isinstance(metrics, list) else ()):
+        if isinstance(each, dict):
+            yield from value_problems(each, switches, locate, f"metric_list[{number}]")
+
+
 def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterator[Diagnostic]:
     """Yield what is wrong with a task's values."""
     yield from key_problems(values, {**TASK_KEYS, "group": "text", "task_list": "list", "include": "list name"}, locate)
@@ -135,15 +151,14 @@ def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterat
             f"there are {', '.join(OUTPUT_TYPES)}",
             did_you_mean(output_type, OUTPUT_TYPES),
         )
+    if isinstance(given := values.get("generation_kwargs"), dict):
+        yield from _generation_problems(given, locate)
     if isinstance(given := values.get("fewshot_config"), dict):
         yield from key_problems(given, _FEWSHOT_KEYS, locate, "fewshot_config")
     if isinstance(given := values.get("chat_override"), dict):
         yield from key_problems(given, TASK_KEYS, locate, "chat_override")
     yield from _list_problems(values.get("metric_list"), "metric_list", "metric", locate)
-    for number, each in enumerate(values.get("metric_list") or ()):
-        if isinstance(each, dict):
-            switches = dict.fromkeys(("higher_is_better", "hf_evaluate"), "switch")
-            yield from value_problems(each, switches, locate, f"metric_list[{number}]")
+    yield from _switch_problems(values.get("metric_list"), locate)
     if isinstance(filters := values.get("filter_list"), list):
         yield from _list_problems(filters, "filter_list", "filter", locate)
         for number, each in enumerate(filters):
