@@ -310,7 +310,8 @@ def conclude(
         for note in endings:
             warn(f"note: {note}")
     else:
-        console().print(score_table(rows, rows_of_groups(result.results)))
+        target = console()
+        target.print(score_table(rows, rows_of_groups(result.results), width=target.width))
         for note in endings:
             show(note)
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:
