@@ -63,6 +63,7 @@ def test_a_file_of_results_becomes_a_folder_and_says_so():
         ("--hf_hub_log_args a=b", "--hf_hub_log_args"),
         ("--fewshot_as_multiturn maybe", "--fewshot_as_multiturn is 'maybe'"),
         ("--tasks", "requires an argument"),
+        ("--system_instruction --limit 1", "'--system_instruction' requires an argument"),
         ("--verbosity LOUD", "--verbosity is 'LOUD'"),
         ('--metadata {"a":1} b=2', "JSON and more"),
         ("--config nowhere.yaml", "cannot be read"),

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from proctor.data import hub
 from proctor.data.bounds import check_file
 from proctor.data.fields import Row
 from proctor.data.file_access import access
@@ -70,7 +69,7 @@ def read_rows(path: Path, layout: FileFormat = PLAIN, *, passing: bool = False) 
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
-            yield from hub.read_parquet([str(path)])
+            yield from access().parquet(path)
         elif layout.whole:
             with _opened(path, layout) as file:
                 yield {"value": _parsed(file.read(), path, 0), "name": path.name}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime
@@ -98,6 +99,12 @@ class ArgumentParser:
 
 _SWITCH: Mapping[str, Any] = {"action": "store_true", "default": False}
 _MANY: Mapping[str, Any] = {"nargs": "+", "default": None}
+_EITHER: Mapping[str, Any] = {"action": argparse.BooleanOptionalAction, "default": None}
+MODEL_FIELDS = (
+    "path", "request_rate", "retry", "api_key", "host_ip", "host_port", "url", "max_out_len", "batch_size",
+    "trust_remote_code", "generation_kwargs",
+)  # fmt: skip
+"""Options that stand in the place of what every model's config says under the same name."""
 _OPTIONS: Mapping[str, Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]] = {
     "base_args": (
         (("--models",), _MANY),
@@ -115,7 +122,25 @@ _OPTIONS: Mapping[str, Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]] = {
         (("--num-prompts",), {"type": validate_num_prompts, "default": None}),
         (("--num-warmups",), {"type": validate_num_warmups, "default": 1}),
     ),
+    "response_anomaly_args": (
+        (("--response-anomaly",), _EITHER),
+        (("--response-anomaly-payload-retention",), {"choices": ("all", "anomalies", "none"), "default": None}),
+    ),
+    "api_model_args": (
+        *(
+            ((f"--{name}",), {"type": str, "default": None})
+            for name in ("path", "model-name", "api-key", "host-ip", "url")
+        ),
+        *(
+            ((f"--{name}",), {"type": int, "default": None})
+            for name in ("retry", "host-port", "max-out-len", "batch-size")
+        ),
+        (("--request-rate",), {"type": float, "default": None}),
+        (("--trust-remote-code",), _EITHER),
+        (("--generation-kwargs",), {"type": json.loads, "default": None}),
+    ),
     "perf_args": (
+        (("--spec-decode",), _SWITCH),
         (("--pressure",), _SWITCH),
         (("--pressure-time",), {"type": validate_pressure_time, "default": DEFAULT_PRESSURE_TIME}),
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from ipaddress import IPv6Address, ip_address
 from typing import Any, ClassVar
@@ -42,6 +43,16 @@ def __getattr__(name: str) -> Any:
     return ClientTimeout(total=REQUEST_TIME_OUT)
 
 
+def _first_model(url: str, headers: Mapping[str, str]) -> str:
+    """Return the name of the first model that a server lists; of a program's own ``requests.get`` if it has one."""
+    requests = sys.modules.get("requests")
+    if requests is None or requests.get is requests.api.get:
+        return first_model(url, headers, _ASKED_SECONDS)
+    reply = requests.get(f"{url}/models", headers=headers, timeout=_ASKED_SECONDS)
+    reply.raise_for_status()
+    return str(reply.json()["data"][0]["id"])
+
+
 def _not_here(family: str, code: str, what: str) -> Exception:
     return failure("AISBenchNotImplementedError", family, code, what)
 
@@ -54,6 +65,29 @@ class BaseModel:
     """
 
     is_api = False
+
+
+class BaseLMModel(BaseModel):
+    """A model in this process, as a base: it generates nothing."""
+
+    def generate(self, inputs: Any, outputs: Any, **kwargs: Any) -> Any:
+        """Return nothing.
+
+        Raises:
+            AISBenchNotImplementedError: This class is a base.
+        """
+        del inputs, outputs, kwargs
+        raise _not_here("MODEL_CODES", "UNKNOWN_ERROR", f"{type(self).__name__} is a base, and generates nothing")
+
+
+class MockAISLogger(AISLogger):
+    """A logger that says only what is wrong: models are made twice, and would say everything twice."""
+
+    def debug(self, msg: Any, *arguments: Any, **named: Any) -> None:
+        """Say nothing."""
+
+    def info(self, msg: Any, *arguments: Any, **named: Any) -> None:
+        """Say nothing."""
 
 
 class BaseAPIModel(BaseModel):
@@ -125,8 +159,8 @@ class BaseAPIModel(BaseModel):
             AISBenchRuntimeError: It lists none, or cannot be asked.
         """
         try:
-            return first_model(f"{self.base_url}v1", self.headers, _ASKED_SECONDS)
-        except EngineError as error:
+            return _first_model(f"{self.base_url}v1", self.headers)
+        except (EngineError, OSError, LookupError, TypeError) as error:
             code = "GET_SERVICE_MODEL_PATH_FAILED"
             raise failure("AISBenchRuntimeError", "MODEL_CODES", code, str(error)) from error
 

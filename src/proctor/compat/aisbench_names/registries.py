@@ -17,6 +17,10 @@ _PLUGINS = "ais_bench.benchmark_plugins"
 Look = Callable[[str], Any]
 
 
+class NotRegisteredError(UnknownArtifactError, KeyError):
+    """A name that a registry does not have: a ``KeyError``, as upstream's."""
+
+
 class Registry:
     """Names and what they stand for.
 
@@ -92,14 +96,14 @@ class Registry:
         """Return an instance of what a config names, made with the rest of the config.
 
         Raises:
-            UnknownArtifactError: Nothing has this name.
+            NotRegisteredError: Nothing has this name.
         """
         if self._build is not None:
             return self._build(cfg, **defaults, registry=self)
         kind = cfg["type"]
         found = self.get(kind) if isinstance(kind, str) else kind
         if found is None:
-            raise UnknownArtifactError(f"{self.name} has no '{kind}'", hint=did_you_mean(str(kind), self._own))
+            raise NotRegisteredError(f"{self.name} has no '{kind}'", hint=did_you_mean(str(kind), self._own))
         return found(**{**defaults, **{key: value for key, value in cfg.items() if key != "type"}})
 
 
@@ -113,12 +117,6 @@ def _evaluator(name: str) -> Any:
     from proctor.compat.aisbench_names import scoring
 
     return scoring.evaluator_class(name, "aisbench")
-
-
-def _template(name: str) -> Any:
-    from proctor.dialects.aisbench.components import TEMPLATES
-
-    return TEMPLATES.get(name)
 
 
 def _dataset(name: str) -> Any:
@@ -147,16 +145,10 @@ def _class_of(*modules: str) -> Look:
     return look
 
 
-def _retriever(name: str) -> Any:
-    from proctor.compat.opencompass_names import retrievers
-
-    return getattr(retrievers, f"AISBench{name}", None)
-
-
 TEXT_POSTPROCESSORS = Registry("text_postprocessors", look=_text_function, kind="utils.postprocess.text_postprocessors")
 ICL_EVALUATORS = Registry("icl_evaluators", look=_evaluator, kind="openicl.icl_evaluator")
 EVALUATORS = Registry("evaluators", look=_evaluator, kind="evaluators")
-ICL_PROMPT_TEMPLATES = Registry("icl_prompt_templates", look=_template, kind="openicl.icl_prompt_template")
+ICL_PROMPT_TEMPLATES = Registry("icl_prompt_templates", look=_class_of("templates"), kind="openicl.icl_prompt_template")
 MODELS = Registry("models", look=_model, kind="models")
 LOAD_DATASET = Registry("load_dataset", look=_dataset, kind="datasets")
 PARTITIONERS = Registry(
@@ -164,7 +156,7 @@ PARTITIONERS = Registry(
 )
 RUNNERS = Registry("runners", look=_class_of("runners"), kind="runners")
 TASKS = Registry("tasks", look=_class_of("infer_tasks", "eval_tasks", "task_names"), kind="tasks")
-ICL_RETRIEVERS = Registry("icl_retrievers", look=_retriever, kind="openicl.icl_retriever")
+ICL_RETRIEVERS = Registry("icl_retrievers", look=_class_of("retrievers"), kind="openicl.icl_retriever")
 PERF_METRIC_CALCULATORS = Registry(
     "perf_metric_calculators", look=_class_of("perf_calculators", "stable_calculators"), kind="calculators"
 )
