@@ -169,6 +169,17 @@ DATASETS = [
     ('dict(name="all"', "dict(name=5", "the name of a group is a text"),
     ("summarizer = dict(", 'summarizer = dict(type="DefaultSumarizer", ', "did you mean 'DefaultSummarizer'"),
     ("datasets = [\n    dict(", 'datasets = [["x"],\n    dict(', "an entry of 'datasets' is not a dictionary"),
+    ('output_column="answer"', 'output_column=""', "output_column is one name"),
+    ('output_column="answer"', 'output_column="answer", test_split=["test"]', "'test_split' is the name of a split"),
+    ('output_column="answer"', 'output_column="answer", test_split=""', "'test_split' is the name of a split"),
+    ('input_columns=["question"]', 'input_columns=["question", ""]', "a column is a name"),
+    ("retriever=dict(type=FixKRetriever, fix_id_list=[0]),", "", "an ice_template and no retriever"),
+    ('dict(role="HUMAN", prompt', 'dict(role="", prompt', "'role' of a turn is the name of a role"),
+    ("evaluator=dict(type=AccEvaluator)", "evaluator=None", "eval_cfg has no evaluator"),
+    ("(type=AccEvaluator)", '(type=AccEvaluator, pred_postprocessor=dict(type="firstcapital"))', "firstcapital"),
+    ('dict(type=first_option_postprocess, options="ABCD")', "{}", "a post-processor has no type"),
+    ('options="ABCD"', 'options=""', "'options' are letters"),
+    ('options="ABCD"', "options=None", "first_option_postprocess needs 'options'"),
 ]
 MODELS = [
     (HF, 'path="x"', 'pth="x"', "did you mean 'path'"),

@@ -22,7 +22,7 @@ from proctor.dialects.aisbench.model_names import named_models
 from proctor.dialects.aisbench.part_values import processor_problems
 from proctor.dialects.aisbench.postprocessors import misspelt
 from proctor.dialects.aisbench.reader import models_of, read_config
-from proctor.dialects.aisbench.values import as_data, location_of, model_abbr_of, short_name
+from proctor.dialects.aisbench.values import as_data, known_name, location_of, model_abbr_of, short_name
 from proctor.effects import Author, author, author_of_file, author_of_rows
 from proctor.errors import (
     Diagnostic,
@@ -101,7 +101,7 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
         UsageError: Its type has no engine here, or it names no model.
         ValidationError: It has keys that cannot be honoured.
     """
-    name, abbr = short_name(values.get("type", "")), model_abbr_of(values)
+    name, abbr = known_name(values.get("type", "")), model_abbr_of(values)
     entry = model_types().get(name)
     if entry is None:
         raise _unknown_type(name, abbr, values)
