@@ -154,6 +154,29 @@ def test_mode_infer_records_and_mode_eval_grades_what_was_recorded(invoke, folde
     assert scores == {"part_0": 50.0, "part_1": 50.0}
 
 
+@pytest.mark.parametrize(
+    "typed, words",
+    [
+        (["--fail-under", "sums=0.5"], "--fail-under has no effect with --mode eval"),
+        (["--output-format", "aisbench"], "--output-format has no effect with --mode eval"),
+        (["--precision", "0.1"], "--precision has no effect with --mode eval"),
+        (["--budget-tokens", "5"], "--budget-tokens has no effect with --mode eval"),
+    ],
+)
+def test_what_concerns_asking_is_refused_where_nobody_is_asked(invoke, folder, typed, words):
+    code, _, err = invoke("run", "sums_gen.py", "--mode", "eval", "-w", "out", *typed)
+    assert code == 2
+    assert words in err
+
+
+def test_a_command_that_is_typed_once_more_to_grade_may_name_the_model_s_arguments(invoke, folder):
+    invoke("run", "sums_gen.py", *SCRIPTED, "-m", "infer", "-w", "out", "--output-format", "aisbench")
+    code, _, err = invoke("run", "sums_gen.py", *SCRIPTED, "-m", "eval", "-w", "out")
+    assert code == 0
+    assert "--model-args has no effect with --mode eval" in err
+    assert "did you mean 'eval'" in invoke("run", "sums_gen.py", "-m", "evl", "-w", "out")[2]
+
+
 def _predictions(folder, time, lines):
     place = folder / "W" / time / "predictions" / "m"
     place.mkdir(parents=True)

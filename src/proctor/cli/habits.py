@@ -18,6 +18,7 @@ from proctor.cli.commands import TYPED, ProctorCommand
 from proctor.cli.error_reporting import say
 from proctor.dialects.aisbench.flags import MODES, Flag, flag, mode_of, refusal
 from proctor.errors import UsageError
+from proctor.slips import slips
 
 _KEY = "proctor.habits"
 _FILES = (".py", ".yaml", ".yml")
@@ -124,7 +125,7 @@ def in_our_words(arguments: Sequence[str]) -> tuple[list[str], Habits]:
 def _foreign(name: str, following: Sequence[str]) -> Flag | None:
     """Return the foreign option of a name; ``-m infer`` and ``-a vllm`` are foreign by what follows."""
     following_word = following[0] if following else ""
-    if name == "-m" and following_word in _MODE_WORDS:
+    if name == "-m" and (following_word in _MODE_WORDS or slips(following_word, MODES)):
         return flag("--mode")
     if name == "-a" and following_word in _ACCELERATORS:
         return flag("--accelerator")

@@ -132,6 +132,7 @@ def command(spec: Path | None, **options: Any) -> int:
     options = read_options(options)
     options = _in_habit(habits, options)
     if habits["--search"] or habits.mode in ("eval", "judge", "viz"):
+        _refuse_what_asks(habits)
         return _without_asking(spec, habits, options, execution.output, mine)
     if habits.mode == "infer":
         options["predict_only"] = True
@@ -240,6 +241,33 @@ def _project_of(habits: Habits, options: dict[str, Any]) -> str:
     names = {name.partition("::")[0] for name in (*habits.models, options["model"] or "")}
     found = [each.source for each in config_entries().values() if each.kind == MODEL and each.name in names]
     return "aisbench" if "aisbench" in found and "opencompass" not in found else "opencompass"
+
+
+def _refuse_what_asks(habits: Habits) -> None:
+    """See to it that nothing is typed which has to do with asking a model, or with writing a run.
+
+    Raises:
+        UsageError: It is.
+    """
+    from proctor.recipes.options import LOOKED_UP, OPTIONS
+
+    context = click.get_current_context()
+    for each in context.command.params:
+        is_typed = context.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE
+        if not is_typed or each.name in {*OPTIONS, *LOOKED_UP, *_LOOKING_BACK}:
+            continue
+        what = f"{each.opts[0]} has no effect with " + ("--search" if habits["--search"] else f"--mode {habits.mode}")
+        if each.name not in _OF_ENGINES:
+            raise UsageError(what, why="no model is asked, and no run is written", hint="leave it out")
+        say(f"note: {what}: no model is asked")
+
+
+_OF_ENGINES = frozenset(("model_args", "max_concurrency", "batch_size"))
+"""What a command that is typed once more for another mode still says of the model."""
+_LOOKING_BACK = frozenset(
+    ("spec", "model", "tasks", "output", "trust_code", "allow", "allow_failures", "every_score", "as_json", "quiet")
+)
+"""What concerns those who only look at what is there, beside the options of exams."""
 
 
 def _without_asking(

@@ -212,3 +212,27 @@ def test_who_looks_at_prompts_is_told_what_a_run_refuses(said, wrong):
 def test_a_users_own_file_is_looked_at_by_validate_too(said):
     assert "has no column 'qestion'" in said("validate", "qa", 'qa", human_prompt="{qestion}', CUSTOM)[0]
     assert said("validate", text=CUSTOM)[1] == 0
+
+
+ASKED = [
+    (
+        (
+            "ice_template=dict(type='PromptTemplate', template='{questoin_} {answer}'), retriever=dict(type='FixKRetriever', "
+            "fix_id_list=[0]), prompt_template=dict(type='PromptTemplate', template='</E>{question}', ice_token='</E>')"
+        ),
+        "shows '{questoin_}' as it stands",
+    ),
+    (
+        (
+            "inferencer=dict(type='PPLInferencer'), prompt_template=dict(type='PromptTemplate', template={'2': '{question} 2', "
+            "'x': '{question} x'})"
+        ),
+        "sums: 3 right answers are none of the labels that are compared ('4', '6', '8')",
+    ),
+]
+
+
+@pytest.mark.parametrize("changes, words", ASKED, ids=["demos", "labels"])
+def test_what_no_answer_can_equal_and_what_demos_do_not_show_is_said(said, caplog, changes, words):
+    told, _ = said("show", text=f"{CONFIG}\ndatasets[0]['infer_cfg'].update({changes})\n")
+    assert words in told + caplog.text

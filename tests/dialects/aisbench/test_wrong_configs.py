@@ -196,6 +196,8 @@ MODELS = [
     (SERVER, "temperature=0.5", "num_return_sequences=0", "'num_return_sequences' is a whole number, 1 or more"),
     (SERVER, "temperature=0.5", "n=3", "several answers to one row"),
     (HF, 'abbr="m"', "abbr=7", "'abbr' is a text"),
+    (HF, "batch_size=4", 'batch_size=4, gen_config="greedy"', "'gen_config' is a dictionary"),
+    (HF, "batch_size=4", 'batch_size=4, meta_template=dict(round=[dict(role="HUMAN"), dict(role="BOT")])', "generates"),
     (HF, "batch_size=4", "batch_size=4, run_cfg=5", "'run_cfg' is a dictionary"),
     (HF, "batch_size=4", "batch_size=4, meta_template=dict(rounds=[])", "'round'"),
     (HF, "batch_size=4", 'batch_size=4, meta_template="chatml"', "'meta_template' is a dictionary"),
@@ -380,6 +382,14 @@ ENDS = [
             'ice_token="</E>")'
         ),
         "no words for the label 'Z'",
+    ),
+    (
+        (
+            'datasets[0]["infer_cfg"]["inferencer"] = dict(type="PPLInferencer")\n'
+            'datasets[0]["infer_cfg"]["prompt_template"] = dict(type=PromptTemplate, template=dict(A="", B="</E>b"), '
+            'ice_token="</E>")'
+        ),
+        "the words of a label are empty",
     ),
     (
         (

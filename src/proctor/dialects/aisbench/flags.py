@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from proctor.errors import UsageError
+from proctor.errors import UsageError, did_you_mean
 
 Takes = Literal["nothing", "one", "many", "perhaps"]
 """How many values follow an option: none, one, one or more, or one that may be left out."""
@@ -140,4 +140,4 @@ def mode_of(text: str) -> str:
             why="judges are asked while answers are graded, and their words are kept in the response log",
             hint="leave --mode out: a second run asks neither model nor judge again",
         )
-    raise UsageError(f"there is no mode '{text}'", hint=f"there are {', '.join(MODES)}")
+    raise UsageError(f"there is no mode '{text}'", hint=did_you_mean(text, MODES) or f"there are {', '.join(MODES)}")

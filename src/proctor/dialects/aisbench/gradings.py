@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.dialects.aisbench.asking_checks import labels_of
 from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.datasets.reader import kept_places
 from proctor.dialects.aisbench.evaluators import (
@@ -26,7 +28,7 @@ from proctor.dialects.aisbench.evaluators import (
     row_problems,
     unit_of,
 )
-from proctor.dialects.aisbench.inferencers import CHAT, TEXT_PPL
+from proctor.dialects.aisbench.inferencers import CHAT, PPL, TEXT_PPL
 from proctor.dialects.aisbench.judge_inference import ANSWER, judge_of
 from proctor.dialects.aisbench.judges import judge_templates
 from proctor.dialects.aisbench.options import DatasetOptions
@@ -37,6 +39,7 @@ from proctor.dialects.aisbench.word_checks import columns_of_reader
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
 from proctor.ir.question import Answered
+from proctor.logs import get_logger
 from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
 from proctor.scoring.grade import Columns, Grade, Measured
@@ -84,6 +87,20 @@ class ConfigGrader:
             if (judge := judge_of(self._config.values)) is not None:
                 yield from judge.problems()
             yield from _judge_prompt_problems(self._config, self._first_row())
+            self._say_strange_references()
+
+    def _say_strange_references(self) -> None:
+        """Say how many right answers are none of the labels that are compared: no answer can equal them."""
+        evaluation, labels = self._config.evaluation, labels_of(self._config.inference)
+        name = short_name((evaluation.get("evaluator") or {}).get("type", ""))
+        if self._config.inferencer.kind != PPL or name not in _EQUALS or not labels or len(evaluation) > 1:
+            return
+        known = set(map(str, labels))
+        counts = Counter(str(gold) for gold in self._references() if str(gold) not in known)
+        if counts:
+            text = "%s: %d right answers are none of the labels that are compared (%s): they count as wrong"
+            shown = ", ".join(map(repr, list(counts)[:_SHOWN]))
+            get_logger().warning(text, self._config.abbr, counts.total(), shown)
 
     def _first_row(self) -> Row:
         """Return a row that can be asked about; an empty one where none can be read, which is said by itself."""
@@ -140,6 +157,10 @@ class ConfigGrader:
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
 
 
+_EQUALS = ("AccEvaluator", "AccwithDetailsEvaluator")
+"""Evaluators that compare the label that was chosen with the right answer."""
+_SHOWN = 3
+"""Right answers that a message names."""
 _JUDGED = ("prediction", "prediction2", "obj_gold", "reference")
 """What judges see beside the columns of the row."""
 _OWN_REFERENCES = (CHAT, TEXT_PPL)

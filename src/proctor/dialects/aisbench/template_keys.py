@@ -42,7 +42,9 @@ def template_problems(config: Mapping[str, Any], path: str, columns: Sequence[st
     token = config.get("ice_token")
     parts = {place: own} if isinstance(own, str) or _is_dialogue(own) else {f"{place}.{k}": v for k, v in own.items()}
     for at, part in parts.items():
-        if isinstance(part, Mapping):
+        if part == "" and at != place:
+            yield Diagnostic("the words of a label are empty", where, at, hint="what the prompt says with this label")
+        elif isinstance(part, Mapping):
             yield from _dialogue_problems(part, at, token, location_of(part) or where)
         elif isinstance(part, list):
             hint = did_you_mean(at.rpartition(".")[2], _SECTIONS)

@@ -111,7 +111,7 @@ def _check_places(infer: Mapping[str, Any], row: Mapping[str, Any], place: Locat
             why=f"the columns are {', '.join(map(repr, row))}",
             hint=did_you_mean(kept[0], map(str, row)) if kept else f"'{{{next(iter(row))}}}'",
         )
-    kept_places("the prompt", words, row)
+    kept_places("the prompt", [words, infer.get("ice_template")], row)
 
 
 def kept_places(what: str, part: Any, columns: Container[str]) -> None:
