@@ -209,6 +209,8 @@ def _write_summary(table: SummaryTable | None, results: Mapping[str, RunResult],
     from proctor.safe_files import write_text
 
     folder = output or next(iter(results.values())).output
+    for note in table.notes if table is not None else ():
+        say(f"note: {note}")
     if table is None or folder is None:
         return
     try:

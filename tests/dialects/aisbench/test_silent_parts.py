@@ -236,3 +236,12 @@ ASKED = [
 def test_what_no_answer_can_equal_and_what_demos_do_not_show_is_said(said, caplog, changes, words):
     told, _ = said("show", text=f"{CONFIG}\ndatasets[0]['infer_cfg'].update({changes})\n")
     assert words in told + caplog.text
+
+
+def test_a_group_without_a_score_is_said(said):
+    groups = (
+        'summarizer = dict(summary_groups=[dict(name="all", subsets=[["sums", "rouge1"], ["more", "accuracy"]])])\n'
+    )
+    told, code = said("run", text=f"{CONFIG}\ndatasets.append(dict(datasets[0], abbr='more'))\n{groups}")
+    assert code == 0
+    assert "note: the group 'all' has no score of 'scripted': missing metrics: [['sums', 'rouge1']]" in told
