@@ -118,7 +118,7 @@ def test_malformed_files_say_where(catalog):
     with pytest.raises(ArtifactError, match="wrong.json"):
         fetch_artifact("wrong")
     (catalog.folder / "list.json").write_text("[]")
-    with pytest.raises(ArtifactError, match="no JSON object"):
+    with pytest.raises(ArtifactError, match="does not hold a JSON object"):
         fetch_artifact("list")
 
 

@@ -68,3 +68,9 @@ def test_version(invoke):
     code, out, _ = invoke("--version")
     assert code == 0
     assert out.startswith("proctor")
+
+
+def test_an_option_alone_is_one_of_run(invoke):
+    code, _, err = invoke("--tasks")
+    assert code == 2
+    assert "'--tasks' requires an argument" in err

@@ -83,8 +83,9 @@ def run(folder: str, exam: str, answer: str = "even", *more: str) -> int:
 
 def compared(capsys: pytest.CaptureFixture[str], *runs: str) -> list[dict[str, Any]]:
     capsys.readouterr()
-    assert main(["compare", *runs, "--json"]) == 0
+    code = main(["compare", *runs, "--json"])
     found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    assert code == (1 if any(row["refused"] or row["difference"] is None for row in found) else 0)
     return found
 
 
@@ -383,3 +384,12 @@ def test_metrics_of_several_units_are_held_to_a_threshold_when_they_have_scored(
 def test_percent_and_shares_are_held_to_the_same_threshold():
     assert run("a", table("p.csv", ROWS), "even", "--fail-under", "p=0.51") == 1
     assert run("a", table("p.csv", ROWS), "even", "--fail-under", "p=0.49") == 0
+
+
+def test_what_is_damaged_in_a_run_is_said(capsys):
+    run("a", table("even.csv", ROWS))
+    run("b", table("even.csv", ROWS))
+    Path("b", "results.json").write_text('{"results": {"samp')
+    capsys.readouterr()
+    main(["compare", "a", "b"])
+    assert "warning: b: results.json cannot be read" in capsys.readouterr().err

@@ -42,10 +42,18 @@ def ours(*words):
         ("--tasks=a --limit=3", "--tasks a --limit 3"),
         ("--tasks a -- --tasks b c", "--tasks a -- --tasks b c"),
         ("--unknown x y", "--unknown x y"),
+        ("--output_path out", "--output out"),
+        ("-o runs/x.json", "--output runs/x"),
     ],
 )
 def test_words_become_ours(given, wanted):
     assert ours(*given.split()) == wanted.split()
+
+
+def test_a_file_of_results_becomes_a_folder_and_says_so():
+    (note,) = in_our_words(["--output_path", "runs/x.json"]).notes
+    assert "runs/x for runs/x.json" in note
+    assert "--output-format lm-eval" in note
 
 
 @pytest.mark.parametrize(

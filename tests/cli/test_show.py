@@ -125,3 +125,16 @@ def test_rows_that_cannot_be_asked_about_and_the_seed_are_said(invoke, tmp_path)
 def test_options_without_effect_are_said(invoke):
     _, _, err = invoke("show", "samples.science", "--decoding", "temperature=1")
     assert "note: --decoding has no effect here on samples.science: it compares choices and writes nothing" in err
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["people", "json"])
+def test_fewer_instances_than_were_wanted_are_said(invoke, exams, more):
+    code, _, err = invoke("show", "capitals", "--docs", "1000", "--skip", "1", *more)
+    assert code == 0
+    assert re.search(r"capitals has \d+ instances, and no more", err)
+
+
+def test_steps_and_json_show_different_things(invoke, exams):
+    code, _, err = invoke("show", "capitals", "--steps", "--json")
+    assert code == 2
+    assert "--steps cannot be combined" in err

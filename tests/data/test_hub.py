@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proctor.data import hub
+from proctor.data import hub, hub_access
 from proctor.data.hf import LoadHF
 from proctor.errors import DataError, DatasetNotFoundError, TrustError
 from proctor.settings import settings
@@ -135,7 +135,7 @@ def test_files_of_this_machine_are_read_without_asking_anybody(tmp_path, monkeyp
         asked.append(arguments)
         raise OSError("no network")
 
-    monkeypatch.setattr(hub.socket, "create_connection", refuse)
+    monkeypatch.setattr(hub_access.socket, "create_connection", refuse)
     monkeypatch.setattr(datasets.load, "get_session", refuse)
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(datasets.config, "HF_UPDATE_DOWNLOAD_COUNTS", True)

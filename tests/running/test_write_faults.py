@@ -52,4 +52,4 @@ def test_the_run_folder_s_disk_fills_up_at_any_write(failing_writes, memory_fold
     report = sweep(failing_writes, memory_folder, "--path", "/out/")
     assert report["problems"] == []
     assert report["endings"]["output error"] > 3
-    assert all("answers are in the response log" in message for message in report["messages"])
+    assert all("are in the response log" in message for message in report["messages"])

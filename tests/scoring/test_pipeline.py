@@ -20,6 +20,7 @@ from proctor.scoring.intervals import wilson
 from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, ReductionInstanceMetric
 from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
 from proctor.scoring.metrics.f1 import F1Fast, F1Resampler
+from proctor.scoring.metrics.strings import TokenOverlap
 from proctor.scoring.metrics_list import MetricsList
 from proctor.scoring.pipeline import (
     MetricScorers,
@@ -617,3 +618,42 @@ FITTING = [{"options": ["a"]}] * 2
 def test_nothing_is_cut_where_columns_do_not_fit(processor, columns):
     with pytest.raises(ValueError, match="zip"):
         process(columns, [processor])
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "metrics.f1_weighted",
+        "metrics.bleu",
+        "metrics.wer",
+        "metrics.squad",
+        "metrics.max_f1_binary",
+        "metrics.max_accuracy_binary",
+        "metrics.ner",
+        "metrics.relaxed_correctness",
+        "metrics.websrc_squad_f1",
+        "metrics.f1_micro_multi_label",
+        "metrics.accuracy",
+    ],
+)
+def test_where_no_answer_came_no_metric_is_at_fault(metric):
+    failed = Failure("engine", "no answer", retryable=True)
+    grade = apply_metrics(Columns([failed] * 3, [["a"]] * 3, [{}] * 3), [metric])
+    assert math.isnan(grade.scores["score"])
+    assert (grade.scores["num_of_instances"], len(grade.failures), grade.metric_failures) == (0, 3, {})
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [Accuracy(ci_scores=["accurcy"]), TokenOverlap(ci_scores=["f1", "accurcy"], reduction_map={"max": ["f1"]})],
+)
+def test_an_interval_of_a_score_that_there_is_not_is_refused_by_name(metric):
+    grade = apply_metrics(Columns(["a", "b"], [["a"]] * 2, [{}] * 2), [metric])
+    (why,) = [failure.message for failure in grade.metric_failures.values()]
+    assert "has no score 'accurcy' to give an interval" in why
+
+
+def test_instance_scores_stand_in_unitxts_order():
+    columns = Columns(["a", "b"], [["a"]] * 2, [{}] * 2)
+    assert list(apply_metrics(columns, ["metrics.accuracy"]).instance_scores) == ["accuracy", "score_name", "score"]
+    assert list(apply_metrics(columns, ["metrics.token_overlap"]).instance_scores)[-2:] == ["score", "score_name"]

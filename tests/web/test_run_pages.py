@@ -104,7 +104,7 @@ def test_a_run_that_is_going_on(client, runs):
     "file, text, words",
     [
         ("results.json", "{", "results.json cannot be read"),
-        ("results.json", "[1]", "holds no JSON object"),
+        ("results.json", "[1]", "does not hold a JSON object"),
         ("run.yaml", "model: x\ntasks: [a]\nfuture_field: 1\n", "future_field"),
         ("run.yaml", "\x00", "damaged"),
     ],

@@ -249,5 +249,6 @@ def _read_text(path: str, modified: int, size: int) -> str:
     except UnicodeDecodeError as error:
         raise ArtifactError("the file is not UTF-8 text", location=Location(path), why=str(error)) from None
     if not isinstance(data, dict):
-        raise ArtifactError("the file holds no JSON object", location=Location(path, 1, 1))
+        hint = "rows of a table are written one object a line, into a file NAME.jsonl" if isinstance(data, list) else ""
+        raise ArtifactError("the file does not hold a JSON object", location=Location(path, 1, 1), hint=hint)
     return text

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import DONE, FAILURES, say
+from proctor.cli.run_folders import read_run
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     Differences are RUN minus BASELINE, with 95% intervals. Instances are paired by what they hold, whatever their
     order, prompt or engine. p is from McNemar's exact test where answers are right or wrong, from a paired t-test where
     scores are means, from a paired bootstrap where a score is of the whole exam (F1, BLEU); it is corrected for the
-    number of comparisons (Holm).
+    number of comparisons (Holm). The exit code is 1 where an exam could not be compared.
     """
     from proctor.cli.console import console, print_json
     from proctor.runs.compare_runs import corrected
@@ -55,7 +56,9 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
         target = console()
         for line in _lines(found):
             target.print(line, markup=False, highlight=False, soft_wrap=True)
-    return _verdict(found) if fail_if_worse else 0
+    if fail_if_worse:
+        return _verdict(found)
+    return DONE if all(row.is_compared for _, _, rows in found for row in rows) else FAILURES
 
 
 def _compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Found:
@@ -88,15 +91,10 @@ def _index(name: str) -> tuple[SampleIndex, str]:
     """Return the index of a run, and the exam of it that is meant; empty where all are."""
     from proctor.errors import did_you_mean
     from proctor.runs.sample_index import SampleIndex
-    from proctor.runs.stored_run import is_run, load_run, runs_in
 
     folder, _, exam = (name, "", "") if Path(name).is_dir() else name.partition("::")
     path = Path(folder)
-    if not path.is_dir():
-        raise UsageError(f"there is no folder {path}", hint="name a run folder; proctor run prints where it is")
-    if not is_run(path):
-        raise UsageError(f"{path} is not a run folder", hint=runs_in(path))
-    run = load_run(path)
+    run = read_run(path)
     if run.samples is None:
         raise UsageError(f"{path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")
     index = SampleIndex.of_run(run.samples, run.results, run.spec)

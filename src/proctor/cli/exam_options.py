@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -290,29 +290,6 @@ def exam_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-KNOWN_DECODING: Final = frozenset(
-    (
-        *(
-            "max_tokens",
-            "temperature",
-            "top_p",
-            "top_k",
-            "min_p",
-            "top_a",
-            "typical_p",
-            "mirostat",
-            "stop",
-            "seed",
-            "n",
-        ),
-        *("count", "do_sample", "logprobs", "top_logprobs", "logit_bias", "frequency_penalty", "presence_penalty"),
-        *("repetition_penalty", "length_penalty", "no_repeat_ngram_size", "num_beams", "min_tokens", "min_new_tokens"),
-        *("max_completion_tokens", "max_length", "ignore_eos", "stop_token_ids", "skip_special_tokens", "use_cache"),
-        *("response_format", "reasoning_effort", "thinking", "enable_thinking", "chat_template_kwargs", "guided_json"),
-    )
-)
-"""Names of how to write that Proctor or its engines know: what only looks like one may be mistyped."""
-
 _DECODING_NAMES = {"until": "stop", "max_gen_toks": "max_tokens", "max_new_tokens": "max_tokens"}
 
 
@@ -369,6 +346,7 @@ def say_what_has_no_effect(exams: Iterable[Exam], *, questions_are_drawn: bool =
     A seed has an effect where it draws questions (gates, ``--precision``), and where answers are sampled.
     """
     from proctor.cli.error_reporting import say
+    from proctor.ir import KNOWN_DECODING
     from proctor.recipes.honours import without_effect
 
     listed = list(exams)

@@ -16,7 +16,8 @@ import click
 from proctor.cli import lm_eval_words
 from proctor.cli.commands import TYPED, ProctorCommand
 from proctor.cli.error_reporting import say
-from proctor.dialects.aisbench.flags import MODES, Flag, flag, mode_of, refusal
+from proctor.dialects.aisbench.flags import MODES, flag, mode_of, refusal
+from proctor.dialects.foreign_flags import Flag
 from proctor.errors import UsageError
 from proctor.slips import slips
 

@@ -10,7 +10,8 @@ from typing import Any
 import yaml
 
 from proctor.cli.error_reporting import say
-from proctor.dialects.lm_eval.flags import FLAGS, Flag
+from proctor.dialects.foreign_flags import Flag
+from proctor.dialects.lm_eval.flags import FLAGS
 from proctor.errors import Location, UsageError, did_you_mean
 from proctor.foreign_text import read_source
 from proctor.foreign_yaml import parse_yaml

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import DONE, FAILURES, say, warn
+from proctor.cli.error_reporting import DONE, FAILURES, say
+from proctor.cli.run_folders import read_run
 from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def command(runs: tuple[Path, ...], output: Path | None, form: str | None, sampl
     output = output or Path(f"report{FORMATS[form]}")
     if not output.parent.is_dir():
         raise UsageError(f"there is no folder {output.parent}", hint="make it first, or choose another --output")
-    stored = [_load(path) for path in runs]
+    stored = [read_run(path) for path in runs]
     try:
         if pivot:
             _write_pivot(stored, form, output)
@@ -62,17 +63,6 @@ def _form_of(output: Path | None) -> str:
         hint = f"name it report.html, or add --format {'|'.join(FORMATS)}"
         raise UsageError(f"the ending of '{output.name}' tells no format", hint=hint)
     return form
-
-
-def _load(path: Path) -> StoredRun:
-    from proctor.runs.stored_run import is_run, load_run, runs_in, state_notes
-
-    if not is_run(path):
-        raise UsageError(f"{path} is not a run folder", hint=runs_in(path))
-    run = load_run(path)
-    for note in ([run.problem] if run.problem else []) + state_notes(run):
-        warn(f"warning: {path}: {note}")
-    return run
 
 
 def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None:

@@ -16,9 +16,10 @@ from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.resolve import configs_of
 from proctor.dialects.aisbench.run_sections import idle_sections
-from proctor.dialects.aisbench.summary import SummaryTable, named_summarizer, summary_of, summary_of_datasets
+from proctor.dialects.aisbench.summary import named_summarizer, summary_of, summary_of_datasets
 from proctor.dialects.aisbench.validate import problems_of_models
 from proctor.errors import Diagnostic, OutputError, ProctorError, UsageError, ValidationError
+from proctor.results.summary_table import SummaryTable
 
 if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin

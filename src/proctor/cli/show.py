@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,12 @@ import click
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.completion import complete_tasks
 from proctor.cli.exam_options import exam_options, find_exams, say_effects, say_what_has_no_effect, split_names
+from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from proctor.recipes.exam import Exam
+    from proctor.recipes.exam import Exam, Question
 
 
 @click.command("show", cls=ProctorCommand)
@@ -33,6 +34,8 @@ def command(
 
     TASK is anything that `proctor run --tasks` takes: the name of an exam, a recipe (card=…,template=…), a file.
     """
+    if as_json + steps + fingerprint > 1 and not (as_json and fingerprint):
+        raise UsageError("--steps cannot be combined with --json or --fingerprint", hint="each shows something else")
     names = [name for text in tasks for name in split_names(text)]
     exams = find_exams(names, options)
     say_what_has_no_effect(exams)
@@ -41,19 +44,21 @@ def command(
     if fingerprint:
         _print_fingerprints(exams, as_json=as_json)
         return
-    if as_json:
-        from proctor.cli.console import print_json
-        from proctor.prompts.preview import request_records
-
-        for record in request_records(exams, docs, skip):
-            print_json(record)
-        return
     if steps:
         from proctor.cli.steps import print_steps
 
         print_steps(exams)
         return
-    from proctor.cli.console import console
+    from proctor.cli.console import console, print_json
+
+    if as_json:
+        from proctor.prompts.preview import request_record
+
+        for exam in exams:
+            for question in _questions(exam, docs, skip):
+                for request in question.requests:
+                    print_json(request_record(exam.name, question, request))
+        return
 
     print_requests(exams, console(), docs, skip)
 
@@ -89,17 +94,31 @@ def _print_fingerprints(exams: Iterable[Exam], *, as_json: bool) -> None:
             console().print(f"  {name:<10} {digest}", markup=False, highlight=False)
 
 
+def _questions(exam: Exam, docs: int, skip: int) -> Iterator[Question]:
+    """Yield the questions to show; say which of them cannot be asked, and where there are fewer than were wanted."""
+    from proctor.cli.error_reporting import say
+    from proctor.prompts.preview import first_questions
+
+    found = 0
+    for question in first_questions(exam, docs, skip):
+        found += 1
+        if question.failure is not None:
+            say(f"{exam.name} · instance {question.number} cannot be asked about: {question.failure.message}")
+        yield question
+    if not found:
+        say(f"{exam.name} has no instance after the first {skip}")
+    elif found < docs:
+        say(f"{exam.name} has {skip + found:,} instances, and no more")
+
+
 def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: int = 0) -> None:
     """Print the requests of the first instances of exams, part by part."""
     from proctor.cli.error_reporting import say
     from proctor.cli.prompts import RequestPrinter, legend, origins_of
-    from proctor.prompts.preview import first_questions
 
     printer = RequestPrinter(target)
     for exam in exams:
-        questions = list(first_questions(exam, docs, skip))
-        if not questions:
-            say(f"{exam.name} has no instance after the first {skip}")
+        questions = list(_questions(exam, docs, skip))
         if exam.seed is not None:
             say(f"{exam.name} draws with seed {exam.seed}{'' if exam.options.seed is not None else ', its own'}")
         if questions and printer.coloured:
@@ -108,7 +127,5 @@ def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: 
                 soft_wrap=True,
             )
         for question in questions:
-            if question.failure is not None:
-                say(f"{exam.name} · instance {question.number} cannot be asked about: {question.failure.message}")
             for request in question.requests:
                 printer.print(exam.name, question, request)

@@ -88,7 +88,9 @@ LM_EVAL = Alias(
         "lm_eval.tasks._yaml_loader": {"load_yaml": f"{_NAMES}.task_index:load_yaml"},
         "lm_eval.evaluator_utils": {"get_sample_size": f"{_NAMES}.tasks:get_sample_size"},
         "lm_eval.__main__": {"cli_evaluate": f"{_NAMES}.command_line:cli_evaluate"},
-        "lm_eval.api.registry": {"get_model": f"{_NAMES}.models:get_model"},
+        "lm_eval.api.registry": {
+            name: f"{_NAMES}.models:{name}" for name in ("get_model", "model_registry", "MODEL_REGISTRY")
+        },
         "lm_eval.loggers": {"EvaluationTracker": f"{_NAMES}.tracking:EvaluationTracker"},
         **{
             f"lm_eval.models.{module}": {name: f"{_NAMES}.models:{name}" for name in names}

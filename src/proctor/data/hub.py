@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +21,9 @@ import yaml
 
 from proctor.data.arrow_rows import ArrowRows
 from proctor.data.bounds import check_file
+from proctor.data.dataset_folders import files_beside_runs
 from proctor.data.fields import Row
+from proctor.data.hub_access import hub_answers
 from proctor.data.parquet_bounds import check_parquet, held_table
 from proctor.data.plain_json import plain_table
 from proctor.effects import Author, Effect, reading, require, writing
@@ -31,8 +32,8 @@ from proctor.foreign_text import parse_json
 from proctor.foreign_yaml import parse_yaml
 from proctor.settings import settings
 
+_LONGEST_REASON = 300  # letters: the library lists every kind of file that it knows
 _BATCH = 1000  # rows made at once: enough that the cost of a call into Arrow does not show
-_CONNECT_SECONDS = 5.0  # a connection takes some tenths of a second; without a network everything waits for this
 # Types of datasets whose columns hold encoded bytes, which only that package turns into media.
 _DECODED_FEATURES = ("Image", "Audio", "Video", "Pdf")
 
@@ -282,7 +283,10 @@ def split_names(dataset: Dataset) -> list[str]:
         return ["train"]
     datasets = library_for(dataset, folder)
     try:
-        return list(datasets.get_dataset_split_names(_place(dataset, folder), dataset.name, revision=dataset.revision))
+        place = _place(dataset, folder)
+        if (beside_runs := _files_beside_runs(place)) is not None:
+            return list(beside_runs)
+        return list(datasets.get_dataset_split_names(place, dataset.name, revision=dataset.revision))
     except _load_errors() as error:
         raise not_found(dataset, error) from error
 
@@ -294,7 +298,7 @@ def rows(dataset: Dataset, split: str) -> Iterator[Row]:
         DatasetNotFoundError: The dataset or the split is neither mapped, nor cached, nor on a hub that can be reached.
     """
     files = _parquet_of(dataset, split)
-    yield from read_parquet(files) if files is not None else _library_split(dataset, split)
+    yield from read_parquet(files) if files is not None else library_split(dataset, split)
 
 
 def held_rows(dataset: Dataset, split: str) -> Sequence[Row]:
@@ -307,7 +311,7 @@ def held_rows(dataset: Dataset, split: str) -> Sequence[Row]:
     if files is not None:
         return _held_parquet(files)
     table = _plain_json_of(dataset, split)
-    return rows_of(_library_split(dataset, split)) if table is None else ArrowRows.of_table(table)
+    return rows_of(library_split(dataset, split)) if table is None else ArrowRows.of_table(table)
 
 
 def _plain_json_of(dataset: Dataset, split: str) -> Any:
@@ -401,8 +405,12 @@ def local_files_in_silence(dataset: Dataset, folder: Path | None) -> Iterator[No
             enable_progress_bars()
 
 
-def _library_split(dataset: Dataset, split: str) -> Any:
-    """Return a split as the ``datasets`` library gives it."""
+def library_split(dataset: Dataset, split: str) -> Any:
+    """Return a split as the ``datasets`` library gives it.
+
+    Raises:
+        DatasetNotFoundError: The library finds no such dataset or split, or cannot read its files.
+    """
     folder = local_folder(dataset.path)
     for path in _local_files(dataset, folder):
         check_file(path, is_json=True if dataset.path == "json" else None)
@@ -410,13 +418,16 @@ def _library_split(dataset: Dataset, split: str) -> Any:
     arguments: dict[str, Any] = {"streaming": True} if dataset.streaming else {"num_proc": dataset.num_proc}
     if settings.disable_hf_datasets_cache:
         arguments["download_mode"] = "force_redownload"
+    place, files = _place(dataset, folder), dataset.data_files
+    if files is None and dataset.data_dir is None:
+        files = _files_beside_runs(place)
     try:
         with local_files_in_silence(dataset, folder):
             return datasets.load_dataset(
-                _place(dataset, folder),
+                place,
                 name=dataset.name,
                 data_dir=dataset.data_dir,
-                data_files=dataset.data_files,
+                data_files=files,
                 revision=dataset.revision,
                 split=split,
                 verification_mode="no_checks",
@@ -436,10 +447,9 @@ def _library_split(dataset: Dataset, split: str) -> Any:
         ) from None
     except _load_errors() as error:
         if str(error).startswith("Unknown split"):
-            known = dataset.data_files if isinstance(dataset.data_files, Mapping) else ()
-            raise DatasetNotFoundError(
-                f"the dataset {dataset} has no split '{split}'", why=str(error), hint=did_you_mean(split, known)
-            ) from None
+            known = split_names(dataset)
+            hint = did_you_mean(split, known) or f"choose one of {', '.join(known)}"
+            raise DatasetNotFoundError(f"the dataset {dataset} has no split '{split}'", hint=hint) from None
         raise not_found(dataset, error) from error
 
 
@@ -459,6 +469,10 @@ def _place(dataset: Dataset, folder: Path | None) -> str:
     return str(folder) if folder is not None else dataset.path
 
 
+def _files_beside_runs(place: str) -> Mapping[str, Sequence[str]] | None:
+    return files_beside_runs(Path(place)) if Path(place).is_dir() else None
+
+
 def library_for(dataset: Dataset, folder: Path | None) -> Any:
     """Return the ``datasets`` library; offline where the hub is needed and does not answer, or must not be asked."""
     if settings.offline:
@@ -468,23 +482,10 @@ def library_for(dataset: Dataset, folder: Path | None) -> Any:
 
     if constants.HF_HUB_OFFLINE or (_is_local(dataset, folder) and not settings.offline):
         return datasets
-    if settings.offline or not _reachable(constants.ENDPOINT):
+    if settings.offline or not hub_answers():
         # The variable is read once, on import; without this each look-up would be tried again for half a minute.
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
     return datasets
-
-
-@lru_cache(maxsize=8)
-def _reachable(endpoint: str) -> bool:
-    """Whether the hub answers; asked once in a process."""
-    if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY")):
-        return True  # a proxy may know the way
-    url = urlsplit(endpoint)
-    try:
-        with socket.create_connection((url.hostname or "", url.port or 443), timeout=_CONNECT_SECONDS):
-            return True
-    except OSError:
-        return False
 
 
 def _load_errors() -> tuple[type[Exception], ...]:
@@ -499,13 +500,18 @@ def not_found(dataset: Dataset, error: Exception) -> DatasetNotFoundError:
     mapped = f"{base / dataset.path}" if base else "no folder (PROCTOR_HUB_DIR is not set)"
     cache = os.environ.get("HF_DATASETS_CACHE") or os.environ.get("HF_HOME") or "~/.cache/huggingface"
     reason = str(error).strip().splitlines()
+    cause = error.__cause__ if str(error).startswith("An error occurred while") and error.__cause__ else error
+    cause_line = (
+        f"{type(cause).__name__}: {(str(cause).strip().splitlines() or ['no reason given'])[0][:_LONGEST_REASON]}"
+    )
     if dataset.path in FILE_FORMATS:
-        cause = error.__cause__ if str(error).startswith("An error occurred while") and error.__cause__ else error
         return DatasetNotFoundError(
             f"the data files of a dataset '{dataset.path}' cannot be read",
-            why=f"{type(cause).__name__}: {(str(cause).strip().splitlines() or ['no reason given'])[0]}",
+            why=cause_line,
             hint=f"relative paths start at {Path.cwd()}; those in a task file also beside that file",
         )
+    if Path(dataset.path).is_dir():
+        return DatasetNotFoundError(f"the files of the dataset in {dataset.path} cannot be read", why=cause_line)
     return DatasetNotFoundError(
         f"the dataset {dataset} cannot be loaded",
         why=f"looked in {mapped}, then in the cache {cache}, then on the hub: {type(error).__name__}: "

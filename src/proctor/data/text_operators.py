@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
+from proctor.data.hub_access import is_local_only
 from proctor.data.operator import FieldOperator
 from proctor.effects import Effect, loading
 from proctor.errors import MissingExtraError, ScoringError, ValidationError
@@ -139,7 +140,8 @@ class TokenizerOperator(FieldOperator):
                 from transformers import AutoTokenizer
             except ImportError:
                 raise MissingExtraError.of("transformers", "hf", type(self).__name__) from None
-            loaded = AutoTokenizer.from_pretrained(model_folder(self.model) or self.model)
+            place = model_folder(self.model) or self.model
+            loaded = AutoTokenizer.from_pretrained(place, local_files_only=is_local_only(place))
             object.__setattr__(self, "_loaded", loaded)
         return self._loaded
 

@@ -166,7 +166,7 @@ def _read(name: str, catalog: Catalog) -> Entry | None:
     except (OSError, ValueError) as error:  # a broken file is listed with its reason
         return Entry(name, "broken", f"cannot be read: {error}", source)
     if not isinstance(data, dict):
-        return Entry(name, "broken", "the file holds no JSON object", source)
+        return Entry(name, "broken", "the file does not hold a JSON object", source)
     kind = _kind(name, str(data.get("__type__", "")))
     return Entry(
         name,

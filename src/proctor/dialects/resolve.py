@@ -137,6 +137,12 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
         why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}' in {Path.cwd()}"
         hint = did_you_mean(str(path), map(str, near)) or "paths start at the folder that proctor is called in"
         return UnknownArtifactError(f"there is no file '{path}'", why=why, hint=hint)
+    if path.is_file() and path.suffix not in _FILE_ENDINGS:
+        return UnknownArtifactError(
+            f"'{path}' is not a file that holds an exam",
+            why=f"exams are read from {', '.join(_FILE_ENDINGS)} and .py",
+            hint="save a table as CSV, or its rows as JSON, one object a line (.jsonl)",
+        )
     from proctor.dialects.known_names import where_to_get
     from proctor.dialects.listing import everything
 

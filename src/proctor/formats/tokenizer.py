@@ -25,10 +25,12 @@ def load_tokenizer(model: str) -> Any:
         from transformers import AutoTokenizer
     except ImportError:
         raise MissingExtraError.of("transformers", "hf", "a chat template of a tokenizer") from None
-    from proctor.settings import model_folder, settings
+    from proctor.data.hub_access import is_local_only
+    from proctor.settings import model_folder
 
+    place = model_folder(model) or model
     try:
-        return AutoTokenizer.from_pretrained(model_folder(model) or model, local_files_only=settings.offline)
+        return AutoTokenizer.from_pretrained(place, local_files_only=is_local_only(place))
     except (OSError, ValueError) as error:
         raise EngineError(
             f"the tokenizer of '{model}' cannot be loaded",

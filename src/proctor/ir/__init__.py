@@ -1,6 +1,7 @@
 """What flows through the pipeline: frozen, slotted values without behaviour that touches the outside."""
 
 from proctor.ir.answerer import Answerer, Answers, KnownAnswerer, in_order
+from proctor.ir.decoding_values import KNOWN_DECODING, unfit_decoding
 from proctor.ir.endings import FILTERED, THINKING, TRUNCATED, is_cut_off, is_filtered_end, without_filtered
 from proctor.ir.exchange import Exchange
 from proctor.ir.prompt import Message, Prompt, message_text, prompt_of_source
@@ -23,6 +24,7 @@ from proctor.ir.spans import Media, Origin, Part, Span, Turn, turn
 
 __all__ = [
     "FILTERED",
+    "KNOWN_DECODING",
     "THINKING",
     "TRUNCATED",
     "Answered",
@@ -63,5 +65,6 @@ __all__ = [
     "several_answers",
     "total_usage",
     "turn",
+    "unfit_decoding",
     "without_filtered",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from proctor.errors import UsageError
-from proctor.ir import Decoding, several_answers
+from proctor.ir import Decoding, several_answers, unfit_decoding
 
 Truncated = Literal["score", "fail"]
 """What becomes of an answer that was cut off: it is scored as it stands, or it is a failure."""
@@ -99,7 +99,8 @@ class ExamOptions:
         """Check what has but a few values.
 
         Raises:
-            UsageError: A value is none of them, or the limit is below 0.
+            UsageError: A value is none of them, the limit is below 0, or :attr:`decoding` has a value that cannot be
+                meant.
         """
         for name, kind in (("truncated", Truncated), ("answers", Answers)):
             value, known = getattr(self, name), get_args(kind)
@@ -114,6 +115,9 @@ class ExamOptions:
                 why="an exam grades one answer to each request: the others would be paid for and thrown away",
                 hint=f"--repeats {count} asks {count} times, and grades every answer",
             )
+        if (unfit := unfit_decoding(self.decoding)) is not None:
+            name, value, wanted = unfit
+            raise UsageError(f"--decoding {name}={value!r}: {name} is {wanted}")
 
     def decode(self, base: Decoding) -> Decoding:
         """Return ``base`` with the overrides in :attr:`decoding`."""

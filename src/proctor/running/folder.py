@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from errno import ENOSPC
 from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from proctor.errors import OutputError, UsageError
+from proctor.errors import ChangedDataError, OutputError, UsageError
 from proctor.ir import (
     Choose,
     Converse,
@@ -104,16 +105,16 @@ class RunFolder:
         """Return the run that is here already."""
         if not (self.path / SPEC).exists():
             return None
-        with suppress(OSError):  # the same command again: the text is the same, and says so faster than its meaning
+        with suppress(OSError):  # the run itself again: the text is the same, and says so faster than its meaning
             if read_bytes(self.path / SPEC, MOST_BYTES, within=self.path) == spec.to_yaml().encode():
-                return None
+                return spec
         return RunSpec.load(self.path)
 
     def check_rows(self, exams: Iterable[Exam]) -> None:
         """Check that the data of exams is what it was when a run ended here; nothing is asked for it.
 
         Raises:
-            UsageError: Rows were changed, added, left out or put in another order since.
+            ChangedDataError: Rows were changed, added, left out or put in another order since.
         """
         for exam in exams:
             if (known := self._known.get(exam.name)) is None or not known.rows:
@@ -121,7 +122,7 @@ class RunFolder:
             found = exam.rows_digest()
             now = replace(known, data=found.in_order, rows=found.as_set)
             if now.differences(known):
-                raise self._another([_changed_data(exam.name, known, now)])
+                raise ChangedDataError(self._another([_changed_data(exam.name, known, now)]).diagnostics)
 
     def take(self, fingerprints: Mapping[str, Mapping[str, str]]) -> None:
         """Note what exams were made of, before results are written.
@@ -213,11 +214,12 @@ def _output_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        first = "free space or choose" if error.errno == ENOSPC else "choose"
         raise OutputError(
             f"the run folder {path} cannot be written",
-            why=str(error),
-            hint="free space or choose another folder with --output; answers are in the response log and are not "
-            "asked again",
+            why=error.strerror or str(error),
+            hint=f"{first} another folder with --output; answers that came are in the response log and are not asked "
+            "again",
         ) from error
 
 

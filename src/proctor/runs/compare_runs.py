@@ -99,6 +99,11 @@ class ExamComparison:
     notes: tuple[str, ...] = ()
 
     @property
+    def is_compared(self) -> bool:
+        """Whether there is a difference to look at."""
+        return not self.refused and self.difference is not None
+
+    @property
     def shows_nothing(self) -> bool:
         """Whether even the largest difference that two scores can have would not be found four times out of five."""
         return self.detectable is not None and self.detectable > _LARGEST.get(self.unit, math.inf)

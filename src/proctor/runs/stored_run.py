@@ -173,4 +173,4 @@ def _read_json(path: Path) -> tuple[dict[str, Any], str]:
         return {}, f"{path.name} cannot be read: {error}"
     except RecursionError:
         return {}, f"{path.name} cannot be read: it is nested too deeply"
-    return (data, "") if isinstance(data, dict) else ({}, f"{path.name} holds no JSON object")
+    return (data, "") if isinstance(data, dict) else ({}, f"{path.name} does not hold a JSON object")

@@ -220,3 +220,32 @@ def test_the_command_line_asks_and_repeats(tmp_path):
 def test_tables_say_no_to_what_they_have_not(tmp_path):
     with pytest.raises(ProctorError, match="cannot honour --template"):
         exam_of(written(tmp_path, "cities.csv", CITIES), **NAMED, template="mmlu")
+
+
+def test_a_table_that_is_opencompass_own_is_said_to_be(tmp_path, caplog):
+    path = written(tmp_path, "own.csv", "question,answer\na,b\n")
+    exam_of(path)
+    assert "asked and scored as a custom dataset of OpenCompass" in caplog.text
+    caplog.clear()
+    exam_of(path, input_column="question")
+    assert "OpenCompass" not in caplog.text
+
+
+def test_cells_with_more_than_one_value_fail_their_row(tmp_path):
+    rows = '{"q": {"text": "a"}, "a": "x"}\n{"q": "b", "a": [{"text": "x"}]}\n{"q": "c", "a": []}\n{"q": "d", "a": ["x"]}\n'
+    exam = exam_of(written(tmp_path, "rows.jsonl", rows), input_column="q", answer_column="a")
+    failures = [question.failure and question.failure.message for question in exam.questions()]
+    assert [str(each).partition(" in this row")[0] for each in failures] == [
+        "the column 'q' has an object", "the column 'a' has an object", "the column 'a' has a list", "None",
+    ]  # fmt: skip
+
+
+def test_a_prompt_that_asks_the_same_of_every_row_is_refused(tmp_path):
+    path = written(tmp_path, "cities.csv", CITIES)
+    with pytest.raises(UsageError, match="asks the same of every row"):
+        exam_of(path, prompt="Which capital?", answer_column="city")
+
+
+def test_a_file_of_another_kind_says_what_exams_are_read_from(tmp_path):
+    with pytest.raises(ProctorError, match=r"rows\.xlsx' is not a file that holds an exam"):
+        resolve_tasks([str(written(tmp_path, "rows.xlsx", "x"))])

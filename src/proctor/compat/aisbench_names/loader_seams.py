@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from proctor.compat.aisbench_names.logger import AISLogger
-from proctor.dialects.aisbench.datasets.file_access import FileAccess, reached_by
+from proctor.data.file_access import FileAccess, reached_by
 from proctor.errors import DataError
 
 logger = AISLogger()

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.compat.unitxt_engines.words import ToldInUnitxtWords, engine_id, in_unitxt_words
+from proctor.data.hub_access import is_local_only
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import Family, ModelSource
 from proctor.engines.inference import OnFailure, Predictions, Row
@@ -242,7 +243,7 @@ def _base_of(adapter: str) -> str:
             from huggingface_hub import hf_hub_download
 
             folder = Path(
-                hf_hub_download(adapter, "adapter_config.json", local_files_only=bool(settings.offline))
+                hf_hub_download(adapter, "adapter_config.json", local_files_only=is_local_only(adapter))
             ).parent
         base = parse_json((folder / "adapter_config.json").read_text()).get("base_model_name_or_path")
     except (OSError, ValueError) as error:

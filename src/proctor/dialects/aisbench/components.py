@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from proctor.artifacts import Artifact
 from proctor.demos import retrievers, retrievers_bm25, retrievers_dense, retrievers_mdl
-from proctor.dialects.aisbench.config_keys import RETRIEVER_IDLE
+from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.values import ConfigDict, Reference, known_name, location_of
 from proctor.errors import Diagnostic, ProctorError, TemplateError, did_you_mean
 from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
@@ -59,7 +59,7 @@ def build_retriever(config: Any, path: str = "$.infer_cfg.retriever") -> retriev
         return retrievers.ZeroRetriever()
     if isinstance(config, retrievers.Retriever):
         return config
-    wanted = {key: value for key, value in config.items() if key not in RETRIEVER_IDLE}
+    wanted = {key: value for key, value in config.items() if key not in Keys.of("retriever").idle}
     return _build(ConfigDict(wanted, location=location_of(config)), RETRIEVERS, "retriever", path)
 
 

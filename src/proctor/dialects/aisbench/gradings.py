@@ -172,7 +172,7 @@ _NO_REFERENCES = "the evaluator compares answers with right ones, and reader_cfg
 
 def scoring_problems(config: DatasetConfig) -> Iterator[Diagnostic]:
     """Yield what the file alone can tell about how answers are scored; a run finds the same before it asks."""
-    if config.values.get("eval_cfg") == {}:
+    if isinstance(config.values.get("eval_cfg"), Mapping) and "evaluator" not in config.values["eval_cfg"]:
         hint = "evaluator=dict(type=AccEvaluator); a dataset that is only asked has no eval_cfg"
         yield Diagnostic("the eval_cfg names no evaluator", config.location, "$.eval_cfg", hint=hint)
     yield from evaluation_problems(config.evaluation)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
-from proctor.dialects.aisbench.judge_reports import reader_of, report_of
+from proctor.dialects.aisbench.judge_reports import report_of
 from proctor.dialects.aisbench.models import ModelConfig, author_of_config, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
@@ -210,7 +210,7 @@ def judge_problems(name: str, config: Mapping[str, Any], *, named: bool = False)
 
         yield from pair_problems(config, config.get("of_dataset") or {})
     elif name == "GenericLLMEvaluator":
-        yield from _problems_of(lambda: reader_of(config.get("dict_postprocessor")))
+        yield from _problems_of(lambda: report_of(config.get("dict_postprocessor")))
     elif name != "ATLASLLMEvaluator":
         return
     for judge in judges_in(config.get("judge_cfg")):

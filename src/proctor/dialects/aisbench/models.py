@@ -149,7 +149,10 @@ def _layout_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
             yield from (replace(each, path=f"$.meta_template{each.path.removeprefix('$')}", location=place)
                         for each in error.diagnostics)  # fmt: skip
         yield from _role_key_problems(template, location_of(template) or where)
-        if not any(isinstance(role, Mapping) and "generate" in role for role in template["round"]):
+        roles = template["round"]
+        if isinstance(roles, list | tuple) and not any(
+            "generate" in role for role in roles if isinstance(role, Mapping)
+        ):
             what, hint = "no role of the meta_template generates", "dict(role='BOT', …, generate=True)"
             why = "the prompt would end behind the model's own turn"
             yield Diagnostic(what, location_of(template) or where, "$.meta_template.round", why, hint)

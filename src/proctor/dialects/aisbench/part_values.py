@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
+from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.signatures import Signature, known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import Reference, dotted_name, location_of, short_name
 from proctor.errors import Diagnostic, did_you_mean
@@ -90,7 +90,7 @@ def _evaluation_problems(evaluation: Mapping[str, Any]) -> Iterator[Diagnostic]:
             hint = "evaluator=dict(type=AccEvaluator)"
             yield Diagnostic("the evaluator has no type", location_of(judge) or where, "$.eval_cfg.evaluator", "", hint)
         yield from _processor_problems(judge, "$.eval_cfg.evaluator")
-    elif judge is None and evaluation:
+    elif judge is None and ("evaluator" in evaluation or any(evaluation.get(key) for key in _PROCESSORS)):
         yield Diagnostic(
             "eval_cfg has no evaluator, so that nothing would be scored",
             where,

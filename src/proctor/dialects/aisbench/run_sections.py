@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proctor.dialects.aisbench.judged_names import judged_names
+from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.reader import datasets_of
-from proctor.dialects.aisbench.summarizer_keys import SUMMARIZER
-from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
 from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
 from proctor.errors import Diagnostic, closest, did_you_mean
+from proctor.results.dataset_groups import SummaryGroup, summary_groups
 from proctor.scoring.text_distance import levenshtein
 
 SECTIONS = ("infer", "eval")
@@ -25,44 +25,13 @@ _PARTS = {
     "runner": "a run is one process; --max-concurrency says how many requests are open at once",
     "given_pred": "",
 }
-_SPLITTING = frozenset(
-    {
-        "type",
-        "out_dir",
-        "keep_keys",
-        "n",
-        "strategy",
-        "num_worker",
-        "num_split",
-        "min_task_size",
-        "max_task_size",
-        "gen_task_coef",
-        "dataset_size_path",
-        "add_cfg",
-    }
-)
+_SPLITTING = Keys.of("partitioner").idle.keys()
 """Arguments of partitioners that say how work is cut into tasks: no answer and no score depends on them."""
 _OF_THE_FILE = ("models", "judge_models", "datasets")
 """Arguments of partitioners that are honoured where they are the lists at the top of the file."""
 _COMBINATIONS = "model_dataset_combinations"
 _WORK_DIR = "--output says where results go"
-_OF_COMMAND = "upstream takes it from the command line alone, and so does proctor run"
-_OPTIONS = dict.fromkeys(
-    (
-        "cli_args",
-        "num_prompts",
-        "num_warmups",
-        "mode",
-        "reuse",
-        "debug",
-        "merge_ds",
-        "max_num_workers",
-        "max_workers_per_gpu",
-        "dump_eval_details",
-        "dump_extract_rate",
-    ),
-    _OF_COMMAND,
-)
+_OPTIONS = Keys.of("command line").idle
 """Options of ``ais_bench`` and ``opencompass`` that stand in a config as if it were read there."""
 _NAMED = 3
 """Datasets that a note names."""
@@ -108,7 +77,9 @@ def idle_sections(values: Mapping[str, Any]) -> dict[str, str]:
     summarizer = values.get("summarizer")
     if isinstance(summarizer, Mapping):
         told = {key: each for key, each in summarizer.items() if (key, each) != ("attr", "accuracy")}
-        found |= {f"summarizer.{key}": SUMMARIZER.idle[key] for key in told if key in SUMMARIZER.idle}
+        found |= {
+            f"summarizer.{key}": Keys.of("summarizer").idle[key] for key in told if key in Keys.of("summarizer").idle
+        }
         found |= _incomplete(summarizer, values)
     if values.get("judge_models") and not _asks_judges(values):
         found["judge_models"] = "no dataset has an LMEvaluator without a judge of its own"

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from proctor.dialects.aisbench.components import build_retriever, build_template
-from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
+from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, ProctorError

@@ -57,14 +57,15 @@ def read_tasks(file: Path, dataset: str, revision: str | None = None) -> list[Hu
 
 
 def is_eval_file(file: Path) -> bool:
-    """Whether a file is an ``eval.yaml``: by its name, or because it says how fields make samples."""
+    """Whether a file says how fields make samples, and is not the ``run.yaml`` that holds such an exam."""
     if not file.is_file() or file.suffix not in (".yaml", ".yml"):
         return False
     try:
         text = read_source(file)
     except OSError:
         return False
-    return re.search(rb"(?m)^tasks\s*:", text) is not None and b"field_spec" in text
+    keys = set(re.findall(rb"(?m)^(tasks|model)\s*:", text))
+    return keys == {b"tasks"} and b"field_spec" in text
 
 
 class _File:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from proctor.artifacts.effects_of import effects_of
 from proctor.data import hub
+from proctor.data.hub_access import hub_answers, is_offline
 from proctor.dialects.hub_yaml.asker import HubAsker
 from proctor.dialects.hub_yaml.config import HubTask
 from proctor.dialects.hub_yaml.gradings import task_grader
@@ -82,9 +83,9 @@ def eval_file(dataset: str, revision: str | None = None) -> Path:
 def _downloaded(dataset: str, revision: str | None) -> Path:
     from huggingface_hub import hf_hub_download
 
-    offline = bool(settings.offline)
+    local = is_offline() or not hub_answers()
     try:
-        found = hf_hub_download(dataset, FILE, repo_type="dataset", revision=revision, local_files_only=offline)
+        found = hf_hub_download(dataset, FILE, repo_type="dataset", revision=revision, local_files_only=local)
     except (OSError, ValueError) as error:
         raise DatasetNotFoundError(
             f"the {FILE} of the dataset '{dataset}' cannot be had",

@@ -13,7 +13,7 @@ from proctor.dialects.hub_yaml.config import Step
 from proctor.dialects.hub_yaml.talk import Talk
 from proctor.dialects.hub_yaml.templates import filled, pieces_of, said, text_of
 from proctor.errors import DataError, Diagnostic, ProctorError, TemplateError, ValidationError, did_you_mean
-from proctor.ir import Decoding
+from proctor.ir import Decoding, unfit_decoding
 from proctor.scoring.lettered_answers import letter_of
 
 Solve = Callable[[Talk], None]
@@ -233,11 +233,18 @@ def decoding_of(step: Step) -> Mapping[str, Any]:
     Raises:
         ValidationError: It says something that cannot be honoured.
     """
-    if step.name == "multiple_choice":
-        most = step.args.get("max_tokens")
-        return {} if most is None else {"max_tokens": most}
-    if step.name != "generate":
-        return {}
+    found: dict[str, Any] = {}
+    if step.name == "multiple_choice" and step.args.get("max_tokens") is not None:
+        found["max_tokens"] = step.args["max_tokens"]
+    if step.name == "generate":
+        found = _generate_arguments(step)
+    if (unfit := unfit_decoding({**found, **found.get("extra", {})})) is not None:
+        name, value, wanted = unfit
+        raise ValidationError(f"{step.name}: {name} is {value!r}", location=step.location, why=f"it is {wanted}")
+    return found
+
+
+def _generate_arguments(step: Step) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in step.args.items():
         if value is None or key == "tool_calls" or key in _OF_THE_RUN:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from proctor.errors import ValidationError
-from proctor.ir import Decoding, several_answers
+from proctor.ir import Decoding, several_answers, unfit_decoding
 
 DEFAULT_MAX_TOKENS = 256
 """What lm-eval's models write at most where a task does not say."""
 
 _NAMED = {"until", "max_gen_toks", "max_new_tokens", "max_tokens", "temperature", "do_sample", "top_p", "top_k", "seed"}
+_WHOLE = {"max_gen_toks", "max_new_tokens", "max_tokens", "top_k", "seed"}
+_NUMBERS = {*_WHOLE, "temperature", "top_p"}
 _LM_EVAL_NAMES = {"max_tokens": "max_gen_toks", "stop": "until"}
 
 
@@ -31,45 +33,49 @@ def decoding_of(arguments: Mapping[str, Any]) -> Decoding:
             path="$.generation_kwargs",
             hint=f"write repeats: {several[1]} into the task, or add --repeats {several[1]}",
         )
-    until = arguments.get("until") or []
+    given = usable(arguments)
+    until = given.get("until") or ()
     tokens = next(
-        (arguments[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in arguments),
-        DEFAULT_MAX_TOKENS,
+        (given[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in given), DEFAULT_MAX_TOKENS
     )
-    samples = arguments.get("do_sample")
-    temperature = _number(arguments.get("temperature", 1.0 if samples else 0.0), "temperature")
+    samples = given.get("do_sample")
     return Decoding(
-        max_tokens=None if tokens is None else int(_number(tokens, "max_gen_toks")),
-        temperature=0.0 if samples is False else temperature,
-        top_p=arguments.get("top_p"),
-        top_k=arguments.get("top_k"),
-        stop=tuple(_texts(until)),
-        seed=arguments.get("seed"),
-        extra={key: value for key, value in arguments.items() if key not in _NAMED},
+        max_tokens=tokens,
+        temperature=0.0 if samples is False else given.get("temperature", 1.0 if samples else 0.0),
+        top_p=given.get("top_p"),
+        top_k=given.get("top_k"),
+        stop=(until,) if isinstance(until, str) else tuple(until),
+        seed=given.get("seed"),
+        extra={key: value for key, value in given.items() if key not in _NAMED},
     )
 
 
-def _texts(until: Any) -> list[str]:
-    found = [until] if isinstance(until, str) else until
-    if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
+def usable(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with texts as the numbers that they are (``1e-5`` is a text in YAML 1.1), and whole ones whole.
+
+    Raises:
+        ValidationError: A value is not what its name wants.
+    """
+    given = {
+        name: _number(value, whole=name in _WHOLE) if name in _NUMBERS else value for name, value in arguments.items()
+    }
+    if (unfit := unfit_decoding(given)) is not None:
+        name, _, wanted = unfit
         raise ValidationError(
-            f"generation_kwargs: until is {until!r}, not texts",
-            path="$.generation_kwargs",
-            hint="write a text or a list of texts",
+            f"generation_kwargs: {name} is {arguments[name]!r}",
+            path=f"$.generation_kwargs.{name}",
+            why=f"it is {wanted}",
         )
-    return list(found)
+    return given
 
 
-def _number(value: Any, name: str) -> float:
-    try:
-        number = value if isinstance(value, int) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValidationError(
-            f"generation_kwargs: {name} is {value!r}, which is not a number", path="$.generation_kwargs"
-        )
-    return number
+def _number(value: Any, *, whole: bool) -> Any:
+    """Return the number that a text spells, as a whole one where it is and is wanted so; anything else as it is."""
+    if isinstance(value, str | float):
+        with suppress(ValueError, OverflowError):
+            number = float(value)
+            return int(number) if whole and number.is_integer() else number
+    return value
 
 
 def generation_arguments(decoding: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.checks import children_problems, group_problems, nowhere, unknown_reference
+from proctor.dialects.lm_eval.group_checks import (
+    children_problems,
+    group_problems,
+    task_list_problems,
+    unknown_reference,
+)
 from proctor.dialects.lm_eval.index import (
     GROUP,
     TAG,
@@ -20,9 +25,10 @@ from proctor.dialects.lm_eval.index import (
     file_entries,
     folder_index,
     installed_tasks,
+    refers_to_tag,
 )
 from proctor.dialects.lm_eval.index import tag_names as index_tags
-from proctor.dialects.lm_eval.reader import TaskFile, TaskFileError, TaskReader
+from proctor.dialects.lm_eval.reader import TaskFile, TaskFileError, TaskReader, repeated_children
 from proctor.dialects.lm_eval.tree import Group, Leaf, Member, Values, below, group_metrics, renamed
 from proctor.errors import Diagnostic, Location, UnknownArtifactError, UsageError, ValidationError, closest
 from proctor.foreign_text import read_source
@@ -183,12 +189,8 @@ class TaskFinder:
     def _file(self, path: str) -> list[Member]:
         read = self._reader.read(path)
         entries = list(file_entries(read))
-        if not isinstance(listed := read.values.get("task_list", []), list):
-            raise TaskFileError(
-                f"task_list is a {type(listed).__name__}, not a list",
-                location=read.location("task_list"),
-                hint="write - task: name",
-            )
+        if "task_list" in read.values:
+            self._refuse(task_list_problems(read.values["task_list"], read.location))
         if not entries:
             raise TaskFileError(
                 "the file defines no task and no group",
@@ -247,19 +249,21 @@ class TaskFinder:
             return [member for each in tasks for member in self._build(each, overrides, above)]
         read = self._reader.read(entry.file)
         values, locate = read.values, read.location
+        known = ChainMap(self._extra, self.index.entries)
         if entry.item.startswith("children."):
             child, shared = _child_at(values, entry.item)
+            (parent, _, key), item = entry.name.rpartition("::"), entry.item.rpartition("children.")[0].rstrip(".")
+            self._refuse(children_problems(parent, {key: child}, locate, known, item))
             return [self._build_child(entry.name, child, entry, {**shared, **overrides}, above)]
         if entry.kind != GROUP:
             return [self._task(entry, read, overrides)]
-        known = ChainMap(self._extra, self.index.entries)
-        self._check_group(values, locate, children_problems(entry.name, values.get("children"), locate, known))
+        below = children_problems(entry.name, values.get("children"), locate, known)
+        self._refuse((*group_problems(values, locate), *repeated_children(read), *below))
         return [self._group(entry.name, values, entry, overrides, (*above, entry.name))]
 
     @staticmethod
-    def _check_group(values: Values, locate: Any, more: Iterable[Diagnostic] = ()) -> None:
-        problems = [*group_problems(values, locate), *more]
-        if problems:
+    def _refuse(found: Iterable[Diagnostic]) -> None:
+        if problems := list(found):
             raise ValidationError(problems)
 
     def _refuse_duplicate(self, entry: Entry) -> None:
@@ -276,35 +280,16 @@ class TaskFinder:
     def _task(self, entry: Entry, read: TaskFile, overrides: Values) -> Leaf:
         values = dict(read.values)
         if entry.item:
-            self._check_task_list(read)
+            self._refuse(task_list_problems(values["task_list"], read.location))
             own = values["task_list"][int(entry.item[len("task_list[") : -1])]
             values = self._listed(values, {"task": own} if isinstance(own, str) else own)
-        return self._leaf(entry.name, {**values, **overrides}, read)
+        return self._leaf(entry.name, {**values, **overrides}, read, entry.item)
 
     @staticmethod
     def _listed(values: dict[str, Any], own: Values) -> dict[str, Any]:
         common = {key: value for key, value in values.items() if key != "task_list"}
         tags = list(dict.fromkeys((*index_tags(common.get("tag")), *index_tags(own.get("tag")))))
         return {**common, **own, "tag": tags}
-
-    @staticmethod
-    def _check_task_list(read: TaskFile) -> None:
-        problems: list[Diagnostic] = []
-        seen: dict[str, str] = {}
-        for number, each in enumerate(read.values["task_list"]):
-            path = f"task_list[{number}]"
-            name = each if isinstance(each, str) else each.get("task") if isinstance(each, dict) else None
-            if not isinstance(name, str):
-                what = "an entry of task_list names no task"
-                problems.append(Diagnostic(what, read.location(path), f"$.{path}", hint="write - task: name"))
-            elif name in seen:
-                why = f"first at {read.location(seen[name])}"
-                what = f"task_list names '{name}' twice"
-                problems.append(Diagnostic(what, read.location(path), f"$.{path}", why, "rename one of them"))
-            else:
-                seen[name] = path
-        if problems:
-            raise ValidationError(problems)
 
     def _leaf(self, name: str, values: Values, read: TaskFile | None, item: str = "", alias: str = "") -> Leaf:
         values = dict(values)
@@ -376,9 +361,8 @@ class TaskFinder:
         if "ref" in child:
             return self._reference(path, str(child["ref"]), passed, above, place)
         if "children" in child or isinstance(child.get("task"), list):
-            self._check_group(child, nowhere)
             return self._group(path, child, entry, overrides, (*above, path))
-        if "tag" in child and not {"dataset_path", "doc_to_text", "include"} & set(child):
+        if refers_to_tag(child):
             return self._tagged(path, child["tag"], passed, above)
         values, source = passed, read
         if "include" in own:
@@ -440,5 +424,5 @@ def _child_at(values: Values, item: str) -> tuple[Any, dict[str, Any]]:
     shared: dict[str, Any] = {}
     for part in item.removeprefix("children.").split(".children."):
         shared.update((key, value) for key, value in found.items() if key not in GROUP_FIELDS)
-        found = found["children"][part]
+        found = next(child for key, child in found["children"].items() if str(key) == part)
     return found, shared

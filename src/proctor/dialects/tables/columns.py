@@ -63,12 +63,19 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, str | None], *, need
     if prompt is not None:
         _check(path, names, [("--prompt", each) for each in placeholders(prompt)])
     elif question is None:
-        question = _usual(names, QUESTIONS) or _nothing(path, names, "asked", "--input-column", "or --prompt")
+        question = _usual(names, QUESTIONS) or _nothing(path, names, "asked", "--input-column NAME or --prompt TEXT")
     if answer is None:
         answer = _usual(names, ANSWERS)
         if answer is None and needs_answer:
-            _nothing(path, names, "right", "--answer-column", "; to record answers only: --predict-only")
+            _nothing(path, names, "right", "--answer-column NAME, or record answers only with --predict-only")
     found = choices or _usual_choices(names)
+    if prompt is not None and not found and not placeholders(prompt):
+        raise UsageError(
+            "--prompt asks the same of every row",
+            location=Location(path),
+            why=f"it names no column; there are {', '.join(map(repr, names))}",
+            hint=f"write a column in braces: {{{names[0]}}}",
+        )
     made = Columns(question, answer, found, prompt)
     return (
         made if not found or answer is None else Columns(question, answer, found, prompt, _numbering(path, rows, made))
@@ -107,12 +114,12 @@ def _usual_choices(names: Sequence[str]) -> tuple[str, ...]:
     return () if one is None else (one,)
 
 
-def _nothing(path: str, names: Sequence[str], what: str, option: str, more: str) -> str:
+def _nothing(path: str, names: Sequence[str], what: str, how: str) -> str:
     raise UsageError(
         f"nothing says which column of the table is {what}",
         location=Location(path),
         why=f"its columns are {', '.join(map(repr, names))}",
-        hint=f"{option} NAME says it {more}".replace(" ;", ";"),
+        hint=f"say it with {how}",
     )
 
 
@@ -132,12 +139,22 @@ def filled(row: Row, name: str) -> str:
     """Return a cell that an exam needs.
 
     Raises:
-        DataError: It is empty.
+        DataError: It is empty, or holds more than one value.
     """
-    text = shown(row.get(name))
+    text = shown(_single(row.get(name), name))
     if not text.strip():
         raise DataError(f"the column '{name}' is empty in this row")
     return text
+
+
+def _single(value: Any, name: str) -> Any:
+    """Return a value that is one: what a list or an object would look like in words is anybody's guess."""
+    if isinstance(value, Mapping | list | tuple):
+        kind = "an object" if isinstance(value, Mapping) else "a list"
+        raise DataError(
+            f"the column '{name}' has {kind} in this row", why="a text or a number is wanted", hint="make columns of it"
+        )
+    return value
 
 
 def placeholders(prompt: str) -> list[str]:
@@ -276,7 +293,7 @@ def answering(columns: Columns) -> Callable[[Row], Any]:
             return gold_place(row, columns)
         value = row.get(columns.answer)
         if isinstance(value, list | tuple) and value:
-            return [shown(each) for each in value]
+            return [shown(_single(each, columns.answer)) for each in value]
         return filled(row, columns.answer)
 
     return answer

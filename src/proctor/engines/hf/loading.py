@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from proctor.data.hub_access import hub_answers, is_local_only, is_offline
 from proctor.engines.hf.batches import is_out_of_memory
 from proctor.engines.hf.onednn_weights import reorder_weights
 from proctor.errors import EngineError, MissingExtraError, ProctorError, TrustError
@@ -173,15 +174,10 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def is_offline() -> bool:
-    """Return whether the hub must not be asked."""
-    return bool(settings.offline) or os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}
-
-
 def _load(source: ModelSource, place: str) -> LoadedModel:
     import transformers
 
-    shared: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, "local_files_only": is_offline()}
+    shared: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, "local_files_only": is_local_only(place)}
     given = {"revision": source.revision, "subfolder": source.subfolder, "gguf_file": source.gguf_file}
     shared |= {key: value for key, value in given.items() if value is not None}
     config = transformers.AutoConfig.from_pretrained(place, **shared)
@@ -285,6 +281,12 @@ def _is_quantized(model: Any) -> bool:
     return getattr(model, "hf_quantizer", None) is not None or getattr(model, "is_quantized", False)
 
 
+def _hub_looked_in() -> str:
+    if is_offline():
+        return "the hub was not asked: offline"
+    return "the hub" if hub_answers() else "the hub does not answer"
+
+
 def loading_failed(source: ModelSource, place: str, error: Exception) -> EngineError:
     """Return the error of a model that could not be loaded, with where was looked."""
     first_line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
@@ -301,7 +303,7 @@ def loading_failed(source: ModelSource, place: str, error: Exception) -> EngineE
         return EngineError(f"there is no folder '{source.name}'", hint="give the folder of a model, or a hub id")
     looked = [str(Path(settings.models_dir) / source.name)] if settings.models_dir else []
     looked.append(f"the Hugging Face cache ({os.environ.get('HF_HOME', '~/.cache/huggingface')})")
-    looked.append("the hub was not asked: offline" if is_offline() else "the hub")
+    looked.append(_hub_looked_in())
     return EngineError(
         f"the model '{source.name}' cannot be loaded",
         why=f"{first_line}; looked in {', '.join(looked)}",

@@ -15,11 +15,11 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any
 
+from proctor.data.hub_access import is_local_only
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import (
     LoadedModel,
     ModelSource,
-    is_offline,
     load_tokenizer,
     loading_failed,
     max_length_of,
@@ -99,7 +99,10 @@ class OpenVINOEngine(HFEngine):
     def _loaded_from(self, source: ModelSource, place: str) -> LoadedModel:
         import torch
 
-        shared: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, "local_files_only": is_offline()}
+        shared: dict[str, Any] = {
+            "trust_remote_code": source.trust_remote_code,
+            "local_files_only": is_local_only(place),
+        }
         given = {"revision": source.revision, "subfolder": source.subfolder}
         shared |= {key: value for key, value in given.items() if value is not None}
         rounded = {"load_in_8bit": True} if self.load_in_8bit else {}

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from proctor.data.hub_access import is_local_only
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.intervals import Means, Resampler
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
@@ -134,5 +135,6 @@ def sentence_model(model: str) -> Any:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingExtraError.of("sentence-transformers", "embeddings", "sentence embeddings") from error
+    place = place_of(model)
     with loading(model):
-        return SentenceTransformer(place_of(model), device=device())
+        return SentenceTransformer(place, device=device(), local_files_only=is_local_only(place))

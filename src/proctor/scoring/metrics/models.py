@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from proctor.artifacts import Artifact
+from proctor.data.hub_access import is_local_only
 from proctor.effects import Author, Effect
 from proctor.effects import loading as loading_effects
 from proctor.errors import MissingExtraError, ScoringError
@@ -314,9 +315,11 @@ def _language_model(name: str) -> tuple[Any, Any]:
         raise MissingExtraError.of("transformers", "hf", "perplexity") from error
     place = place_of(name)
     with loading(name):
-        kind = AutoModelForSeq2SeqLM if AutoConfig.from_pretrained(place).is_encoder_decoder else AutoModelForCausalLM
-        tokenizer = AutoTokenizer.from_pretrained(place)
-        model = kind.from_pretrained(place).to(device()).eval()
+        local = {"local_files_only": is_local_only(place)}
+        config = AutoConfig.from_pretrained(place, **local)
+        kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+        tokenizer = AutoTokenizer.from_pretrained(place, **local)
+        model = kind.from_pretrained(place, **local).to(device()).eval()
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     if kind is AutoModelForCausalLM:

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.datasets.files import FileFormat, find_file, read_rows
+from proctor.data.row_files import FileFormat, read_rows
+from proctor.dialects.aisbench.datasets.files import find_file
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingFieldError, did_you_mean
 from proctor.foreign_text import parse_json

@@ -19,8 +19,8 @@ from typing import Any
 
 from proctor.data import hub
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import read_rows
-from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, read_through
+from proctor.data.lazy_rows import AnyRow, read_through
+from proctor.data.row_files import read_rows
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location
 from proctor.foreign_text import parse_json

@@ -9,8 +9,8 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from proctor.data.lazy_rows import AnyRow, LazyRows, picked
 from proctor.dialects.aisbench.datasets.dataset_spec import shuffled_positions
-from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, LazyRows, picked
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.dialects.aisbench.values import location_of, short_name, texts_in
 from proctor.errors import DataError, Diagnostic, Location, MissingFieldError, did_you_mean

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat
+from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.errors import DataError, DatasetNotFoundError
 
@@ -19,14 +19,13 @@ SEVERAL_TURNS = (
 )
 
 
-def bfcl(source: Source, split: str) -> list[Row]:
+def bfcl(source: Source) -> list[Row]:
     """Return the questions of a category with the acceptable calls; those that want no call have none to compare.
 
     Raises:
         DataError: The category is one of several turns, or questions and calls do not belong together.
         DatasetNotFoundError: There is no such file.
     """
-    del split
     category, wanted = str(source.arguments["category"]), source.arguments.get("test_ids")
     if "multi_turn" in category:
         raise DataError(f"the category '{category}' is not asked here", location=source.place, why=SEVERAL_TURNS)

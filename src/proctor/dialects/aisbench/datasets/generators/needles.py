@@ -6,18 +6,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat
+from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.generators.ancestors import all_names, told
 from proctor.dialects.aisbench.datasets.generators.tokens import Tokenizer, tokenizer
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError
-from proctor.foreign_text import parse_json
 from proctor.randomness import random_stream
 
 _FILES = {
@@ -29,10 +27,6 @@ _FILES = {
 }
 _FILES["needlebench_v2 origin"] = _FILES["needlebench origin"]
 _LINES = FileFormat(lines=True)
-_GUIDES = {
-    "Chinese": "在回答之前，请思考文档中与此问题最相关的内容是什么。",
-    "English": "Before answering, please consider what in the document is most relevant to this question. ",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +46,11 @@ class Hidden:
     person: str = ""
 
 
-def haystack(source: Source, split: str) -> list[Row]:
+def haystack(source: Source) -> list[Row]:
     """Rows with a prompt around a haystack of the length that the config says, one for each file and repetition."""
-    del split
     arguments, encoding = source.arguments, tokenizer(source.arguments["tokenizer_model"])
     kind = f"{arguments['version']} {arguments['kind']}"
-    if arguments["language"] not in _GUIDES:
+    if arguments["language"] not in ELDEST:
         raise DataError(f"there is no language '{arguments['language']}'", hint="choose Chinese or English")
     hide = _HIDERS[kind](source)
     names = [name if "." in name else f"{name}.jsonl" for name in _FILES.get(kind, _FILES[""]).split()]
@@ -188,11 +181,7 @@ def _derived(source: Source) -> Callable[[int], Hidden]:
     return hide
 
 
-ELDEST = {
-    "Chinese": "在上面提供的文本中，'{last}'的能够向上追溯到的最年长的亲人是谁？",
-    "English": "Given the context described above, who is the eldest relative that '{last}' can trace back to in the "
-    "context?",
-}
+ELDEST: Mapping[str, str] = prompt_texts("eldest")
 """What is asked about a chain of people, of whom the last is named."""
 
 
@@ -224,19 +213,12 @@ _HIDERS: Mapping[str, Callable[[Source], Callable[[int], Hidden]]] = {
 # -- prompts ------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _prompts() -> Mapping[str, Mapping[str, Any]]:
-    text = resources.files(__package__).joinpath("needle_prompts.json").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, Any]] = parse_json(text)
-    return found
-
-
 def _prompt(kind: str, arguments: Mapping[str, Any], context: str, hidden: Hidden) -> Any:
     """Return a row's prompt; one of upstream's is two texts, and stays so."""
     position = arguments.get("quesiton_position" if kind.startswith("needlebench_v2") else "position", "End")
     if position not in ("End", "Start"):
         raise DataError(f"there is no position '{position}'", hint="choose End or Start")
-    template = _prompts()[kind][f"{arguments['language']} {position}"]
+    template = prompt_texts("needles")[kind][f"{arguments['language']} {position}"]
     question = hidden.question
     if kind.startswith("needlebench ") and (arguments["guide"] or kind.endswith("origin")):
         question = _guided(question, arguments["language"], kind, guide=arguments["guide"])
@@ -246,11 +228,12 @@ def _prompt(kind: str, arguments: Mapping[str, Any], context: str, hidden: Hidde
 
 def _guided(question: str, language: str, kind: str, *, guide: bool) -> str:
     """Return a question with the advice to think first, which stands before the words about the answer's format."""
+    guides: Mapping[str, str] = prompt_texts("needle guides")
     if kind.endswith("multi"):
-        return question + _GUIDES[language].rstrip()
+        return question + guides[language].rstrip()
     mark = "请按照" if language == "Chinese" else "Please answer in the format"
     parts = question.split(mark)
-    asked = f"{parts[0]}{_GUIDES[language]}{mark}{parts[1]}"
+    asked = f"{parts[0]}{guides[language]}{mark}{parts[1]}"
     if guide:
         return asked
     if language == "Chinese":  # for base models: the question ends where the answer begins

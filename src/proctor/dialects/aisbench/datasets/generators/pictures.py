@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat, found_file
+from proctor.data.row_files import FileFormat
+from proctor.dialects.aisbench.datasets.files import found_file
 from proctor.dialects.aisbench.datasets.generators import Source
-from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError
+from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError
 from proctor.templates.multimodal import AIS_CONTENT_TAG, STARTS
 
 _LETTERS = string.ascii_uppercase
@@ -28,6 +29,7 @@ _LONGEST_PLACE = 64
 """Characters of a cell that names the row which has the picture, rather than being one (``IMAGE_MAP_LEN``)."""
 _SIGNS = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"), (b"BM", "bmp"))
 _LINES = FileFormat(lines=True)
+_TABLE = FileFormat(typed=True, delimiter="\t")
 
 
 def _tagged(*parts: tuple[str, str]) -> str:
@@ -47,18 +49,6 @@ def _data_url(data: bytes | str) -> str:
     return f"data:image/{kind};base64,{text}"
 
 
-def _table(source: Source, path: str) -> list[Row]:
-    """Return the rows of a table between tabs as pandas reads it; what is missing is ``None``."""
-    from pandas import isna, read_csv
-
-    file = found_file(path, source.place)
-    try:
-        read = read_csv(file, sep="\t")
-    except (ValueError, OSError) as error:
-        raise DataError("the table cannot be read", location=Location(str(file)), why=str(error)) from None
-    return [{str(key): None if isna(value) else value for key, value in row.items()} for row in read.to_dict("records")]
-
-
 def _listed(value: Any) -> list[str]:
     """Return a cell as texts: one, or those of a list that it is written as."""
     if isinstance(value, str) and value[:1] == "[" and value[-1:] == "]":
@@ -72,7 +62,7 @@ def _listed(value: Any) -> list[str]:
 
 def _with_pictures(source: Source, path: str) -> Iterator[tuple[Row, list[str]]]:
     """Yield the rows of a table with their pictures; a cell may name the row that has the picture."""
-    rows = _table(source, path)
+    rows = source.rows(path, _TABLE)
     if rows and "image" not in rows[0]:
         for row in rows:
             yield row, _listed(row.get("image_path"))
@@ -100,9 +90,8 @@ def _hint(row: Row) -> str:
 # -- tables of pictures ----------------------------------------------------------------------------------------------
 
 
-def mmstar(source: Source, split: str) -> list[Row]:
+def mmstar(source: Source) -> list[Row]:
     """MMStar: a picture, and a question with options."""
-    del split
     made: list[Row] = []
     for row, pictures in _with_pictures(source, source.arguments["path"]):
         asked = _hint(row) + row["question"]
@@ -114,9 +103,8 @@ def mmstar(source: Source, split: str) -> list[Row]:
     return made
 
 
-def documents(source: Source, split: str) -> list[Row]:
+def documents(source: Source) -> list[Row]:
     """DocVQA and InfoVQA: pictures of documents, and a question that a word answers."""
-    del split
     made: list[Row] = []
     for row, pictures in _with_pictures(source, source.arguments["path"]):
         asked = row["question"] + "\nAnswer the question using a single word or phrase."
@@ -132,9 +120,8 @@ _LETTER_AT_END = (
 _LETTER_ALONE = "Answer directly with the option letter from the given choices. "
 
 
-def mmmu_pro(source: Source, split: str) -> list[Row]:
+def mmmu_pro(source: Source) -> list[Row]:
     """MMMU-Pro with ten options: pictures stand where the question names them."""
-    del split
     made: list[Row] = []
     for row, pictures in _with_pictures(source, source.arguments["path"]):
         asked = f"{_hint(row)}Question: {row['question']}\n"
@@ -145,9 +132,8 @@ def mmmu_pro(source: Source, split: str) -> list[Row]:
     return made
 
 
-def mmmu_pro_vision(source: Source, split: str) -> list[Row]:
+def mmmu_pro_vision(source: Source) -> list[Row]:
     """MMMU-Pro whose question is in the picture."""
-    del split
     how = _LETTER_AT_END if source.arguments.get("is_cot") else _LETTER_ALONE
     asked = f"Answer the following multiple-choice question in the image. {how}"
     return [
@@ -173,9 +159,8 @@ def _placed(asked: str, pictures: Sequence[str]) -> str:
     return _tagged(*parts)
 
 
-def ocrbench(source: Source, split: str) -> list[Row]:
+def ocrbench(source: Source) -> list[Row]:
     """OCRBench v2: pictures with text; references say which rule scores the answer."""
-    del split
     made: list[Row] = []
     for row, pictures in _with_pictures(source, source.arguments["path"]):
         names = ("question", "content", "answer", "split", "category", "bbox_raw")
@@ -197,9 +182,8 @@ _MOST_PICTURES = 7
 _PICTURE_NAMED = re.compile(r"<image[_ ](\d+)>")
 
 
-def mmmu(source: Source, split: str) -> list[Row]:
+def mmmu(source: Source) -> list[Row]:
     """MMMU from the parquet files of its subjects: questions with options, and open ones."""
-    del split
     wanted = str(source.arguments.get("split", "validation"))
     return [made for row in _of_subjects(source, wanted) if (made := _mmmu_row(row, source, wanted))]
 
@@ -324,11 +308,10 @@ def _subject_files(root: Path, split: str, subjects: Iterable[str]) -> list[Path
 _LEVELS = ("level 1", "level 2", "level 3", "level 4", "level 5")
 
 
-def mathvision(source: Source, split: str) -> list[Row]:
+def mathvision(source: Source) -> list[Row]:
     """MathVision: mathematics with a picture, with options or open."""
     levels = [str(each).lower() for each in source.arguments.get("subset_list") or _LEVELS]
     rows = _records(source, str(source.arguments.get("split") or "test"))
-    del split
     made: list[Row] = []
     for row in rows:
         question, level = str(row.get("question") or "").strip(), row.get("level")
@@ -404,9 +387,8 @@ def _records(source: Source, split: str) -> list[Row]:
 # -- other files -----------------------------------------------------------------------------------------------------
 
 
-def textvqa(source: Source, split: str) -> list[Row]:
+def textvqa(source: Source) -> list[Row]:
     """TextVQA: questions in one file of lines, answers in another, pictures in files of their own."""
-    del split
     path = str(source.arguments["path"])
     folder, _, name = path.rpartition("/")
     answers = source.document(f"{folder}/{name.split('.')[0]}_annotations.json")["annotations"]
@@ -439,9 +421,8 @@ _REALWORLD = (
 )
 
 
-def realworldqa(source: Source, split: str) -> list[Row]:
+def realworldqa(source: Source) -> list[Row]:
     """RealWorldQA: all parquet files of the folder; the question stands before the picture."""
-    del split
     folder = str(source.arguments["path"]).rpartition("/")[0]
     made: list[Row] = []
     for name in [each for each in source.names(folder) if each.endswith(".parquet")]:
@@ -456,9 +437,8 @@ def realworldqa(source: Source, split: str) -> list[Row]:
     return made
 
 
-def refcoco(source: Source, split: str) -> list[Row]:
+def refcoco(source: Source) -> list[Row]:
     """RefCOCO, RefCOCO+ and RefCOCOg: a row for each description of a part of a picture; the answer is its box."""
-    del split
     folder, wanted = str(source.arguments["path"]), str(source.arguments["split"])
     names = [each for each in source.names(folder) if each.startswith(f"{wanted}-") and each.endswith(".parquet")]
     if not names:
@@ -494,9 +474,8 @@ def _size(data: bytes) -> tuple[int, int]:
         raise DataError("a picture cannot be read", why=str(error)) from None
 
 
-def hle(source: Source, split: str) -> list[Row]:
+def hle(source: Source) -> list[Row]:
     """Humanity's Last Exam: a question, some with a picture behind it."""
-    del split
     made: list[Row] = []
     for row in source.rows(str(source.arguments["path"])):
         picture = row.get("image")
@@ -511,9 +490,8 @@ _FRAMES = (
 )
 
 
-def videomme(source: Source, split: str) -> list[Row]:
+def videomme(source: Source) -> list[Row]:
     """Video-MME: a film, and a question with options."""
-    del split
     folder = str(source.arguments["video_path"])
     made: list[Row] = []
     for row in source.rows(str(source.arguments["path"])):
@@ -528,9 +506,8 @@ def videomme(source: Source, split: str) -> list[Row]:
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
-def videobench(source: Source, split: str) -> list[Row]:
+def videobench(source: Source) -> list[Row]:
     """Video-Bench: films, and questions with two to six options; files in the order of their names."""
-    del split
     folder, how = str(source.arguments["path"]), str(source.arguments["video_type"])
     answers = source.document(f"{folder}/answer/ANSWER.json")
     made: list[Row] = []
@@ -563,9 +540,8 @@ _SOUNDS = (
 )
 
 
-def vocalsound(source: Source, split: str) -> list[Row]:
+def vocalsound(source: Source) -> list[Row]:
     """VocalSound: sounds whose names end in what they are; files in the order of their names."""
-    del split
     folder, how = str(source.arguments["path"]), str(source.arguments["audio_type"])
     made: list[Row] = []
     for name in [each for each in source.names(folder) if each.endswith(".wav")]:
@@ -575,9 +551,8 @@ def vocalsound(source: Source, split: str) -> list[Row]:
     return made
 
 
-def mm_custom(source: Source, split: str) -> list[Row]:
+def mm_custom(source: Source) -> list[Row]:
     """A user's own questions about pictures, films or sounds."""
-    del split
     made: list[Row] = []
     for row in source.rows(str(source.arguments["path"]), _LINES):
         kind = str(row.get("type"))

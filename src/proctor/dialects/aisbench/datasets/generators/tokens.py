@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
+from proctor.data.hub_access import is_local_only
 from proctor.errors import DataError, MissingExtraError
 
 _TIKTOKEN = "gpt-4"
@@ -55,6 +56,6 @@ def any_tokenizer(model: str) -> Any:
     except ImportError as error:
         raise MissingExtraError.of("transformers", "hf", "the tokenizer of this dataset") from error
     try:
-        return AutoTokenizer.from_pretrained(model)
+        return AutoTokenizer.from_pretrained(model, local_files_only=is_local_only(model))
     except (OSError, ValueError) as error:
         raise DataError(f"there is no tokenizer for '{model}'", why=str(error)) from error

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, overload
 
-from msgspec import structs
-
 from proctor.data.fields import Row
 from proctor.ir import Failure
 
@@ -121,8 +119,7 @@ class RereadRows(_Rows):
 class Form:
     """The form that all rows of a split have: the first one's columns, numbers of one column of one kind.
 
-    Upstream keeps rows in Arrow tables, which do both: a missing value is ``None``, and a column with a fraction in it
-    holds floats only.
+    Arrow tables do both: a missing value is ``None``, and a column with a fraction in it holds floats only.
     """
 
     def __init__(self) -> None:
@@ -210,20 +207,25 @@ def picked(places: Sequence[int], rows: Sequence[AnyRow]) -> Sequence[Any]:
 
 
 class RepeatedRows(_Rows):
-    """Rows, each asked about several times, with the two columns that upstream adds.
-
-    A row that cannot be used says which one it is: the dataset with its split, and the position.
+    """Rows, each of them several times.
 
     Args:
-        rows: Each instance once.
-        subdivision: Value of the column of that name; without one, rows stay as they are.
-        times: How often each is asked about.
+        rows: Each once.
+        times: How often each comes.
         in_blocks: Whether the whole is repeated, rather than each row.
+        numbered: Makes a row of a row and its position; ``None`` leaves rows as they are.
     """
 
-    def __init__(self, rows: Sequence[AnyRow], subdivision: str, times: int = 1, *, in_blocks: bool = False) -> None:
-        self._rows, self._subdivision = rows, subdivision
-        self._times, self._in_blocks = times, in_blocks
+    def __init__(
+        self,
+        rows: Sequence[AnyRow],
+        times: int = 1,
+        *,
+        in_blocks: bool = False,
+        numbered: Callable[[AnyRow, int], AnyRow] | None = None,
+    ) -> None:
+        self._rows, self._times, self._in_blocks = rows, times, in_blocks
+        self._numbered = numbered or (lambda row, _: row)
 
     def __len__(self) -> int:
         return len(self._rows) * self._times
@@ -239,10 +241,3 @@ class RepeatedRows(_Rows):
     def _row(self, place: int) -> AnyRow:
         index = place % len(self._rows) if self._in_blocks else place // self._times
         return self._numbered(self._rows[index], index)
-
-    def _numbered(self, row: AnyRow, index: int) -> AnyRow:
-        if not self._subdivision:
-            return row
-        if isinstance(row, Failure):
-            return structs.replace(row, message=f"{self._subdivision}[{index}]: {row.message}")
-        return {**row, "subdivision": self._subdivision, "idx": index}

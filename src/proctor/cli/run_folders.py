@@ -1,0 +1,30 @@
+"""Run folders that a command reads: what is to be known of them is said first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.cli.error_reporting import warn
+from proctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from proctor.runs.stored_run import StoredRun
+
+
+def read_run(path: Path) -> StoredRun:
+    """Return what a run folder says; warn of files that cannot be read, and of a run that did not end.
+
+    Raises:
+        UsageError: It is not a run folder.
+    """
+    from proctor.runs.stored_run import is_run, load_run, runs_in, state_notes
+
+    if not path.is_dir():
+        raise UsageError(f"there is no folder {path}", hint="name a run folder; proctor run prints where it is")
+    if not is_run(path):
+        raise UsageError(f"{path} is not a run folder", hint=runs_in(path))
+    run = load_run(path)
+    for note in ([run.problem] if run.problem else []) + state_notes(run):
+        warn(f"warning: {path}: {note}")
+    return run
