@@ -299,3 +299,27 @@ def test_what_a_file_of_rows_has_not_is_refused(folder, wrong):
 
 def test_other_commands_say_what_an_option_is_here(invoke, folder):
     assert "here it is --tasks, of proctor run" in invoke("show", "--datasets", "x")[2]
+
+
+@pytest.mark.parametrize("part", ["meta-path", "data-type", "infer-method"])
+def test_what_says_something_of_no_file_is_refused(invoke, folder, part):
+    code, _, err = invoke("run", *SCRIPTED, "--datasets", "sums_gen", f"--custom-dataset-{part}", "gen")
+    assert code == 2
+    assert f"--custom-dataset-{part} belongs to --custom-dataset-path" in err
+
+
+def test_a_custom_dataset_that_is_not_there(invoke, folder):
+    code, _, err = invoke("run", *SCRIPTED, "--custom-dataset-path", "nothere.jsonl")
+    assert code == 2
+    assert "there is no file 'nothere.jsonl'" in err
+
+
+def test_a_rehearsal_asks_no_server_for_the_name_of_its_model(invoke, folder):
+    (folder / "served.py").write_text(
+        "from ais_bench.benchmark.models import VLLMCustomAPIChat\n"
+        "models = [dict(type=VLLMCustomAPIChat, abbr='m', path='', model='', host_port=1)]"
+    )
+    code, out, err = invoke("run", "sums_gen.py", "--models", "served.py", "--dry-run")
+    assert code == 0, err
+    assert "2 requests to" in out
+    assert "is called after the model, which is not known" in err

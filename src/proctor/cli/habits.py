@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
@@ -242,6 +243,10 @@ def _plain(value: Any) -> Any:
     return value[1:-1] if is_quoted else value
 
 
+CUSTOM_DATASET = ("path", "meta-path", "data-type", "infer-method")
+"""What ``--custom-dataset-…`` says of a file."""
+
+
 def custom_task(habits: Habits, project: str) -> str | None:
     """Return the task that ``--custom-dataset-path`` and its companions mean; ``None`` where none is named.
 
@@ -262,5 +267,7 @@ def custom_task(habits: Habits, project: str) -> str | None:
             name = next(iter(given)).replace("_", "-")
             raise UsageError(f"--custom-dataset-{name} belongs to --custom-dataset-path")
         return None
+    if not Path(path).is_file():
+        raise UsageError(f"there is no file '{path}'", path="--custom-dataset-path")
     listed = ",".join(f"{key}={value}" for key, value in {**given, "project": project}.items())
     return f"{path}[{listed}]"

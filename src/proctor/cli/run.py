@@ -14,7 +14,7 @@ from proctor.cli.completion import complete_models, complete_tasks
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
-from proctor.cli.habits import Habits, HabitsCommand, current_habits, custom_task, hub_model
+from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
 from proctor.cli.named_exams import exams_or_run
 from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
 from proctor.errors import UsageError
@@ -204,7 +204,7 @@ def _in_habit(habits: Habits, options: dict[str, Any]) -> dict[str, Any]:
     options = hub_model(habits, options)
     if habits["--reuse"] and habits.mode in ("all", "infer"):
         say("note: --reuse has no effect here: the same command goes on, and asks only what the response log lacks")
-    if (habits["--custom-dataset-path"] or habits["--custom-dataset-data-type"]) is not None:
+    if any(habits[f"--custom-dataset-{each}"] is not None for each in CUSTOM_DATASET):
         project = _project_of(habits, options)
         say(f"note: the prompt is that of {project}; [project=…] behind the file's name in --tasks chooses another")
         options["tasks"] = (*options["tasks"], custom_task(habits, project))
