@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import FAILURES, is_quiet, say, show, warn
 from proctor.cli.exam_options import say_what_has_no_effect
+from proctor.errors import EngineError
 
 if TYPE_CHECKING:
     from proctor.cli.thresholds import Threshold
@@ -217,8 +218,16 @@ def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         odd = f", of which {failed} cannot be asked about" if failed else ""
         click.echo(f"{exam.name}: {rows} instances{odd}, {requests} requests to {engine.label}")
         unusable += failed
-    say(f"nothing was asked; the run folder would be {_folder_of(spec, execution, exams, engine)}")
+    say(f"nothing was asked; the run folder {_where(spec, execution, exams, engine)}")
     return unusable
+
+
+def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> str:
+    """Return where a run would write; a server that has to name its model first is not asked."""
+    try:
+        return f"would be {_folder_of(spec, execution, exams, engine)}"
+    except EngineError as error:
+        return f"is called after the model, which is not known: {error.diagnostics[0].what}"
 
 
 def _folder_of(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> Path:
