@@ -68,3 +68,20 @@ def test_version(invoke):
     code, out, _ = invoke("--version")
     assert code == 0
     assert out.startswith("proctor")
+
+
+@pytest.mark.parametrize(
+    "options, noted",
+    [
+        (("--docs", "1", "--docs", "2"), ["--docs"]),
+        (("-n", "1", "--docs", "2", "--skip", "0", "--skip", "0"), ["--docs", "--skip"]),
+        (("--json", "--json"), []),
+        (("--include-path", ".", "--include-path", ".."), []),
+        (("--demos-as-turns", "--apply-chat-template", "--no-demos-as-turns"), ["--demos-as-turns"]),
+    ],
+    ids=str,
+)
+def test_an_option_that_replaces_an_earlier_one_is_said(invoke, options, noted):
+    _, _, err = invoke("show", "samples.sentiment", *options)
+    said = [line.split()[1] for line in err.splitlines() if "more than once; the last one counts" in line]
+    assert sorted(said) == noted
