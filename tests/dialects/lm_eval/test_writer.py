@@ -5,6 +5,7 @@ import pytest
 
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.dialects.lm_eval.results_file import ModelDescription, results_document, sanitized
+from proctor.dialects.lm_eval.validate import validate
 from proctor.dialects.lm_eval.writer import as_texts, samples, text_by, write_files
 from proctor.errors import OutputError
 from proctor.ir import Failure, Response, Scored
@@ -268,3 +269,28 @@ def test_configs_hold_the_models_arguments_without_keys_and_what_the_run_says_of
     assert found["pretrained"] == "m"
     assert found["version"] == 2
     assert not {"api_key", "device"} & found.keys()
+
+
+def test_metrics_that_code_of_a_task_registers_are_found(tmp_path):
+    (tmp_path / "test.jsonl").write_text('{"q": "Q", "a": 0}\n{"q": "QQ", "a": 1}')
+    (tmp_path / "own_scores.py").write_text(
+        "from lm_eval.api.registry import register_aggregation, register_metric\n"
+        "@register_aggregation('longest_of_writer')\n"
+        "def longest(values):\n    return max(values)\n"
+        "@register_metric(metric='length_of_writer', higher_is_better=False, aggregation='longest_of_writer')\n"
+        "def length(references, predictions):\n    return float(len(predictions[0]))\n"
+        "def rows(dataset):\n    return dataset\n"
+    )
+    (tmp_path / "t.yaml").write_text(
+        "task: t\ndataset_path: json\ndataset_kwargs: {data_files: {test: test.jsonl}}\ntest_split: test\n"
+        "process_docs: !function own_scores.rows\ndoc_to_text: q\ndoc_to_target: q\n"
+        "metric_list: [{metric: length_of_writer}, {metric: exact_match, aggregation: longest_of_writer}]\n"
+    )
+    assert validate(tmp_path, installed=False) == []
+    with settings.context(trust_code=True):
+        (exam,) = resolve(["t"], [str(tmp_path)], ExamOptions())
+        grade = exam.grade(Answered(each, (Response(texts=(each.instance["q"],)),)) for each in exam.questions())
+        found = results_document([exam], {"t": grade}, ModelDescription("hf", "m"))
+    assert found["results"]["t"]["length_of_writer,none"] == 2.0
+    assert found["results"]["t"]["exact_match,none"] == 1.0
+    assert found["higher_is_better"]["t"]["length_of_writer"] is False

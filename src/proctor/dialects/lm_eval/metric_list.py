@@ -10,6 +10,7 @@ from typing import Any
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
+from proctor.dialects.lm_eval.functions import resolve_function
 from proctor.dialects.lm_eval.metrics import (
     DEFAULT_METRICS,
     CoreMetric,
@@ -21,12 +22,13 @@ from proctor.dialects.lm_eval.metrics import (
 )
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.effects import Effect
-from proctor.errors import Diagnostic, ProctorError
+from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES
 from proctor.scoring.metric_table import metric_table
 from proctor.scoring.registry import LM_EVAL
 from proctor.scoring.row_metrics import TEXT_METRICS
+from proctor.settings import settings
 
 REPEATED = frozenset({"pass@k", "avg@k", "maj@k"})
 """Metrics of all repeats of an answer."""
@@ -104,12 +106,32 @@ def _place(config: TaskConfig, path: str) -> Any:
 def _compiled(config: TaskConfig, number: int, entry: dict[str, Any]) -> Metric | CoreMetric:
     path = f"metric_list[{number}]"
     try:
-        if config.process_results is None and is_core_metric(entry):
-            return core_metric(entry)
-        name, function, arguments = _named(config, entry)
-        aggregate = find_aggregation(entry.get("aggregation"), name)
+        return _made(config, entry)
+    except ScoringError as error:
+        if _load_code(config):  # lm-eval loads all of it while it reads the file, and it may register names
+            with suppress(ScoringError):
+                return _made(config, entry)
+        raise error.located(_place(config, path), f"$.{path}") from None
     except ProctorError as error:
         raise error.located(_place(config, path), f"$.{path}") from None
+
+
+def _load_code(config: TaskConfig) -> bool:
+    """Load the modules whose functions a task names; return whether there are any that may be loaded."""
+    named = (
+        [each for each in vars(config).values() if isinstance(each, FunctionReference)] if settings.trust_code else []
+    )
+    for each in named:
+        with suppress(ProctorError):  # said of the key that names it, when that is read
+            resolve_function(each, "code of the task")
+    return bool(named)
+
+
+def _made(config: TaskConfig, entry: dict[str, Any]) -> Metric | CoreMetric:
+    if config.process_results is None and is_core_metric(entry):
+        return core_metric(entry)
+    name, function, arguments = _named(config, entry)
+    aggregate = find_aggregation(entry.get("aggregation"), name)
     return Metric(name, function, arguments, aggregate, entry.get("higher_is_better", direction_of(name)))
 
 

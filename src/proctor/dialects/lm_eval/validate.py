@@ -152,7 +152,7 @@ class _Checker:
             if isinstance(metric, str) and not computed and metric not in registered:
                 path = f"metric_list[{number}].metric"
                 yield from (each.at(locate(path), f"$.{path}") for each in metric_problems(entry))
-            if isinstance(how, str) and how not in AGGREGATIONS:
+            if isinstance(how, str) and how not in AGGREGATIONS and how not in registered:
                 path = f"metric_list[{number}].aggregation"
                 hint = did_you_mean(how, AGGREGATIONS)
                 yield Diagnostic(f"there is no aggregation '{how}'", locate(path), f"$.{path}", hint=hint)
