@@ -21,7 +21,8 @@ from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
-from proctor.scoring.evaluators.judgement_readers import Report, all_parts_right
+from proctor.scoring.evaluators.judged_answers import reported
+from proctor.scoring.evaluators.judgement_readers import all_parts_right
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
 
@@ -54,28 +55,7 @@ def generic_judge(
     """
     del dataset_cfg, keep_predictions
     report = report_of(dict_postprocessor)
-    said = _judgements(cases, prompt_template, judge_cfg)
-    failures = {i: each for i, each in enumerate(said) if isinstance(each, Failure)}
-    return _reported(report, cases, said, failures)
-
-
-def _reported(report: Report, cases: Cases, said: Sequence[Any], failures: Mapping[int, Failure]) -> Verdict:
-    """Return what a family of exams makes of judgements; answers that were not judged are left out, and listed."""
-    kept = [i for i in range(len(said)) if i not in failures]
-    if not kept:
-        raise ScoringError("the judge answered nothing", why=next(iter(failures.values())).message if failures else "")
-    rows: Sequence[Mapping[str, Any]] = cases.rows or [{}] * len(said)
-    found = report([str(said[i]) for i in kept], [rows[i] for i in kept], [cases.references[i] for i in kept])
-    places = {place: number for number, place in enumerate(kept)}
-    columns = {
-        name: [column[places[i]] if i in places else None for i in range(len(said))]
-        for name, column in found.instances.items()
-    }
-    unread = {kept[i]: each for i, each in found.failures.items()}
-    if not found.scores:
-        raise ScoringError("no judgement can be read", why=next(iter(unread.values())).message)
-    failures = {**failures, **unread}
-    return Verdict(found.scores, columns, parsed=list(said), failures=failures, described=True, main=found.main)
+    return reported(report, cases, _judgements(cases, prompt_template, judge_cfg))
 
 
 def cascade(
