@@ -121,6 +121,9 @@ def test_a_file_says_what_the_command_line_does_not(tmp_path, monkeypatch):
         ({"wandb_args": {"project": "x"}}, "--wandb_args"),
         ({"log_samples": "perhaps"}, "true or false"),
         ({"tasks": [{"task": "x"}]}, "not a list of names"),
+        ({"system_instruction": ["a"]}, "system_instruction of .*c.yaml is a list"),
+        ({"model": ["dummy"]}, "model of .*c.yaml is a list"),
+        ({"output_path": {"a": 1}}, "output_path of .*c.yaml is a dict"),
     ],
 )
 def test_keys_of_a_file_are_honoured_or_refused(tmp_path, change, message):

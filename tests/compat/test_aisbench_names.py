@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sys
+from importlib import import_module
 from pathlib import Path
 from unittest import mock
 
@@ -518,3 +520,95 @@ def test_files_of_tasks_that_are_to_stay_stay(tmp_path):
     assert [each.name for each in folder.iterdir()] == [kept]
     TasksMonitor.rm_tmp_files(str(tmp_path))
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "package, names",
+    [
+        ("summarizers", {"DefaultSummarizer", "DefaultPerfSummarizer", "default"}),
+        ("partitioners", {"NaivePartitioner", "SizePartitioner", "base"}),
+        ("models", {"VLLMCustomAPIChat", "BaseAPIModel", "api_models"}),
+        ("datasets", {"GSM8KDataset", "DropOpenAIDataset", "BFCLEvaluator", "BaseDataset"}),
+        ("utils.logging", {"AISLogger", "AISBenchConfigError", "DSET_CODES"}),
+    ],
+)
+def test_a_package_imported_whole_has_the_classes_of_its_modules(package, names):
+    found = {}
+
+    exec(f"from ais_bench.benchmark.{package} import *", found)
+
+    assert names <= set(found)
+    assert not any(name.startswith("_") for name in found if name != "__builtins__")
+
+
+def test_what_needs_a_package_that_is_missing_does_not_stop_importing_whole(monkeypatch):
+    monkeypatch.setitem(sys.modules, "langdetect", None)
+    for name in [each for each in sys.modules if "ifeval" in each]:
+        monkeypatch.delitem(sys.modules, name)
+    found = {}
+
+    exec("from ais_bench.benchmark.datasets import *", found)
+
+    assert "GSM8KDataset" in found
+
+
+@pytest.mark.parametrize(
+    "arguments, settings",
+    [((3,), {"module": dict}), (([1],), {"module": dict}), ((), {"module": 5}), ((), {"module": dict, "force": "x"})],
+)
+def test_registries_check_what_they_are_given(arguments, settings):
+    registry = import_module("ais_bench.benchmark.registry").Registry("mine")
+
+    with pytest.raises(TypeError):
+        registry.register_module(*arguments, **settings)
+    assert len(registry) == 0
+
+
+@pytest.mark.parametrize(
+    "config, error", [({"x": 1}, KeyError), ({"type": "nobody"}, KeyError), ({"type": 4}, TypeError), (5, TypeError)]
+)
+def test_registries_build_of_configs_only(config, error):
+    registry = import_module("ais_bench.benchmark.registry").Registry("mine")
+    registry.register_module(module=dict)
+
+    assert registry.build({"type": "dict", "b": 2}, default_args={"a": 1}) == {"a": 1, "b": 2}
+    with pytest.raises(error):
+        registry.build(config)
+
+
+def test_post_processors_without_what_they_need_are_type_errors():
+    registry = import_module("ais_bench.benchmark.registry").TEXT_POSTPROCESSORS
+
+    with pytest.raises(TypeError, match="re_pattern"):
+        registry.get("think_pred")("text")
+    with pytest.raises(TypeError, match="answer_pattern"):
+        registry.get("match_answer_pattern")("text")
+
+
+def test_a_base_model_counts_the_tokens_of_templates():
+    base = import_module("ais_bench.benchmark.models.local_models.base").BaseModel
+
+    class Letters(base):
+        def get_token_len(self, prompt):
+            return len(prompt)
+
+    model = Letters("here", meta_template={"round": [{"role": "HUMAN", "begin": "<"}], "eos_token_id": 3})
+    model.set_synthetic()
+    model.model = mock.Mock()
+    model.to("cpu")
+
+    assert (model.path, model.eos_token_id, model.is_synthetic, model.max_seq_len) == ("here", 3, True, 2048)
+    assert Letters("p").get_token_len_from_template(["a", "bcd"]) == [1, 3]
+    assert Letters("p").get_token_len_from_template("ab", mode="gen") == 2
+    model.model.to.assert_called_once_with("cpu")
+    for step in ("encode", "decode", "generate"):
+        assert code_of(lambda step=step: getattr(base("p"), step)("x")).startswith("MODEL-")
+
+
+def test_configs_are_checked_part_by_part():
+    checker = import_module("ais_bench.benchmark.cli.config_manager").CustomConfigChecker
+    config = {"models": [{"abbr": "m"}], "datasets": [{}], "summarizer": {"attr": "accuracy"}}
+
+    checker(config, "f.py")._check_models_config()
+    checker(config, "f.py")._check_summarizer_config()
+    assert code_of(checker(config, "f.py")._check_datasets_config).startswith("TMAN-")

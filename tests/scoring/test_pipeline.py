@@ -684,3 +684,13 @@ def test_a_score_that_two_metrics_have_is_told_of_once(heard):
     apply_metrics(columns, [two[0], Shouting(main_score="volume", score_prefix="x_")])
     apply_metrics(columns, ["metrics.accuracy", "metrics.accuracy[n_resamples=10]"])
     assert not heard.records
+
+
+def test_a_metric_that_a_program_derives_sees_the_task():
+    def compute(self, references, prediction, task_data):
+        return TokenOverlap.compute(self, [task_data["instruction"]], prediction, task_data)
+
+    derived = type("Leaking", (TokenOverlap,), {"compute": compute, "__module__": "a_program"})
+    grade = apply_metrics(Columns(["be nice"], [["x"]], [{"instruction": "Be nice."}]), [derived()])
+    assert grade.scores["f1"] == 1.0
+    assert not TokenOverlap.reads_task_data

@@ -41,6 +41,7 @@ class Alias:
         refused: Modules without a name here, and what does it instead.
         unbuilt: Classes that can be imported, since whole modules import them at their top, and say what does it
             instead when they are called or derived from.
+        shared: Whether a name that one of its modules has is found in all: theirs import it from one another.
         homes: Modules it has whose names are those of modules of ours, in order.
         files: Packages whose modules are files of others: where each is loaded (``module:function`` of its full name).
         texts: Where names are looked for last (``module:function`` of module and name, which returns what it finds, or
@@ -63,6 +64,7 @@ class Alias:
     files: Mapping[str, str] = field(default_factory=dict)
     texts: str = ""
     unbuilt: Mapping[str, str] = field(default_factory=dict)
+    shared: bool = False
     borrowed: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
@@ -140,15 +142,22 @@ class Alias:
 
     def _imported(self, name: str) -> str | None:
         """Return where a public name is that other modules have: theirs import it from one another."""
-        if not (self.artifacts or self.borrowed) or name.startswith("_") or name in self.instead:
+        if not (self.artifacts or self.borrowed or self.shared) or name.startswith("_") or name in self.instead:
             return None
         if name in self.borrowed:
             return self.borrowed[name]
         if found := next((table[name] for table in self.modules.values() if name in table), None):
             return found
         for home in dict.fromkeys([*self.same.values(), *chain.from_iterable(self.homes.values())]):
-            value = vars(importlib.import_module(home)).get(name)
-            if getattr(value, "__module__", home if name.isupper() and value is not None else "") == home:
+            if _is_own(home, name, vars(importlib.import_module(home)).get(name)):
+                return f"{home}:{name}"
+        return self._of_a_home(name) if self.shared else None
+
+    def _of_a_home(self, name: str) -> str | None:
+        """Return where a module of ours has a name: something that is ours, or a constant."""
+        for home in dict.fromkeys(home for each in self.homes.values() for home in each):
+            found = getattr(importlib.import_module(home), name, None)
+            if str(getattr(found, "__module__", "")).startswith("proctor.") or (name.isupper() and found is not None):
                 return f"{home}:{name}"
         return None
 
@@ -157,9 +166,32 @@ class Alias:
         return sorted(self._table(module))
 
     def starred(self, module: str) -> list[str]:
-        """Return what ``from module import *`` binds: the table's names and, where they are found here, all classes."""
+        """Return what ``from module import *`` binds: the table's names and, where they are found here, all classes.
+
+        A module of names of ours has theirs too, and a package that lends names those of the modules below it: its
+        modules import one another whole.
+        """
         classes = (place.rpartition(":")[2] for place in builtin_types().values()) if self.artifacts else ()
-        return sorted({*self._table(module), *classes})
+        names = {*self._table(module), *classes, *self._of_homes(module)}
+        start = f"{module}."
+        below = {name for name in chain(self.modules, self.same, self.homes) if name.startswith(start)}
+        for name in below if self.borrowed else ():
+            names.add(name.removeprefix(start).partition(".")[0])
+            names.update(self.modules.get(name, ()), self._of_homes(name))
+        return sorted(names)
+
+    def _of_homes(self, module: str) -> set[str]:
+        """Return the names that a module has from modules of ours."""
+        homes = (*self.homes.get(module, ()), *([self.same[module]] if module in self.same else []))
+        return {name for home in homes for name in _own_names(home)}
+
+    def offers(self, module: str, name: str) -> bool:
+        """Whether a name that :meth:`starred` gives is one that can be had here: what it needs is installed."""
+        try:
+            self.look_up(module, name)
+        except ImportError:
+            return self.lists(f"{module}.{name}")
+        return True
 
     def _missing(self, module: str, name: str) -> str:
         message = f"Proctor has no '{name}' of '{module}'"
@@ -169,6 +201,16 @@ class Alias:
         homes = (each for home in self.homes.get(module, ()) for each in dir(importlib.import_module(home)))
         known = [*self._table(module), *classes, *(each for each in homes if not each.startswith("_"))]
         return f"{message}. {did_you_mean(name, known) or 'docs/compatibility.md lists what differs'}"
+
+
+def _is_own(home: str, name: str, value: Any) -> bool:
+    """Whether a module of ours has a name of itself: it has not imported it."""
+    return bool(getattr(value, "__module__", home if name.isupper() and value is not None else "") == home)
+
+
+def _own_names(home: str) -> list[str]:
+    every = vars(importlib.import_module(home)).items()
+    return [name for name, value in every if not name.startswith("_") and _is_own(home, name, value)]
 
 
 def _at(place: str) -> Any:
@@ -206,7 +248,8 @@ class _AliasModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            return self.__alias.starred(self.__name__)
+            every = self.__alias.starred(self.__name__)
+            return [each for each in every if not self.__alias.borrowed or self.__alias.offers(self.__name__, each)]
         if name.startswith("__"):
             raise AttributeError(name)
         try:
