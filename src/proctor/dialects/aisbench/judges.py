@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.effects import Effect
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import Origin, make_engine
-from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.errors import Diagnostic, ProctorError, ScoringError, problems_of
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
@@ -190,13 +190,13 @@ def judge_problems(name: str, config: Mapping[str, Any], *, named: bool = False)
 
         yield from pair_problems(config, config.get("of_dataset") or {})
     elif name == "GenericLLMEvaluator":
-        yield from _problems_of(lambda: report_of(config.get("dict_postprocessor")))
+        yield from problems_of(lambda: report_of(config.get("dict_postprocessor")))
     elif name != "ATLASLLMEvaluator":
         return
     for judge in judges_in(config.get("judge_cfg")):
         if named and not judge:
             continue
-        yield from _problems_of(partial(_check_judge, config.get("prompt_template") or {}, judge))
+        yield from problems_of(partial(_check_judge, config.get("prompt_template") or {}, judge))
 
 
 def judge_templates(config: Any, path: str = "$.eval_cfg.evaluator") -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -210,13 +210,6 @@ def judge_templates(config: Any, path: str = "$.eval_cfg.evaluator") -> Iterator
 
 def _check_judge(template: Mapping[str, Any], config: Mapping[str, Any] | None) -> None:
     judge_builder(template, judge_of_config(config))
-
-
-def _problems_of(make: Callable[[], object]) -> Iterator[Diagnostic]:
-    try:
-        make()
-    except ProctorError as error:
-        yield from error.diagnostics
 
 
 def _processed(cases: Cases, config: Mapping[str, Any]) -> Cases:
