@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
-from proctor.dialects.aisbench.values import location_of, short_name, texts_in
+from proctor.dialects.aisbench.values import it_is, location_of, short_name, texts_in
 from proctor.errors import Diagnostic, Location, did_you_mean
 from proctor.slips import slips
 
@@ -33,11 +32,11 @@ def template_problems(config: Mapping[str, Any], path: str, columns: Sequence[st
         return
     own, where, place = config["template"], location_of(config), f"{path}.template"
     if not isinstance(own, str | Mapping):
-        yield Diagnostic("a template is a text or a dictionary", where, place, f"it is {own!r}"[:LONGEST_SHOWN])
+        yield Diagnostic("a template is a text or a dictionary", where, place, it_is(own))
         return
     for key in ("ice_token", "sep_token"):
         if config.get(key) is not None and not isinstance(config[key], str):
-            why = f"it is {config[key]!r}"[:LONGEST_SHOWN]
+            why = it_is(config[key])
             yield Diagnostic(f"'{key}' is a text", where, f"{path}.{key}", why, "'</E>'")
     token = config.get("ice_token")
     parts = {place: own} if isinstance(own, str) or _is_dialogue(own) else {f"{place}.{k}": v for k, v in own.items()}
@@ -81,7 +80,7 @@ def _dialogue_problems(
                     "a turn of a round is a text",
                     where,
                     at,
-                    f"it is {turn!r}"[:LONGEST_SHOWN],
+                    it_is(turn),
                     "dict(role='HUMAN', prompt=…)",
                 )
 
@@ -102,7 +101,7 @@ def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -
         if not isinstance(role, str) or not role:
             what = f"'{key}' of a turn is the name of a role"
             if key in turn and role is not None:
-                yield Diagnostic(what, where, f"{path}.{key}", f"it is {repr(role)[:LONGEST_SHOWN]}")
+                yield Diagnostic(what, where, f"{path}.{key}", it_is(role))
         elif role not in (*ROLES, "system") and (hint := _meant(role, falls_back="fallback_role" in turn)):
             yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
 
@@ -117,7 +116,7 @@ def _media_problems(shapes: Mapping[str, Any], path: str, where: Location | None
         said = shape.get(_MEDIA[kind]) if isinstance(shape, Mapping) else None
         if not isinstance(said.get("url") if isinstance(said, Mapping) else said, str):
             hint = "text='{question}'" if kind == "text" else f"{_MEDIA[kind]}=dict(url='{{{kind}}}')"
-            why = f"it is {shape!r}"[:LONGEST_SHOWN]
+            why = it_is(shape)
             yield Diagnostic(f"the template of '{kind}' needs '{_MEDIA[kind]}'", where, f"{path}.{kind}", why, hint)
 
 

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any
 
 from proctor.dialects.aisbench.components import build_retriever, build_template
-from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.template_keys import template_problems
-from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.dialects.aisbench.values import it_is, location_of, short_name
 from proctor.errors import Diagnostic, problems_of
 
 
@@ -51,7 +50,7 @@ def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Itera
     found = list(problems_of(lambda: build_retriever(retriever)))
     ids = retriever.get("fix_id_list")
     if not found and isinstance(ids, list | tuple) and not all(isinstance(each, int) and each >= 0 for each in ids):
-        path, why = "$.infer_cfg.retriever.fix_id_list", f"it is {repr(ids)[:LONGEST_SHOWN]}"
+        path, why = "$.infer_cfg.retriever.fix_id_list", it_is(ids)
         found = [Diagnostic("fix_id_list has positions from 0 on", location_of(retriever), path, why)]
     yield from found
     parts = (inference.get(key) for key in ("ice_template", "prompt_template", "inferencer"))
