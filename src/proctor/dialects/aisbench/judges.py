@@ -26,6 +26,8 @@ from proctor.scoring.evaluators.judgement_readers import all_parts_right
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
 
+ASKING = ("LMEvaluator", "GenericLLMEvaluator", "CascadeEvaluator", "ATLASLLMEvaluator")
+"""Evaluators that ask a judge."""
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
 

@@ -53,7 +53,7 @@ def known_name(kind: Any) -> str:
 
     What a config brings itself is not upstream's class of the same name.
     """
-    name = dotted_name(kind)
+    name = dotted_name(kind).lstrip(".")
     return short_name(kind) if "." not in name or name.partition(".")[0] in _KNOWN else name
 
 
