@@ -30,7 +30,7 @@ from proctor.dialects.aisbench.evaluators import (
 )
 from proctor.dialects.aisbench.inferencers import CHAT, PPL, TEXT_PPL
 from proctor.dialects.aisbench.judge_inference import ANSWER, judge_of
-from proctor.dialects.aisbench.judges import judge_templates
+from proctor.dialects.aisbench.judges import ASKING, judge_templates
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.readings import TURN, Reader
 from proctor.dialects.aisbench.template_keys import template_problems
