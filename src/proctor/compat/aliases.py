@@ -41,6 +41,7 @@ class Alias:
         refused: Modules without a name here, and what does it instead.
         unbuilt: Classes that can be imported, since whole modules import them at their top, and say what does it
             instead when they are called or derived from.
+        shared: Whether a name that one of its modules has is found in all: theirs import it from one another.
         homes: Modules it has whose names are those of modules of ours, in order.
         files: Packages whose modules are files of others: where each is loaded (``module:function`` of its full name).
         texts: Where names are looked for last (``module:function`` of module and name, which returns what it finds, or
@@ -63,6 +64,7 @@ class Alias:
     files: Mapping[str, str] = field(default_factory=dict)
     texts: str = ""
     unbuilt: Mapping[str, str] = field(default_factory=dict)
+    shared: bool = False
     borrowed: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
@@ -140,7 +142,7 @@ class Alias:
 
     def _imported(self, name: str) -> str | None:
         """Return where a public name is that other modules have: theirs import it from one another."""
-        if not (self.artifacts or self.borrowed) or name.startswith("_") or name in self.instead:
+        if not (self.artifacts or self.borrowed or self.shared) or name.startswith("_") or name in self.instead:
             return None
         if name in self.borrowed:
             return self.borrowed[name]
@@ -148,6 +150,14 @@ class Alias:
             return found
         for home in dict.fromkeys([*self.same.values(), *chain.from_iterable(self.homes.values())]):
             if _is_own(home, name, vars(importlib.import_module(home)).get(name)):
+                return f"{home}:{name}"
+        return self._of_a_home(name) if self.shared else None
+
+    def _of_a_home(self, name: str) -> str | None:
+        """Return where a module of ours has a name: something that is ours, or a constant."""
+        for home in dict.fromkeys(home for each in self.homes.values() for home in each):
+            found = getattr(importlib.import_module(home), name, None)
+            if str(getattr(found, "__module__", "")).startswith("proctor.") or (name.isupper() and found is not None):
                 return f"{home}:{name}"
         return None
 

@@ -89,6 +89,18 @@ def read_rows(path: Path, layout: FileFormat = PLAIN, *, passing: bool = False) 
         raise DataError("the file cannot be read", location=Location(str(path)), why=str(error)) from None
 
 
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file holds.
+
+    Raises:
+        DataError: It cannot be read, is not JSON, or holds something else.
+    """
+    found = next(read_rows(path, FileFormat(whole=True)))["value"]
+    if not isinstance(found, dict):
+        raise DataError("the file is not a JSON object", location=Location(str(path)))
+    return found
+
+
 def _opened(path: Path, layout: FileFormat, errors: str = "strict") -> IO[str]:
     if path.suffix.lower() == ".gz":
         check_file(path)
