@@ -85,6 +85,7 @@ SAME: Mapping[str, str] = {
     "ais_bench.benchmark.global_consts": f"{_HOME}.global_constants",
     "ais_bench.benchmark.utils.core.valid_global_consts": f"{_HOME}.small_names",
     "ais_bench.benchmark.utils.results.results": f"{_HOME}.result_files",
+    "ais_bench.benchmark.utils.visualization.summarize_plot": f"{_HOME}.timelines",
 }
 """Modules that are one of ours, whole: what a test replaces in one is replaced for what is in it."""
 
@@ -103,7 +104,6 @@ HOMES: Mapping[str, tuple[str, ...]] = {
     ),
     "ais_bench.benchmark.tasks": (f"{_HOME}.task_names", f"{_HOME}.infer_tasks", f"{_HOME}.eval_tasks"),
     "ais_bench.benchmark.utils.visualization": (f"{_HOME}.timelines",),
-    "ais_bench.benchmark.utils.visualization.summarize_plot": (f"{_HOME}.timelines",),
     "ais_bench.benchmark.utils.config": (f"{_HOME}.builders",),
     "ais_bench.benchmark.utils.results": (f"{_HOME}.result_files",),
     "ais_bench.benchmark.utils.file.load_tokenizer": (f"{_HOME}.small_names",),
