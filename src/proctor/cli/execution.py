@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import FAILURES, is_quiet, say, show, warn
 from proctor.cli.exam_options import say_what_has_no_effect
+from proctor.errors import EngineError
 
 if TYPE_CHECKING:
     from proctor.cli.thresholds import Threshold
@@ -73,8 +74,9 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     _check_draws(spec)
     engine, exams = _prepared(spec, execution, origin)
     if execution.fail_under:
-        from proctor.cli.thresholds import check_names, check_units
+        from proctor.cli.thresholds import check_names, check_scored, check_units
 
+        check_scored(exams)
         groups = [group.name for exam in exams for group in exam.groups]
         check_names(execution.fail_under, [*(exam.name for exam in exams), *groups])
         check_units(execution.fail_under, exams)
@@ -157,7 +159,8 @@ def _check_draws(spec: RunSpec) -> None:
         given = [name for name, value in (("--draw", spec.draw), ("--others", spec.others)) if value]
         if given:
             why = "without --precision every question is asked"
-            raise UsageError(f"{' and '.join(given)} say how questions are drawn", why=why, hint="add --precision 0.02")
+            names = " and ".join(given) + (" say" if len(given) > 1 else " says")
+            raise UsageError(f"{names} how questions are drawn", why=why, hint="add --precision 0.02")
         return
     from proctor.running.precision import check_how, check_precision  # with what draws: most runs draw nothing
 
@@ -217,8 +220,16 @@ def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         odd = f", of which {failed} cannot be asked about" if failed else ""
         click.echo(f"{exam.name}: {rows} instances{odd}, {requests} requests to {engine.label}")
         unusable += failed
-    say(f"nothing was asked; the run folder would be {_folder_of(spec, execution, exams, engine)}")
+    say(f"nothing was asked; the run folder {_where(spec, execution, exams, engine)}")
     return unusable
+
+
+def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> str:
+    """Return where a run would write; a server that has to name its model first is not asked."""
+    try:
+        return f"would be {_folder_of(spec, execution, exams, engine)}"
+    except EngineError as error:
+        return f"is called after the model, which is not known: {error.diagnostics[0].what}"
 
 
 def _folder_of(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> Path:
@@ -310,7 +321,8 @@ def conclude(
         for note in endings:
             warn(f"note: {note}")
     else:
-        console().print(score_table(rows, rows_of_groups(result.results)))
+        target = console()
+        target.print(score_table(rows, rows_of_groups(result.results), width=target.width))
         for note in endings:
             show(note)
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:

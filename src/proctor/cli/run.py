@@ -14,9 +14,10 @@ from proctor.cli.completion import complete_models, complete_tasks
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
-from proctor.cli.habits import Habits, HabitsCommand, current_habits, custom_task, hub_model
+from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
 from proctor.cli.named_exams import exams_or_run
 from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
+from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
@@ -132,6 +133,7 @@ def command(named: tuple[str, ...], **options: Any) -> int:
     options = read_options(options)
     options = _in_habit(habits, options)
     if habits["--search"] or habits.mode in ("eval", "judge", "viz"):
+        _refuse_what_asks(habits)
         return _without_asking(spec, habits, options, execution.output, mine)
     if habits.mode == "infer":
         options["predict_only"] = True
@@ -202,7 +204,7 @@ def _in_habit(habits: Habits, options: dict[str, Any]) -> dict[str, Any]:
     options = hub_model(habits, options)
     if habits["--reuse"] and habits.mode in ("all", "infer"):
         say("note: --reuse has no effect here: the same command goes on, and asks only what the response log lacks")
-    if (habits["--custom-dataset-path"] or habits["--custom-dataset-data-type"]) is not None:
+    if any(habits[f"--custom-dataset-{each}"] is not None for each in CUSTOM_DATASET):
         project = _project_of(habits, options)
         say(f"note: the prompt is that of {project}; [project=…] behind the file's name in --tasks chooses another")
         options["tasks"] = (*options["tasks"], custom_task(habits, project))
@@ -216,6 +218,33 @@ def _project_of(habits: Habits, options: dict[str, Any]) -> str:
     names = {name.partition("::")[0] for name in (*habits.models, options["model"] or "")}
     found = [each.source for each in config_entries().values() if each.kind == MODEL and each.name in names]
     return "aisbench" if "aisbench" in found and "opencompass" not in found else "opencompass"
+
+
+def _refuse_what_asks(habits: Habits) -> None:
+    """See to it that nothing is typed which has to do with asking a model, or with writing a run.
+
+    Raises:
+        UsageError: It is.
+    """
+    from proctor.recipes.options import LOOKED_UP, OPTIONS
+
+    context = click.get_current_context()
+    for each in context.command.params:
+        is_typed = context.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE
+        if not is_typed or each.name in {*OPTIONS, *LOOKED_UP, *_LOOKING_BACK}:
+            continue
+        what = f"{each.opts[0]} has no effect with " + ("--search" if habits["--search"] else f"--mode {habits.mode}")
+        if each.name not in _OF_ENGINES:
+            raise UsageError(what, why="no model is asked, and no run is written", hint="leave it out")
+        say(f"note: {what}: no model is asked")
+
+
+_OF_ENGINES = frozenset(("model_args", "max_concurrency", "batch_size"))
+"""What a command that is typed once more for another mode still says of the model."""
+_LOOKING_BACK = frozenset(
+    ("named", "model", "tasks", "output", "trust_code", "allow", "allow_failures", "every_score", "as_json", "quiet")
+)
+"""What concerns those who only look at what is there, beside the options of exams."""
 
 
 def _without_asking(

@@ -46,6 +46,13 @@ def asking_problems(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
         )
 
 
+def labels_of(inference: Mapping[str, Any]) -> list[Any]:
+    """Return the labels whose prompts an inferencer compares, as the config names them; none of other inferencers."""
+    template, listed = _asked(inference), inference["inferencer"].get("labels")
+    known = list(template) if isinstance(template, Mapping) and not _is_dialogue(template) else []
+    return list(listed or known)
+
+
 def idle_labels(inference: Mapping[str, Any]) -> dict[str, str]:
     """Return the labels of a template that nobody is asked with: a model that writes is asked with the first one."""
     inferencer, template = inference.get("inferencer"), _asked(inference)

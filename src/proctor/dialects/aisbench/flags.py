@@ -9,7 +9,7 @@ import json
 from importlib.resources import files
 
 from proctor.dialects.foreign_flags import Flag
-from proctor.errors import UsageError
+from proctor.errors import UsageError, did_you_mean
 
 LOAD_GENERATORS = "vllm bench serve, guidellm, genai-perf (NVIDIA) or ais_bench itself"
 """Programs that put a server under load."""
@@ -62,4 +62,4 @@ def mode_of(text: str) -> str:
             why="judges are asked while answers are graded, and their words are kept in the response log",
             hint="leave --mode out: a second run asks neither model nor judge again",
         )
-    raise UsageError(f"there is no mode '{text}'", hint=f"there are {', '.join(MODES)}")
+    raise UsageError(f"there is no mode '{text}'", hint=did_you_mean(text, MODES) or f"there are {', '.join(MODES)}")

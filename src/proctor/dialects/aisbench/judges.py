@@ -195,12 +195,13 @@ def evaluation_effects(config: Any) -> list[Effect]:
     return list(dict.fromkeys(found))
 
 
-def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def judge_problems(name: str, config: Mapping[str, Any], *, named: bool = False) -> Iterator[Diagnostic]:
     """Yield what is known to be wrong with an evaluator that asks a judge before anybody is asked.
 
     Args:
         name: ``GenericLLMEvaluator`` or ``CascadeEvaluator``; others ask nobody.
         config: The evaluator.
+        named: Whether only a judge that the config names is looked at, not the one of the user's variables.
     """
     if name == "CascadeEvaluator":
         config = config.get("llm_evaluator") or {}
@@ -213,7 +214,18 @@ def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
     elif name != "ATLASLLMEvaluator":
         return
     for judge in judges_in(config.get("judge_cfg")):
+        if named and not judge:
+            continue
         yield from _problems_of(partial(_check_judge, config.get("prompt_template") or {}, judge))
+
+
+def judge_templates(config: Any, path: str = "$.eval_cfg.evaluator") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the prompts of the judges in an evaluator, each with where it stands."""
+    if not isinstance(config, Mapping):
+        return
+    if isinstance(template := config.get("prompt_template"), Mapping):
+        yield f"{path}.prompt_template", template
+    yield from judge_templates(config.get("llm_evaluator"), f"{path}.llm_evaluator")
 
 
 def _check_judge(template: Mapping[str, Any], config: Mapping[str, Any] | None) -> None:

@@ -107,10 +107,23 @@ def _group_problems(group: Mapping[str, Any], path: str, datasets: Collection[st
             yield Diagnostic(f"'{key}' of a group is True or False", where, f"{path}.{key}", _shown(group[key]))
     if group.get("subsets"):
         yield from _names_problems(group["subsets"], "subsets", f"{path}.subsets", where)
+    yield from _kind_problems(group, path, where)
     whole = [name for name, metric in _entries(group.get("subsets")) if not metric]
     if group.get("name") in whole and datasets and group["name"] not in datasets:
         yield Diagnostic(f"the group '{group['name']}' is one of its own subsets", where, f"{path}.subsets")
     yield from _weight_problems(group, list(_entries(group.get("subsets"))), path)
+
+
+def _kind_problems(group: Mapping[str, Any], path: str, where: Location | None) -> Iterator[Diagnostic]:
+    """Yield what says in two ways how a group's score is made."""
+    if len({bool(metric) for _, metric in _entries(group.get("subsets"))}) > 1:
+        what = f"the group '{group.get('name')}' names some datasets with a metric and some without"
+        yield Diagnostic(what, where, f"{path}.subsets", hint="name a metric for all, or for none")
+    made = [key for key in _SWITCHES if group.get(key) is True]
+    if len(made) > 1 or (made and made != ["sum"] and ("metric" in group or group.get("weights"))):
+        listed = ", ".join([*made, *(key for key in ("metric", "weights") if group.get(key))])
+        what, why = f"the group '{group.get('name')}' says in two ways what it is", f"it has {listed}"
+        yield Diagnostic(what, where, path, why, "a group is one of std, sum and harmonic_mean")
 
 
 def _weight_problems(group: Mapping[str, Any], subsets: list[tuple[str, str]], path: str) -> Iterator[Diagnostic]:

@@ -55,7 +55,7 @@ def summarize_models(
         for model in results:
             board.add(group.config, model)
     rows = board.table(config.get("dataset_abbrs"), versions)
-    return SummaryTable(rows, board.raw, _notes(config))
+    return SummaryTable(rows, board.raw, [*_notes(config), *_without_score(config, board)])
 
 
 def summary_of(
@@ -121,3 +121,10 @@ def _notes(config: Mapping[str, Any]) -> list[str]:
     if name == "DefaultSummarizer":
         return []
     return [f"the summarizer '{name}' is not known; this is the default one's table"]
+
+
+def _without_score(config: Mapping[str, Any], board: SummaryBoard) -> list[str]:
+    """Return the groups that lack a score which some of their datasets have not, for a model."""
+    names = [group.name for group in summary_groups(config)]
+    found = [(name, model) for model, raw in board.raw.items() for name in names if "error" in raw.get(name, {})]
+    return [f"the group '{name}' has no score of '{model}': {board.raw[model][name]['error']}" for name, model in found]
