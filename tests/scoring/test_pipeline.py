@@ -667,12 +667,6 @@ def test_an_interval_of_a_score_that_there_is_not_is_refused_by_name(metric):
     assert "has no score 'accurcy' to give an interval" in why
 
 
-def test_instance_scores_stand_in_unitxts_order():
-    columns = Columns(["a", "b"], [["a"]] * 2, [{}] * 2)
-    assert list(apply_metrics(columns, ["metrics.accuracy"]).instance_scores) == ["accuracy", "score_name", "score"]
-    assert list(apply_metrics(columns, ["metrics.token_overlap"]).instance_scores)[-2:] == ["score", "score_name"]
-
-
 def test_a_score_that_two_metrics_have_is_told_of_once(heard):
     columns = Columns(["a b", "b"], [["a"], ["b"]], [{}] * 2)
     two = [Shouting(main_score="volume"), Shouting(main_score="volume", factor=2.0)]
