@@ -13,11 +13,11 @@ COUNTED = st.dictionaries(st.floats(-1e6, 1e6), st.integers(1, 9), min_size=3).m
 @given(COUNTED, st.integers(1, 12))
 def test_ranges_hold_every_instance_once(counted, most):
     bins = score_bins(counted, most)
-    assert sum(each.count for each in bins) == sum(count for _, count in counted)
+    assert sum(each.instances for each in bins) == sum(count for _, count in counted)
     assert (bins[0].low, bins[-1].high) == (counted[0][0], counted[-1][0])
     assert all(one.high < two.low for one, two in pairwise(bins))
 
 
 def test_tenths():
     bins = score_bins([(0.0, 4), (0.1, 1), (0.95, 2), (1.0, 3)], 10)
-    assert [each.count for each in bins] == [4, 1, 0, 0, 0, 0, 0, 0, 0, 5]
+    assert [each.instances for each in bins] == [4, 1, 0, 0, 0, 0, 0, 0, 0, 5]

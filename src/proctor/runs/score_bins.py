@@ -12,7 +12,7 @@ class ScoreBin(NamedTuple):
 
     low: float
     high: float
-    count: int
+    instances: int
 
 
 def score_bins(counted: Sequence[tuple[float, int]], most: int) -> list[ScoreBin]:

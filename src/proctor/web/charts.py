@@ -69,11 +69,11 @@ def histogram(bins: Sequence[ScoreBin], links: Sequence[str]) -> Markup:
         bins: The ranges, ascending.
         links: Where each leads.
     """
-    tallest = max((each.count for each in bins), default=0) or 1
+    tallest = max((each.instances for each in bins), default=0) or 1
     shapes = []
     for place, (each, link) in enumerate(zip(bins, links, strict=True)):
-        height = round(each.count / tallest * _TALL, 2)
-        what = f"{shown(each.low)} to {shown(each.high)}: {each.count:,}"
+        height = round(each.instances / tallest * _TALL, 2)
+        what = f"{shown(each.low)} to {shown(each.high)}: {each.instances:,}"
         column = f'x="{place * _COLUMN}" width="{_COLUMN - 2}"'
         shapes.append(
             f'<a href="{escape(link)}" aria-label="{what} instances"><title>{what}</title>'
