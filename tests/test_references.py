@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from proctor.artifacts.registry import builtin_types
-from proctor.settings import settings
+from proctor.settings import VARIABLES, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "proctor"
@@ -86,6 +86,7 @@ def test_the_table_has_nothing_that_is_not_read():
     everything = "\n".join(
         path.read_text(encoding="utf-8") for path in SOURCE.rglob("*") if path.suffix in {".py", ".json"}
     )
+    everything += "\n".join(name for names in VARIABLES.values() for name in names)
     of_libraries = {"COLUMNS", "TERM", "NO_PROXY", "ALL_PROXY"}  # click, rich and urllib read them
     named = {name for name in documented() if VARIABLE.fullmatch(name) and not name.startswith("PROCTOR_")}
     assert [name for name in sorted(named - of_libraries) if name not in everything] == []

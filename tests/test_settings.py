@@ -51,3 +51,38 @@ def test_mistyped_settings_are_refused():
     assert get_settings() is settings
     assert "seed" in settings.describe()
     assert "seed" in dir(settings)
+
+
+@pytest.mark.parametrize("value", ["x", "4.5", 1.5, True, [3]])
+def test_what_a_program_assigns_is_of_the_settings_kind(value):
+    with pytest.raises(SettingsError, match="'seed'"):
+        settings.seed = value
+    with pytest.raises(ValueError, match="whole number"), settings.context(seed=value):
+        pass
+    assert settings.seed == 42
+
+
+def test_numbers_and_switches_may_be_texts():
+    settings.seed, settings.offline = "7", "True"
+    assert (settings.seed, settings.offline) == (7, True)
+    settings.global_loader_limit = None
+    with pytest.raises(SettingsError, match="it is a switch"):
+        settings.offline = 2
+
+
+@pytest.mark.parametrize(
+    "theirs, ours",
+    [
+        ("hf_offline_datasets_path", "hub_dir"),
+        ("hf_offline_models_path", "models_dir"),
+        ("artifactories", "catalogs"),
+    ],
+)
+def test_other_names_of_unitxt_mean_the_same_settings(monkeypatch, theirs, ours):
+    monkeypatch.delenv(f"PROCTOR_{ours.upper()}", raising=False)
+    monkeypatch.setenv(f"UNITXT_{theirs.upper()}", "/of/the/environment")
+    assert str(getattr(settings, ours)) == str(getattr(settings, theirs)) == "/of/the/environment"
+    with settings.context(**{theirs: "/of/a/block"}):
+        assert getattr(settings, ours) == "/of/a/block"
+    setattr(settings, theirs, "/of/a/program")
+    assert getattr(settings, ours) == "/of/a/program"

@@ -26,7 +26,9 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
         "`PROCTOR_DATASET_MAP`": "A JSON file that says where datasets of configs lie",
         "`MINDIE_CHECK_INPUTFILES_PERMISSION`": "0: AISBench's checked files are opened whoever may write them",
         "`UNITXT_CACHE_LOCATION`": "Where Unitxt's loaders of SQLite databases keep them",
-        "`UNITXT_CATALOGS`": "As `PROCTOR_CATALOGS`, for programs of Unitxt",
+        "`UNITXT_CATALOGS`, `UNITXT_ARTIFACTORIES`": "As `PROCTOR_CATALOGS`, for programs of Unitxt",
+        "`UNITXT_HF_OFFLINE_DATASETS_PATH`, `UNITXT_HF_OFFLINE_MODELS_PATH`": "As `PROCTOR_HUB_DIR` and "
+        "`PROCTOR_MODELS_DIR`",
     },
     "Network": {
         "`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`": "The proxy of requests, in small letters, too",

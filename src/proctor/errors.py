@@ -4,6 +4,7 @@ The tree::
 
     ProctorError                 anything this package raises on purpose
     ├── UsageError               a command line or call that cannot mean anything
+    │   ├── ChangedDataError         a run folder whose exams had other rows when its run ended
     │   └── UnknownColumnError       a column that results do not have (a KeyError, too)
     ├── SettingsError            an environment variable or setting with an impossible value
     ├── ArtifactError            an artifact that cannot be found, read, built or saved
@@ -168,6 +169,10 @@ class ProctorError(Exception):
 
 class UsageError(ProctorError, ValueError):
     """A command line or call that cannot mean anything."""
+
+
+class ChangedDataError(UsageError):
+    """A run folder whose exams had other rows when its run ended."""
 
 
 class UnknownColumnError(UsageError, KeyError):

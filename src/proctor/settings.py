@@ -22,6 +22,7 @@ class _Setting:
     default: Any
     kind: type
     help: str
+    also: str = ""  # what Unitxt calls it, where that is another name
 
 
 def _cache_home() -> Path:
@@ -31,9 +32,13 @@ def _cache_home() -> Path:
 _TABLE: dict[str, _Setting] = {
     "seed": _Setting(42, int, "seed from which every random stream derives"),
     "cache_dir": _Setting(None, Path, "folder for converted models, indexes and the response log"),
-    "hub_dir": _Setting(None, Path, "folder that holds datasets as <hub id>/, asked before the hub"),
-    "models_dir": _Setting(None, Path, "folder that holds models as <hub id>/, asked before the hub"),
-    "catalogs": _Setting("", str, "catalog folders, separated by ':'; the last one wins"),
+    "hub_dir": _Setting(
+        None, Path, "folder that holds datasets as <hub id>/, asked before the hub", "hf_offline_datasets_path"
+    ),
+    "models_dir": _Setting(
+        None, Path, "folder that holds models as <hub id>/, asked before the hub", "hf_offline_models_path"
+    ),
+    "catalogs": _Setting("", str, "catalog folders, separated by ':'; the last one wins", "artifactories"),
     "config_dirs": _Setting("", str, "folders with OpenCompass or AISBench configs, separated by ':'"),
     "offline": _Setting(False, bool, "never contact a hub"),
     "trust_code": _Setting(False, bool, "run Python that exams bring along"),
@@ -71,24 +76,45 @@ _TABLE |= {
     "inference_engine_cache_path": _Setting(None, str, _NO_EFFECT),
     "default_recipe": _Setting("dataset_recipe", str, _NO_EFFECT),
     "remote_metrics": _Setting(None, str, _NO_EFFECT),
+    "metrics_master_key_token": _Setting(None, str, _NO_EFFECT),
+    "hf_offline_metrics_path": _Setting(None, str, _NO_EFFECT),
 }
-_VARIABLES = {name: (f"PROCTOR_{name.upper()}", f"UNITXT_{name.upper()}") for name in _TABLE}
+_ALSO = {entry.also: name for name, entry in _TABLE.items() if entry.also}
+VARIABLES = {
+    name: (f"PROCTOR_{name.upper()}", *(f"UNITXT_{each.upper()}" for each in (name, entry.also) if each))
+    for name, entry in _TABLE.items()
+}
+"""By setting: the environment variables that say it, the first of which wins."""
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off", ""}
 
 
-def _parse(name: str, variable: str, text: str) -> Any:
+def _parse(name: str, told: str, text: str) -> Any:
+    """Return a setting from its text; ``told`` says who gave it."""
     kind = _TABLE[name].kind
     if kind is bool:
         if text.lower() in _TRUE | _FALSE:
             return text.lower() in _TRUE
-        raise SettingsError(f"{variable} is '{text}'", why="it is a switch", hint="use 1 or 0")
+        raise SettingsError(f"{told} is '{text}'", why="it is a switch", hint="use 1 or 0")
     if kind is int:
         try:
             return int(text)
         except ValueError:
-            raise SettingsError(f"{variable} is '{text}'", why="it is a whole number") from None
+            raise SettingsError(f"{told} is '{text}'", why="it is a whole number") from None
     return kind(text)
+
+
+def _fitting(name: str, value: Any) -> Any:
+    """Return a value that a program gives to a setting, as the setting's kind: numbers and switches may be texts."""
+    kind = _TABLE[name].kind
+    if value is None or kind not in (bool, int):
+        return value
+    if isinstance(value, str):
+        return _parse(name, f"the setting '{name}'", value)
+    if value in (0, 1) if kind is bool else isinstance(value, int) and not isinstance(value, bool):
+        return kind(value)
+    why = "it is a switch" if kind is bool else "it is a whole number"
+    raise SettingsError(f"the setting '{name}' is {value!r}", why=why)
 
 
 _overrides: ContextVar[dict[str, Any]] = ContextVar("proctor_settings", default={})  # noqa: B039 - never mutated
@@ -101,19 +127,22 @@ class Settings:
         object.__setattr__(self, "_assigned", {})
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _TABLE:
+        if name not in self:
             raise AttributeError(self._unknown(name))
+        name = _ALSO.get(name, name)
         for layer in (_overrides.get(), self._assigned):
             if name in layer:
                 return layer[name]
-        for variable in _VARIABLES[name]:
+        for variable in VARIABLES[name]:
             if variable in os.environ:
                 return _parse(name, variable, os.environ[variable])
         return _cache_home() if name == "cache_dir" else _TABLE[name].default
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._check(name)
-        self._assigned[name] = value
+        self._assigned.update(self._checked({name: value}))
+
+    def __contains__(self, name: object) -> bool:
+        return name in _TABLE or name in _ALSO
 
     def __dir__(self) -> list[str]:
         return [*_TABLE, "context", "describe"]
@@ -121,9 +150,7 @@ class Settings:
     @contextmanager
     def context(self, **values: Any) -> Iterator[Settings]:
         """Change settings inside a ``with`` block."""
-        for name in values:
-            self._check(name)
-        token = _overrides.set({**_overrides.get(), **values})
+        token = _overrides.set({**_overrides.get(), **self._checked(values)})
         try:
             yield self
         finally:
@@ -138,9 +165,13 @@ class Settings:
         """Return what every setting is where nobody says anything; ``None`` for folders that depend on the user."""
         return {name: entry.default for name, entry in _TABLE.items()}
 
-    def _check(self, name: str) -> None:
-        if name not in _TABLE:
-            raise SettingsError(self._unknown(name), hint=did_you_mean(name, _TABLE))
+    def _checked(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return values by the names of their settings here, each of its setting's kind."""
+        for name in values:
+            if name not in self:
+                raise SettingsError(self._unknown(name), hint=did_you_mean(name, _TABLE))
+        ours = {_ALSO.get(name, name): value for name, value in values.items()}
+        return {name: _fitting(name, value) for name, value in ours.items()}
 
     @staticmethod
     def _unknown(name: str) -> str:

@@ -70,6 +70,12 @@ def test_version(invoke):
     assert out.startswith("proctor")
 
 
+def test_an_option_alone_is_one_of_run(invoke):
+    code, _, err = invoke("--tasks")
+    assert code == 2
+    assert "'--tasks' requires an argument" in err
+
+
 @pytest.mark.parametrize(
     "options, noted",
     [

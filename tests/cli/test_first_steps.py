@@ -5,6 +5,7 @@ import json
 import pytest
 
 from proctor.cli.__main__ import main
+from proctor.cli.named_exams import exams_or_run
 
 
 @pytest.fixture
@@ -24,25 +25,68 @@ def said(folder, capsys):
     return ran
 
 
+def test_an_exam_needs_no_option(folder, said):
+    (folder / "capitals.csv").write_text("question;answer\nof France?;Paris\n")
+    answers = ("--model", "scripted", "--model-args", "answer=Paris")
+    code, shown = said("run", "capitals.csv", *answers)
+    assert not code
+    assert "capitals: exact_match = 1.0000" in shown
+    code, shown = said("run", "capitals.csv", "samples.arithmetic", "--limit", "1", *answers, "--json")
+    assert {"capitals", "samples.arithmetic"} <= set(json.loads(shown[shown.index("{") : shown.rindex("}") + 1]))
+
+
 @pytest.mark.parametrize(
-    "name, text",
+    "words, text",
     [
-        ("capitals.csv", "question;answer\nof France?;Paris\n"),
-        ("rows.jsonl", '{"question": "a", "answer": "b"}\n'),
-        ("task.yaml", "task: t\nprocess_docs: !function helpers.f\n"),
-        ("words.txt", "hello"),
+        (("words.txt",), "words.txt"),
+        (("samples.sciense",), "did you mean 'samples.science'"),
+        (("nowhere.csv",), "there is no file nowhere.csv"),
+        (("again.yaml", "samples"), "again.yaml has a model and exams of its own"),
+        (("config.py", "capitals.csv"), "config.py has a model and exams of its own"),
     ],
 )
-def test_an_exam_without_its_option_is_named_with_it(folder, said, name, text):
-    (folder / name).write_text(text)
-    code, shown = said("run", name)
+def test_what_is_no_exam_is_named(folder, said, words, text):
+    (folder / "words.txt").write_text("hello")
+    (folder / "again.yaml").write_text("model: dummy\ntasks: [samples.science]\n")
+    (folder / "config.py").write_text("datasets = []\n")
+    (folder / "capitals.csv").write_text("question,answer\na,b\n")
+    code, shown = said("run", *words, "--model", "scripted")
     assert code
-    assert f"--tasks {name}" in shown
+    assert text in shown
+
+
+@pytest.mark.parametrize(
+    "name, text, is_run",
+    [
+        ("a.yaml", "model: dummy\ntasks: [x]\n", True),
+        ("a.yaml", "tasks:\n- samples.science\n", True),
+        ("a.yaml", "tasks: [samples.science]\n", True),
+        ("a.yaml", "tasks:\n- id: x\n", False),
+        ("a.yaml", "task: x\nmetadata:\n  model: y\n", False),
+        ("a.json", '{"tasks": ["x"], "model": "dummy"}', True),
+        ("a.json", '{"__type__": "dataset_recipe", "card": {"model": "x"}}', False),
+        ("a.json", '{"model": ', False),
+        ("a.csv", "model: x\n", False),
+        ("a.py", "", True),
+    ],
+)
+def test_runs_and_configs_are_told_from_exams(tmp_path, name, text, is_run):
+    (tmp_path / name).write_text(text)
+    path = str(tmp_path / name)
+    assert exams_or_run([path]) == ((tmp_path / name, ()) if is_run else (None, (path,)))
+
+
+def test_a_run_folder_is_a_run_and_another_folder_an_exam(tmp_path):
+    (tmp_path / "run.yaml").write_text("")
+    (tmp_path / "tasks").mkdir()
+    assert exams_or_run([str(tmp_path)]) == (tmp_path, ())
+    assert exams_or_run([str(tmp_path / "tasks")]) == (None, (str(tmp_path / "tasks"),))
+    assert exams_or_run([]) == (None, ())
 
 
 def test_the_file_of_a_run_stays_one(folder, said):
     (folder / "again.yaml").write_text("model: no-such-engine\ntasks: [samples.science]\n")
-    assert "is not the file of a run" not in said("run", "again.yaml")[1]
+    assert "there is no engine 'no-such-engine'" in said("run", "again.yaml")[1]
     (folder / "empty-model.yaml").write_text("nonsense: 1\nmodel: dummy\ntasks: []\n")
     assert "no field 'nonsense'" in said("run", "empty-model.yaml")[1]
 
@@ -106,3 +150,33 @@ def test_a_mistake_is_said_in_words_of_everyday(said, words, text):
     code, said_text = said(*words)
     assert code == 2
     assert text in said_text
+
+
+def test_data_that_changed_gets_a_folder_of_its_own(folder, said):
+    answers = ("--model", "scripted", "--model-args", "answer=Paris")
+    rows = folder / "capitals.csv"
+    found = []
+    for city in ("Paris", "Lyon", "Paris", "Nice", "Lyon"):
+        rows.write_text(f"question;answer\nof France?;{city}\n")
+        code, shown = said("run", "capitals.csv", *answers)
+        assert not code
+        found.append(shown.partition("run folder: ")[2].split()[0])
+    first = found[0]
+    assert found == [first, f"{first}-2", first, f"{first}-3", f"{first}-2"]
+    for at, score in ((first, 1.0), (f"{first}-2", 0.0), (f"{first}-3", 0.0)):
+        results = json.loads((folder / at / "results.json").read_text())["results"]
+        assert results["capitals"]["score"] == score
+    rows.write_text("question;answer\nof France?;Toulouse\n")
+    code, shown = said("run", "capitals.csv", *answers, "-o", first)
+    assert code == 2
+    assert "holds another run" in shown
+    code, shown = said("run", first)
+    assert code == 2
+    assert "the data of capitals" in shown
+
+
+def test_predictions_are_scored_for_an_exam_by_either_name_of_the_option(folder, said):
+    (folder / "capitals.csv").write_text("question;answer\nof France?;Paris\n")
+    (folder / "given.jsonl").write_text('"Paris"\n')
+    for option in ("--dataset", "--tasks", "-t"):
+        assert "1.0000" in said("evaluate", option, "capitals.csv", "--predictions", "given.jsonl")[1]

@@ -154,6 +154,29 @@ def test_mode_infer_records_and_mode_eval_grades_what_was_recorded(invoke, folde
     assert scores == {"part_0": 50.0, "part_1": 50.0}
 
 
+@pytest.mark.parametrize(
+    "typed, words",
+    [
+        (["--fail-under", "sums=0.5"], "--fail-under has no effect with --mode eval"),
+        (["--output-format", "aisbench"], "--output-format has no effect with --mode eval"),
+        (["--precision", "0.1"], "--precision has no effect with --mode eval"),
+        (["--budget-tokens", "5"], "--budget-tokens has no effect with --mode eval"),
+    ],
+)
+def test_what_concerns_asking_is_refused_where_nobody_is_asked(invoke, folder, typed, words):
+    code, _, err = invoke("run", "sums_gen.py", "--mode", "eval", "-w", "out", *typed)
+    assert code == 2
+    assert words in err
+
+
+def test_a_command_that_is_typed_once_more_to_grade_may_name_the_model_s_arguments(invoke, folder):
+    invoke("run", "sums_gen.py", *SCRIPTED, "-m", "infer", "-w", "out", "--output-format", "aisbench")
+    code, _, err = invoke("run", "sums_gen.py", *SCRIPTED, "-m", "eval", "-w", "out")
+    assert code == 0
+    assert "--model-args has no effect with --mode eval" in err
+    assert "did you mean 'eval'" in invoke("run", "sums_gen.py", "-m", "evl", "-w", "out")[2]
+
+
 def _predictions(folder, time, lines):
     place = folder / "W" / time / "predictions" / "m"
     place.mkdir(parents=True)
@@ -276,3 +299,27 @@ def test_what_a_file_of_rows_has_not_is_refused(folder, wrong):
 
 def test_other_commands_say_what_an_option_is_here(invoke, folder):
     assert "here it is --tasks, of proctor run" in invoke("show", "--datasets", "x")[2]
+
+
+@pytest.mark.parametrize("part", ["meta-path", "data-type", "infer-method"])
+def test_what_says_something_of_no_file_is_refused(invoke, folder, part):
+    code, _, err = invoke("run", *SCRIPTED, "--datasets", "sums_gen", f"--custom-dataset-{part}", "gen")
+    assert code == 2
+    assert f"--custom-dataset-{part} belongs to --custom-dataset-path" in err
+
+
+def test_a_custom_dataset_that_is_not_there(invoke, folder):
+    code, _, err = invoke("run", *SCRIPTED, "--custom-dataset-path", "nothere.jsonl")
+    assert code == 2
+    assert "there is no file 'nothere.jsonl'" in err
+
+
+def test_a_rehearsal_asks_no_server_for_the_name_of_its_model(invoke, folder):
+    (folder / "served.py").write_text(
+        "from ais_bench.benchmark.models import VLLMCustomAPIChat\n"
+        "models = [dict(type=VLLMCustomAPIChat, abbr='m', path='', model='', host_port=1)]"
+    )
+    code, out, err = invoke("run", "sums_gen.py", "--models", "served.py", "--dry-run")
+    assert code == 0, err
+    assert "2 requests to" in out
+    assert "is called after the model, which is not known" in err

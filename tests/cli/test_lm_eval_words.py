@@ -42,10 +42,18 @@ def ours(*words):
         ("--tasks=a --limit=3", "--tasks a --limit 3"),
         ("--tasks a -- --tasks b c", "--tasks a -- --tasks b c"),
         ("--unknown x y", "--unknown x y"),
+        ("--output_path out", "--output out"),
+        ("-o runs/x.json", "--output runs/x"),
     ],
 )
 def test_words_become_ours(given, wanted):
     assert ours(*given.split()) == wanted.split()
+
+
+def test_a_file_of_results_becomes_a_folder_and_says_so():
+    (note,) = in_our_words(["--output_path", "runs/x.json"]).notes
+    assert "runs/x for runs/x.json" in note
+    assert "--output-format lm-eval" in note
 
 
 @pytest.mark.parametrize(
@@ -55,6 +63,7 @@ def test_words_become_ours(given, wanted):
         ("--hf_hub_log_args a=b", "--hf_hub_log_args"),
         ("--fewshot_as_multiturn maybe", "--fewshot_as_multiturn is 'maybe'"),
         ("--tasks", "requires an argument"),
+        ("--system_instruction --limit 1", "'--system_instruction' requires an argument"),
         ("--verbosity LOUD", "--verbosity is 'LOUD'"),
         ('--metadata {"a":1} b=2', "JSON and more"),
         ("--config nowhere.yaml", "cannot be read"),
@@ -112,6 +121,9 @@ def test_a_file_says_what_the_command_line_does_not(tmp_path, monkeypatch):
         ({"wandb_args": {"project": "x"}}, "--wandb_args"),
         ({"log_samples": "perhaps"}, "true or false"),
         ({"tasks": [{"task": "x"}]}, "not a list of names"),
+        ({"system_instruction": ["a"]}, "system_instruction of .*c.yaml is a list"),
+        ({"model": ["dummy"]}, "model of .*c.yaml is a list"),
+        ({"output_path": {"a": 1}}, "output_path of .*c.yaml is a dict"),
     ],
 )
 def test_keys_of_a_file_are_honoured_or_refused(tmp_path, change, message):

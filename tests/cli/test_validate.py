@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from proctor.cli.__main__ import main
+
 GOOD = "task: good\ntest_split: test\ndataset_path: json\noutput_type: generate_until\ndoc_to_text: '{{q}}'\ndoc_to_target: '{{a}}'\n"
 
 
@@ -59,3 +61,35 @@ def test_a_table_is_an_exam_whose_columns_are_looked_at(invoke, folder):
     assert "nothing says which column of the table is asked" in err
     assert "its columns are 'x', 'y'" in err
     assert "2 files, 1 problem" in err
+
+
+RUN = "model: dummy\ntasks: [samples.science]\n"
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (RUN, "1 file, 0 problems"),
+        (f"{RUN}limt: 3\n", "a run file has no field 'limt' (run.yaml:3:1"),
+        (RUN.replace("science", "sciense"), "there is no exam 'samples.sciense'"),
+        (f"{RUN}overrides: {{num_demo: 3}}\n", "num_demo"),
+    ],
+)
+@pytest.mark.parametrize("named", ["run.yaml", "."])
+def test_the_file_of_a_run_is_read_as_one(tmp_path, monkeypatch, capsys, text, said, named):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.yaml").write_text(text)
+    assert main(["validate", named]) == (0 if text == RUN else 2)
+    assert said in capsys.readouterr().err
+
+
+def test_runs_in_a_folder_of_exams_are_no_exams(tmp_path, capsys):
+    run = tmp_path / "runs" / "one"
+    run.mkdir(parents=True)
+    (run / "run.yaml").write_text(f"{RUN}exams:\n  e:\n    field_spec: {{input: a}}\n")
+    (tmp_path / "rows.jsonl").write_text('{"a": "b", "t": "c"}\n')
+    (tmp_path / "t.yaml").write_text(
+        "task: t\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"
+        'output_type: generate_until\ndoc_to_text: "{{a}}"\ndoc_to_target: "{{t}}"\n'
+    )
+    assert main(["validate", str(tmp_path)]) == 0, capsys.readouterr().err

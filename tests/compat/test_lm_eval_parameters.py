@@ -80,6 +80,27 @@ assert found["whole"][0]["resps"] == [[-2.5]] and found["whole"][0]["filtered_re
 made = simple_evaluate(Mine(), tasks=["writes"], task_manager=manager, predict_only=True, log_samples=False)
 assert len(made["samples"]["writes"]) == 3
 """,
+    "choices that are not scored have no documents": """
+made = simple_evaluate(Mine(), tasks=["picks", "writes"], task_manager=manager, predict_only=True)
+assert set(made["results"]["picks"]) == {"name", "alias", "sample_len"} and made["results"]["picks"]["sample_len"] == 0
+assert made["n-samples"]["picks"]["effective"] == 0 and made["results"]["writes"]["bypass,none"] == 999
+""",
+    "results say what they say there": """
+made = simple_evaluate(Mine(), tasks=["writes"], task_manager=manager, limit=2, log_samples=False)
+assert made["config"]["limit"] == 2 and isinstance(made["config"]["limit"], int)
+tracked = {"model_source", "model_name", "chat_template", "total_evaluation_time_seconds", "task_hashes"}
+assert not tracked & set(made), set(made)
+assert not {"config", "git_hash", "date", *tracked} & set(evaluate(Mine(), manager.load(["writes"])))
+""",
+    "registries know what is here, and what was registered": """
+from lm_eval.api.registry import MODEL_REGISTRY, higher_is_better_registry, metric_agg_registry, model_registry
+assert model_registry is MODEL_REGISTRY and {"hf", "dummy", "gguf", "mine"} <= set(model_registry)
+assert model_registry["mine"] is Mine and model_registry["dummy"].__name__ == "DummyLM"
+assert metric_agg_registry["acc"].__name__ == "mean" and higher_is_better_registry["brier_score"] is False
+""",
+    "demos are not counted below zero": """
+assert "-1" in refused(lambda: simple_evaluate(Mine(), tasks=["writes"], task_manager=manager, num_fewshot=-1))
+""",
     "documents are chosen in one way": """
 assert "both" in refused(lambda: simple_evaluate(Mine(), tasks=["writes"], limit=1, samples={"writes": [0]}))
 loaded = manager.load(["writes"])

@@ -62,3 +62,34 @@ def test_functions_become_streams():
 def test_a_list_of_rows_becomes_a_stream():
     streams = MultiStream({"train": [{"a": 1}], "test": ListStream([])})
     assert list(streams["train"]) == [{"a": 1}]
+
+
+def test_lists_in_rows_are_copied_where_somebody_says_so():
+    def made():
+        yield {"n": made.kept}
+
+    made.kept = [1]
+    for streams in (
+        MultiStream.from_iterables({"a": [{"n": [1]}]}, copying=True),
+        MultiStream.from_generators({"a": made}, copying=True),
+    ):
+        for row in streams["a"]:
+            row["n"].append(2)
+        assert list(streams["a"]) == [{"n": [1]}]
+        streams.set_copying(False)
+        for row in streams["a"]:
+            row["n"].append(2)
+        assert list(streams["a"]) == [{"n": [1, 2]}]
+
+
+def test_rows_are_made_once_where_somebody_says_so():
+    calls = []
+
+    def made():
+        calls.append(1)
+        yield {"n": len(calls)}
+
+    assert [list(MultiStream.from_generators({"a": made}, caching=True)["a"]) for _ in "ab"] == [[{"n": 1}], [{"n": 2}]]
+    streams = MultiStream.from_generators({"a": made})
+    streams.set_caching(True)
+    assert [list(streams["a"]) for _ in "ab"] == [[{"n": 3}], [{"n": 3}]]

@@ -92,3 +92,11 @@ def test_the_policy_is_that_of_the_engine_that_answers():
 def test_what_is_no_map(text):
     with settings.context(engine_map=text), pytest.raises(SettingsError, match="not a model=engine|no model=engine"):
         engine_map()
+
+
+def test_programs_that_are_tried_out_get_unitxts_mock_tokens():
+    engine = CrossProviderInferenceEngine(model="m", provider="open-ai")
+    with settings.context(mock_inference_mode=True):
+        assert engine.infer([{"source": "x"}]) == ["x"]
+        (tokens,) = engine.infer_log_probs([{"source": "x"}])
+    assert tokens == [{"text": "[[10]]", "logprob": -1.0, "top_tokens": [{"text": "[[10]]", "logprob": -1.0}]}]

@@ -32,7 +32,7 @@ FIT = [
     ("stop", "\n"),
     ("stop", ("\n", "Q:")),
     ("frequency_penalty", -0.5),
-    ("what_only_one_engine_knows", object()),
+    ("what_only_one_engine_knows", {"a": 1}),
 ]
 
 

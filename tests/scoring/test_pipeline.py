@@ -20,6 +20,7 @@ from proctor.scoring.intervals import wilson
 from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, ReductionInstanceMetric
 from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
 from proctor.scoring.metrics.f1 import F1Fast, F1Resampler
+from proctor.scoring.metrics.strings import TokenOverlap
 from proctor.scoring.metrics_list import MetricsList
 from proctor.scoring.pipeline import (
     MetricScorers,
@@ -617,3 +618,79 @@ FITTING = [{"options": ["a"]}] * 2
 def test_nothing_is_cut_where_columns_do_not_fit(processor, columns):
     with pytest.raises(ValueError, match="zip"):
         process(columns, [processor])
+
+
+class Shouting(InstanceMetric):
+    """A metric that says whatever its factor says."""
+
+    factor: float = 1.0
+    reduction_map = {"mean": ["volume"]}
+
+    def compute(self, references, prediction, task_data):
+        return {"volume": self.factor}
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "metrics.f1_weighted",
+        "metrics.bleu",
+        "metrics.wer",
+        "metrics.squad",
+        "metrics.max_f1_binary",
+        "metrics.max_accuracy_binary",
+        "metrics.ner",
+        "metrics.relaxed_correctness",
+        "metrics.websrc_squad_f1",
+        "metrics.f1_micro_multi_label",
+        "metrics.accuracy",
+    ],
+)
+def test_where_no_answer_came_no_metric_is_at_fault(metric):
+    failed = Failure("engine", "no answer", retryable=True)
+    grade = apply_metrics(Columns([failed] * 3, [["a"]] * 3, [{}] * 3), [metric])
+    assert math.isnan(grade.scores["score"])
+    assert (grade.scores["num_of_instances"], len(grade.failures), grade.metric_failures) == (0, 3, {})
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [Accuracy(ci_scores=["accurcy"]), TokenOverlap(ci_scores=["f1", "accurcy"], reduction_map={"max": ["f1"]})],
+)
+def test_an_interval_of_a_score_that_there_is_not_is_refused_by_name(metric):
+    grade = apply_metrics(Columns(["a", "b"], [["a"]] * 2, [{}] * 2), [metric])
+    (why,) = [failure.message for failure in grade.metric_failures.values()]
+    assert "has no score 'accurcy' to give an interval" in why
+
+
+def test_instance_scores_stand_in_unitxts_order():
+    columns = Columns(["a", "b"], [["a"]] * 2, [{}] * 2)
+    assert list(apply_metrics(columns, ["metrics.accuracy"]).instance_scores) == ["accuracy", "score_name", "score"]
+    assert list(apply_metrics(columns, ["metrics.token_overlap"]).instance_scores)[-2:] == ["score", "score_name"]
+
+
+def test_a_score_that_two_metrics_have_is_told_of_once(heard):
+    columns = Columns(["a b", "b"], [["a"], ["b"]], [{}] * 2)
+    two = [Shouting(main_score="volume"), Shouting(main_score="volume", factor=2.0)]
+    for _ in "ab":
+        assert apply_metrics(columns, two).scores["volume"] == 1.0
+    assert [record.getMessage() for record in heard.records] == [
+        (
+            "several metrics (Shouting, Shouting) have a score 'volume', and that of the first is listed; "
+            "give the others a score_prefix"
+        )
+    ]
+    heard.clear()
+    apply_metrics(columns, [two[0], Shouting(main_score="volume", score_prefix="x_")])
+    apply_metrics(columns, ["metrics.accuracy", "metrics.accuracy[n_resamples=10]"])
+    assert not heard.records
+
+
+def test_a_metric_that_a_program_derives_sees_the_task():
+    def compute(self, references, prediction, task_data):
+        return TokenOverlap.compute(self, [task_data["instruction"]], prediction, task_data)
+
+    derived = type("Leaking", (TokenOverlap,), {"compute": compute, "__module__": "a_program"})
+    grade = apply_metrics(Columns(["be nice"], [["x"]], [{"instruction": "Be nice."}]), [derived()])
+    assert grade.scores["f1"] == 1.0
+    assert not TokenOverlap.reads_task_data

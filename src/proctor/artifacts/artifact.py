@@ -381,6 +381,8 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
+        for check in class_checks:
+            check(cls)
         registry.register(cls)
 
 
@@ -434,6 +436,9 @@ def log_deprecation(message: str) -> None:
     if _warns_of_deprecations:
         warnings.warn(message, DeprecationWarning, stacklevel=3)
 
+
+class_checks: list[Callable[[type], None]] = []
+"""What is asked about every class of artifacts that is made, before it is known: each may refuse it."""
 
 _warns_of_deprecations = False
 

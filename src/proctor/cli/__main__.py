@@ -128,7 +128,7 @@ def _run(arguments: list[str]) -> int:
 
 def _with_command(arguments: list[str]) -> list[str]:
     """Return arguments that begin with a command; options alone are those of ``run``, as in lm-eval and AISBench."""
-    is_bare = len(arguments) > 1 and arguments[0].startswith("-") and arguments[0] not in _OPTIONS_OF_ALL
+    is_bare = bool(arguments) and arguments[0].startswith("-") and arguments[0] not in _OPTIONS_OF_ALL
     return ["run", *arguments] if is_bare else arguments
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from proctor.dialects.aisbench.work_dir import write_predictions, write_results
 from proctor.errors import OutputError
+from proctor.exchange.aisbench_files import write_predictions, write_results
 from proctor.ir import Failure
 from proctor.running.exporting import ExportedRun
 from proctor.running.log import ResponseLog

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 
 
 @click.command("evaluate", cls=ProctorCommand)
-@click.option("--dataset", required=True, help="Any exam: its name or file, or card=…,template=….")
+@click.option(
+    "--dataset",
+    "--tasks",
+    "-t",
+    "dataset",
+    required=True,
+    metavar="EXAM",
+    help="Any exam: its name or file, or card=…,template=….",
+)
 @click.option(
     "--predictions",
     required=True,

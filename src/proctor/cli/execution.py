@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import FAILURES, is_quiet, say, show, warn
 from proctor.cli.exam_options import say_what_has_no_effect
+from proctor.errors import EngineError
 
 if TYPE_CHECKING:
     from proctor.cli.thresholds import Threshold
@@ -67,12 +68,8 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         origin: Who says what the model is; by default the user.
     """
     from proctor.cli.exporters import exporter
-    from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.exporting import ExportedRun
-    from proctor.running.progress import SilentObserver, observer_for
-    from proctor.running.progress_file import ProgressFileObserver
-    from proctor.running.run import run_exams
 
     _check_draws(spec)
     engine, exams = _prepared(spec, execution, origin)
@@ -91,26 +88,67 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         print_requests(exams, console(stderr=True))
     export = exporter(execution.output_format, exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
-    observer = ProgressFileObserver(SilentObserver() if is_quiet() else observer_for(), folder)
+    with closing(placed):
+        result, exams = _asked(spec, execution, exams, placed, folder)
+        for path in export(ExportedRun(result, exams, engine, execution.log, spec, placed.facts())):
+            say(f"wrote {path}")
+    return result
+
+
+def _asked(
+    spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine, folder: Path
+) -> tuple[RunResult, list[Exam]]:
+    """Ask an engine, and write into a folder; into the next one where the folder's run had other rows.
+
+    Returns:
+        The results, and the exams as they were asked: samples of them where a precision is wanted.
+
+    Raises:
+        ProctorError: As :func:`run_exams`; :class:`ChangedDataError` where the user chose the folder.
+    """
+    from proctor.errors import ChangedDataError
+    from proctor.running.budget import price_table
+    from proctor.running.progress import SilentObserver, observer_for
+    from proctor.running.progress_file import ProgressFileObserver
+    from proctor.running.run import run_exams
+
+    shown = SilentObserver() if is_quiet() else observer_for()
     asking: dict[str, Any] = {
         "log": execution.log,
         "retry_failed": execution.retry_failed,
         "budget": _budget(engine, execution),
         "prices": price_table(execution.prices) if execution.prices else None,
     }
-    with closing(placed), _saying_how_to_go_on(folder):
-        if spec.precision is not None:
-            drawn = _drawn(exams, placed, spec, asking)
-            exams = [each.part for each in drawn.samples.values()]
-            asking["samples"] = drawn.samples
-        result = run_exams(
-            exams, placed, output=folder, observer=observer, log_samples=spec.log_samples, spec=spec, **asking
-        )
-        if spec.precision is not None and drawn.stopped is not None:
-            result = replace(result, stopped=drawn.stopped)
-        for path in export(ExportedRun(result, exams, engine, execution.log, spec, placed.facts())):
-            say(f"wrote {path}")
-    return result
+    stopped = None
+    if spec.precision is not None:
+        with _saying_how_to_go_on(folder):
+            drawn = _drawn(exams, engine, spec, asking)
+        exams = [each.part for each in drawn.samples.values()]
+        asking["samples"], stopped = drawn.samples, drawn.stopped
+    writing: dict[str, Any] = {"log_samples": spec.log_samples, "spec": spec}
+    while True:
+        try:
+            with _saying_how_to_go_on(folder):
+                observer = ProgressFileObserver(shown, folder)
+                result = run_exams(exams, engine, output=folder, observer=observer, **writing, **asking)
+            return replace(result, stopped=stopped or result.stopped), exams
+        except ChangedDataError as error:
+            if folder in (execution.output, execution.goes_on_in):
+                raise  # the user named it
+            say(f"note: {folder} keeps its results: {error.diagnostics[0].why}")
+            folder = _next_to(folder)
+
+
+def _next_to(folder: Path) -> Path:
+    """Return the folder for a run of the same command on other rows: ``name-2``, then ``name-3``.
+
+    >>> _next_to(Path("runs/smollm2-capitals-5cd0b9a9"))
+    PosixPath('runs/smollm2-capitals-5cd0b9a9-2')
+    """
+    plain, _, number = folder.name.rpartition("-")
+    if len(number) < _DIGEST_DIGITS and number.isdigit():
+        return folder.with_name(f"{plain}-{int(number) + 1}")
+    return folder.with_name(f"{folder.name}-2")
 
 
 def _check_draws(spec: RunSpec) -> None:
@@ -182,8 +220,16 @@ def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         odd = f", of which {failed} cannot be asked about" if failed else ""
         click.echo(f"{exam.name}: {rows} instances{odd}, {requests} requests to {engine.label}")
         unusable += failed
-    say(f"nothing was asked; the run folder would be {_folder_of(spec, execution, exams, engine)}")
+    say(f"nothing was asked; the run folder {_where(spec, execution, exams, engine)}")
     return unusable
+
+
+def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> str:
+    """Return where a run would write; a server that has to name its model first is not asked."""
+    try:
+        return f"would be {_folder_of(spec, execution, exams, engine)}"
+    except EngineError as error:
+        return f"is called after the model, which is not known: {error.diagnostics[0].what}"
 
 
 def _folder_of(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> Path:

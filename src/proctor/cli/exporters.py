@@ -30,7 +30,7 @@ def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
         return write_lm_eval
     if name == "aisbench":
         from proctor.cli.aisbench_files import write_aisbench
-        from proctor.dialects.aisbench.work_dir import check_configs
+        from proctor.exchange.aisbench_files import check_configs
 
         check_configs(exams)
         return write_aisbench

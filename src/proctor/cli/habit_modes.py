@@ -14,8 +14,8 @@ from proctor.errors import UnknownArtifactError, UsageError
 from proctor.recipes.options import LOOKED_UP, OPTIONS
 
 if TYPE_CHECKING:
-    from proctor.dialects.aisbench.work_dir import WorkDir
     from proctor.recipes.exam import Exam
+    from proctor.runs.work_dir import WorkDir
 
 WORK_DIR = Path("outputs/default")
 """Where AISBench and OpenCompass work unless ``--work-dir`` says otherwise."""
@@ -63,7 +63,7 @@ def look_back(
         output: The work folder.
         printed: How to print results.
     """
-    from proctor.dialects.aisbench.work_dir import PREDICTIONS, RESULTS, WorkDir
+    from proctor.runs.work_dir import PREDICTIONS, RESULTS, WorkDir
 
     folder = output or WORK_DIR
     if _is_own_run(folder) and (habits.mode == "viz" or not (folder / PREDICTIONS).is_dir()):
@@ -197,7 +197,7 @@ def _models(work: WorkDir, habits: Habits, options: Mapping[str, Any]) -> list[s
 
 
 def _results(work: WorkDir, model: str, exams: Sequence[Exam]) -> dict[str, dict[str, Any]]:
-    from proctor.dialects.aisbench.work_dir import grade_predictions
+    from proctor.exchange.aisbench_files import grade_predictions
     from proctor.running.judging import judges_through
     from proctor.running.run import entry_of, group_entries, in_its_order
 

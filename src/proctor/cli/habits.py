@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,8 +17,10 @@ import click
 from proctor.cli import lm_eval_words
 from proctor.cli.commands import TYPED, ProctorCommand
 from proctor.cli.error_reporting import say
-from proctor.dialects.aisbench.flags import MODES, Flag, flag, mode_of, refusal
+from proctor.dialects.aisbench.flags import MODES, flag, mode_of, refusal
+from proctor.dialects.foreign_flags import Flag
 from proctor.errors import UsageError
+from proctor.slips import slips
 
 _KEY = "proctor.habits"
 _FILES = (".py", ".yaml", ".yml")
@@ -124,7 +127,7 @@ def in_our_words(arguments: Sequence[str]) -> tuple[list[str], Habits]:
 def _foreign(name: str, following: Sequence[str]) -> Flag | None:
     """Return the foreign option of a name; ``-m infer`` and ``-a vllm`` are foreign by what follows."""
     following_word = following[0] if following else ""
-    if name == "-m" and following_word in _MODE_WORDS:
+    if name == "-m" and (following_word in _MODE_WORDS or slips(following_word, MODES)):
         return flag("--mode")
     if name == "-a" and following_word in _ACCELERATORS:
         return flag("--accelerator")
@@ -240,6 +243,10 @@ def _plain(value: Any) -> Any:
     return value[1:-1] if is_quoted else value
 
 
+CUSTOM_DATASET = ("path", "meta-path", "data-type", "infer-method")
+"""What ``--custom-dataset-…`` says of a file."""
+
+
 def custom_task(habits: Habits, project: str) -> str | None:
     """Return the task that ``--custom-dataset-path`` and its companions mean; ``None`` where none is named.
 
@@ -260,5 +267,7 @@ def custom_task(habits: Habits, project: str) -> str | None:
             name = next(iter(given)).replace("_", "-")
             raise UsageError(f"--custom-dataset-{name} belongs to --custom-dataset-path")
         return None
+    if not Path(path).is_file():
+        raise UsageError(f"there is no file '{path}'", path="--custom-dataset-path")
     listed = ",".join(f"{key}={value}" for key, value in {**given, "project": project}.items())
     return f"{path}[{listed}]"

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from proctor.dialects.lm_eval.flags import Flag, flag
+from proctor.dialects.foreign_flags import Flag
+from proctor.dialects.lm_eval.flags import flag
 from proctor.errors import UsageError
 
 _LETTERS = frozenset({"-M", "-E", "-C", "-b", "-c", "-x", "-v"})
@@ -82,7 +83,11 @@ def _found(word: str, left: Sequence[str], all_words: Sequence[str]) -> Flag | N
         return flag("--log_samples")
     if name in _LETTERS:
         return flag(name)
-    return flag(name) if name.startswith("--") else flag({"-t": "--tasks", "-a": "--model_args"}.get(name, ""))
+    return flag(name) if name.startswith("--") else flag(_ALSO_OURS.get(name, ""))
+
+
+_ALSO_OURS = {"-t": "--tasks", "-a": "--model_args", "-o": "--output_path"}
+"""Letters that are ours, too, before values that lm-eval reads in a way of its own."""
 
 
 def _values(found: Flag, left: list[str], name: str) -> list[str]:
@@ -91,7 +96,7 @@ def _values(found: Flag, left: list[str], name: str) -> list[str]:
     if found.takes == "nothing":
         return taken
     if found.takes == "one":
-        if not left:
+        if not left or _is_option(left[0]):
             raise UsageError(f"option '{name}' requires an argument")
         return [left.pop(0)]
     while left and _belongs(found, left[0], is_first=not taken):
@@ -101,6 +106,10 @@ def _values(found: Flag, left: list[str], name: str) -> list[str]:
     if not taken and found.takes != "perhaps":
         raise UsageError(f"option '{name}' requires an argument")
     return taken
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("--") and word[2:3].isalpha() and " " not in word
 
 
 def _belongs(found: Flag, word: str, *, is_first: bool) -> bool:
@@ -136,6 +145,8 @@ def _ours(found: Flag, given: list[str], notes: list[str]) -> list[str]:
     if found.does == "nothing":
         notes.append(f"{found.name} has no effect here: {found.note}")
         return []
+    if found.name == "--output_path":
+        return _output(given[0], notes)
     if (own := _READERS.get(found.name)) is not None:
         return own(given)
     return [word for value in given for word in (found.ours, value)] if given else [found.ours]
@@ -161,6 +172,16 @@ def _chat_template(given: list[str]) -> list[str]:
     if is_on is False:
         return []
     return ["--apply-chat-template", "--model-args", f'chat_template="{given[0]}"']
+
+
+def _output(given: str, notes: list[str]) -> list[str]:
+    """Return the run folder; lm-eval takes a name that ends in ``.json`` for the beginning of a file's."""
+    place = Path(given)
+    if place.suffix != ".json":
+        return ["--output", given]
+    folder = place.with_suffix("")
+    notes.append(f"a run is a folder: {folder} for {place}; --output-format lm-eval writes lm-eval's files into it")
+    return ["--output", str(folder)]
 
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")

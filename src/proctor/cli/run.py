@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,17 +14,17 @@ from proctor.cli.completion import complete_models, complete_tasks
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
-from proctor.cli.habits import Habits, HabitsCommand, current_habits, custom_task, hub_model
+from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
+from proctor.cli.named_exams import exams_or_run
 from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
 from proctor.errors import UsageError
-from proctor.safe_files import opened
 
 if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
 
 
 @click.command("run", cls=HabitsCommand)
-@click.argument("spec", required=False, metavar="[RUN.yaml|CONFIG.py]", type=click.Path(exists=True, path_type=Path))
+@click.argument("named", nargs=-1, metavar="[EXAM...|RUN.yaml|CONFIG.py]", shell_complete=complete_tasks)
 @click.option(
     "--model",
     "-m",
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME,…",
     shell_complete=complete_tasks,
-    help="Exams, suites, recipes, files (see proctor ls).",
+    help="Exams, suites, recipes, files (see proctor ls); the same as naming them without an option.",
 )
 @click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
 @click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
@@ -107,14 +105,15 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
 @quiet_option
 @exam_options
-def command(spec: Path | None, **options: Any) -> int:
+def command(named: tuple[str, ...], **options: Any) -> int:
     """Let a model sit exams, and print its scores.
 
-    RUN.yaml (or a run folder) repeats a run, or goes on with one that was stopped. CONFIG.py is a config of
-    OpenCompass or AISBench: its models sit its datasets.
+    EXAM is the name of an exam or suite, a recipe (card=…,template=…), or a file. RUN.yaml (or a run folder) repeats
+    a run, or goes on with one that was stopped. CONFIG.py is a config of OpenCompass or AISBench: its models sit its
+    datasets.
 
     \b
-    proctor run --model smollm2 --tasks samples
+    proctor run samples --model smollm2
     proctor run --model openai --model-args model=m,base_url=http://127.0.0.1:8000/v1 --tasks samples.science
     \b
     Options of AISBench and OpenCompass (--models, --datasets, --mode, --hf-path …) mean what they mean there, and
@@ -124,6 +123,8 @@ def command(spec: Path | None, **options: Any) -> int:
 
     habits = current_habits()
     _check_places(options)
+    spec, exams = exams_or_run(named)
+    options["tasks"] = (*exams, *options["tasks"])
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}
     options["fail_under"] = parsed(options["fail_under"])
     execution = Execution(
@@ -132,6 +133,7 @@ def command(spec: Path | None, **options: Any) -> int:
     options = read_options(options)
     options = _in_habit(habits, options)
     if habits["--search"] or habits.mode in ("eval", "judge", "viz"):
+        _refuse_what_asks(habits)
         return _without_asking(spec, habits, options, execution.output, mine)
     if habits.mode == "infer":
         options["predict_only"] = True
@@ -151,8 +153,6 @@ def _run_one(
 ) -> int:
     from proctor.running.spec import RunSpec
 
-    if spec is not None and spec.is_file():
-        _check_run_file(spec)
     if spec is None:
         wanted, origin = spec_of_options(options), origin_of_typed(options)
     else:
@@ -165,28 +165,6 @@ def _run_one(
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
         result = run_spec(wanted, execution, origin)
     return conclude(result, thresholds=execution.fail_under, **printed)
-
-
-_RUN_FILES = frozenset({".yaml", ".yml", ".json", ""})
-_KEYS_OF_RUNS = re.compile(r"^[\"']?(model|tasks|schema_version)[\"']?\s*:", re.MULTILINE)
-_LOOKED_AT = 65_536  # bytes of a file: its first keys
-
-
-def _check_run_file(path: Path) -> None:
-    """See to it that a file that is named without an option repeats a run, and is not itself an exam.
-
-    Raises:
-        UsageError: It is a table, a task file, or something else that is asked with ``--tasks``.
-    """
-    with opened(path) as file:
-        start = file.read(_LOOKED_AT).decode("utf-8", "replace")
-    if path.suffix.lower() in _RUN_FILES and (path.suffix in (".json", "") or _KEYS_OF_RUNS.search(start)):
-        return
-    raise UsageError(
-        f"{path} is not the file of a run",
-        why="what is named without an option repeats a run (run.yaml), or is a config of OpenCompass or AISBench (.py)",
-        hint=f"exams are named behind --tasks: proctor run --model smollm2 --tasks {shlex.quote(str(path))}",
-    )
 
 
 def _check_places(options: Mapping[str, Any]) -> None:
@@ -226,7 +204,7 @@ def _in_habit(habits: Habits, options: dict[str, Any]) -> dict[str, Any]:
     options = hub_model(habits, options)
     if habits["--reuse"] and habits.mode in ("all", "infer"):
         say("note: --reuse has no effect here: the same command goes on, and asks only what the response log lacks")
-    if (habits["--custom-dataset-path"] or habits["--custom-dataset-data-type"]) is not None:
+    if any(habits[f"--custom-dataset-{each}"] is not None for each in CUSTOM_DATASET):
         project = _project_of(habits, options)
         say(f"note: the prompt is that of {project}; [project=…] behind the file's name in --tasks chooses another")
         options["tasks"] = (*options["tasks"], custom_task(habits, project))
@@ -240,6 +218,33 @@ def _project_of(habits: Habits, options: dict[str, Any]) -> str:
     names = {name.partition("::")[0] for name in (*habits.models, options["model"] or "")}
     found = [each.source for each in config_entries().values() if each.kind == MODEL and each.name in names]
     return "aisbench" if "aisbench" in found and "opencompass" not in found else "opencompass"
+
+
+def _refuse_what_asks(habits: Habits) -> None:
+    """See to it that nothing is typed which has to do with asking a model, or with writing a run.
+
+    Raises:
+        UsageError: It is.
+    """
+    from proctor.recipes.options import LOOKED_UP, OPTIONS
+
+    context = click.get_current_context()
+    for each in context.command.params:
+        is_typed = context.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE
+        if not is_typed or each.name in {*OPTIONS, *LOOKED_UP, *_LOOKING_BACK}:
+            continue
+        what = f"{each.opts[0]} has no effect with " + ("--search" if habits["--search"] else f"--mode {habits.mode}")
+        if each.name not in _OF_ENGINES:
+            raise UsageError(what, why="no model is asked, and no run is written", hint="leave it out")
+        say(f"note: {what}: no model is asked")
+
+
+_OF_ENGINES = frozenset(("model_args", "max_concurrency", "batch_size"))
+"""What a command that is typed once more for another mode still says of the model."""
+_LOOKING_BACK = frozenset(
+    ("named", "model", "tasks", "output", "trust_code", "allow", "allow_failures", "every_score", "as_json", "quiet")
+)
+"""What concerns those who only look at what is there, beside the options of exams."""
 
 
 def _without_asking(

@@ -16,8 +16,10 @@ from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.resolve import configs_of
 from proctor.dialects.aisbench.run_sections import idle_sections
-from proctor.dialects.aisbench.summary import SummaryTable, named_summarizer, summary_of, summary_of_datasets
-from proctor.errors import Diagnostic, OutputError, ProctorError, UsageError
+from proctor.dialects.aisbench.summary import named_summarizer, summary_of, summary_of_datasets
+from proctor.dialects.aisbench.validate import problems_of_models
+from proctor.errors import Diagnostic, OutputError, ProctorError, UsageError, ValidationError
+from proctor.results.summary_table import SummaryTable
 
 if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
@@ -189,6 +191,8 @@ def _specs(path: Path, options: dict[str, Any], named: Sequence[str] = ()) -> di
         return {
             each.rpartition("::")[2]: spec_of_options({**options, "model": each, "tasks": tasks}) for each in chosen
         }
+    if problems := problems_of_models(path):
+        raise ValidationError(problems)
     models = find_models(str(path)) or []
     if not models:
         raise UsageError(
@@ -206,6 +210,8 @@ def _write_summary(table: SummaryTable | None, results: Mapping[str, RunResult],
     from proctor.safe_files import write_text
 
     folder = output or next(iter(results.values())).output
+    for note in table.notes if table is not None else ():
+        say(f"note: {note}")
     if table is None or folder is None:
         return
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,9 +36,11 @@ def command(
     """
     if as_json + steps + fingerprint > 1 and not (as_json and fingerprint):
         raise UsageError("--steps cannot be combined with --json or --fingerprint", hint="each shows something else")
-    exams = find_exams([name for text in tasks for name in split_names(text)], options)
+    names = [name for text in tasks for name in split_names(text)]
+    exams = find_exams(names, options)
     say_what_has_no_effect(exams)
     say_effects(exams)
+    _say_what_a_run_refuses(names, exams)
     if fingerprint:
         _print_fingerprints(exams, as_json=as_json)
         return
@@ -58,6 +61,19 @@ def command(
         return
 
     print_requests(exams, console(), docs, skip)
+
+
+def _say_what_a_run_refuses(names: Iterable[str], exams: Iterable[Exam]) -> None:
+    """Say what keeps exams from being run or scored, and models of their files from being asked."""
+    from proctor.cli.error_reporting import say
+
+    found = [problem for exam in exams for problem in exam.problems()]
+    if configs := {Path(file) for name in names if (file := name.partition("::")[0]).endswith(".py")}:
+        from proctor.dialects.aisbench.validate import problems_of_models
+
+        found += [problem for path in configs if path.is_file() for problem in problems_of_models(path)]
+    for text in dict.fromkeys(map(str, found)):
+        say(f"note: proctor run refuses this: {text}")
 
 
 def _print_fingerprints(exams: Iterable[Exam], *, as_json: bool) -> None:

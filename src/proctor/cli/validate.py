@@ -24,12 +24,13 @@ _MOST_SHOWN = 200  # problems for people to read, who mend the first ones first;
 def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tuple[str, ...], as_json: bool) -> int:
     """Read task files (YAML), configs (Python) and artifacts (JSON); report every problem with file, line and hint.
 
-    PATH is a file or a folder; nothing is run and no data is loaded, but the columns of a table (CSV, JSONL, parquet)
-    are looked at. Of a file, it says what its exams would do besides being exams: read files, ask servers, send keys.
-    The exit code is 2 where there are problems.
+    PATH is a file or a folder, of a run, too; nothing is run and no data is loaded, but the columns of a table (CSV,
+    JSONL, parquet) are looked at. Of a file, it says what its exams would do besides being exams: read files, ask
+    servers, send keys. The exit code is 2 where there are problems.
     """
     from proctor.cli.exam_options import split_names
     from proctor.dialects.tables.reader import is_table
+    from proctor.running.run_files import is_run
 
     if not paths and not tasks:
         raise UsageError("no file is named", hint="proctor validate FILE, or --tasks NAME")
@@ -39,7 +40,10 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
     if names:
         count, problems = _check_named(names, include_paths)
     for path in paths:
-        files, found = _check_table(path) if is_table(str(path)) else _check(path)
+        if is_run(path):
+            files, found = 1, _problems_of_run(path)
+        else:
+            files, found = _check_table(path) if is_table(str(path)) else _check(path)
         count += files
         problems.extend(found)
     if as_json:
@@ -66,6 +70,17 @@ def _check_table(path: Path) -> tuple[int, list[Diagnostic]]:
         return 1, [problem for exam in resolve_tasks([str(path)]) for problem in exam.problems()]
     except ProctorError as error:
         return 1, list(error.diagnostics)
+
+
+def _problems_of_run(path: Path) -> list[Diagnostic]:
+    """Return what keeps a run from being repeated: in its file, in the exams that it names."""
+    from proctor.dialects.run_file import exams_of_spec
+    from proctor.running.spec import RunSpec
+
+    try:
+        return [problem for exam in exams_of_spec(RunSpec.load(path)) for problem in exam.problems()]
+    except ProctorError as error:
+        return list(error.diagnostics)
 
 
 def _say_effects(path: Path) -> None:

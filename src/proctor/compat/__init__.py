@@ -9,7 +9,7 @@ HELM, where it is installed, runs recipes.
 
 from __future__ import annotations
 
-from proctor.artifacts.artifact import warn_of_deprecations
+from proctor.artifacts.artifact import class_checks, warn_of_deprecations
 from proctor.compat.aliases import Alias, install_alias, uninstall_alias
 
 __all__ = ["Alias", "install", "install_alias", "uninstall"]
@@ -26,7 +26,10 @@ def install() -> None:
     from proctor.compat.lm_eval import LM_EVAL
     from proctor.compat.opencompass import AIS_BENCH, MMENGINE, OPENCOMPASS
     from proctor.compat.unitxt import UNITXT
+    from proctor.compat.unitxt_overrides import refuse_overrides
 
+    if refuse_overrides not in class_checks:
+        class_checks.append(refuse_overrides)
     warn_of_deprecations(True)
     install_alias(UNITXT)
     install_alias(LM_EVAL)
@@ -42,6 +45,7 @@ def uninstall() -> None:
     """Take back :func:`install`."""
     from proctor.compat.hugging_face import uninstall_hugging_face
 
+    class_checks.clear()
     warn_of_deprecations(False)
     uninstall_alias("unitxt")
     uninstall_alias("lm_eval")

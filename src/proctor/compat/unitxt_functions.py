@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import platform
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from importlib.util import find_spec
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.artifacts import Artifact, ArtifactLink, Catalog, LocalCatalog, catalogs, unregister_catalog
 from proctor.artifacts import fetch_artifact as fetch
-from proctor.data.fields import MISSING, deleter, finder, is_subpath, missing_field, setter
+from proctor.data.fields import MISSING, deleter, finder, missing_field, setter
 from proctor.errors import DataError
 from proctor.logs import get_logger
 from proctor.results.unitxt_print import pretty_text
@@ -20,8 +21,6 @@ from proctor.settings import settings
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["is_subpath"]
 
 CATALOG_FOLDER = str(files("proctor") / "catalog")
 """Where the artifacts of this package lie."""
@@ -187,10 +186,17 @@ def get_seed() -> int:
 def get_constants() -> SimpleNamespace:
     """Return names that Unitxt keeps in one place."""
     import proctor
+    from proctor.compat.hugging_face import DATASET_FILE, METRIC_FILE
     from proctor.data.streams import INFERENCE_STREAM, INSTANCE_STREAM
 
     return SimpleNamespace(
         version=proctor.__version__,
+        python=platform.python_version(),
+        codebase_url="https://github.com/IBM/unitxt",
+        website_url="https://www.unitxt.org",
+        dataset_file=DATASET_FILE,
+        metric_file=METRIC_FILE,
+        local_catalog_path=CATALOG_FOLDER,
         package_dir=str(files("proctor")),
         catalog_dir=CATALOG_FOLDER,
         default_catalog_path=CATALOG_FOLDER,

@@ -21,6 +21,7 @@ import yaml
 
 from proctor.data.arrow_rows import ArrowRows
 from proctor.data.bounds import check_file
+from proctor.data.dataset_folders import files_beside_runs
 from proctor.data.fields import Row
 from proctor.data.hub_access import hub_answers
 from proctor.data.parquet_bounds import check_parquet, held_table
@@ -31,6 +32,7 @@ from proctor.foreign_text import parse_json
 from proctor.foreign_yaml import parse_yaml
 from proctor.settings import settings
 
+_LONGEST_REASON = 300  # letters: the library lists every kind of file that it knows
 _BATCH = 1000  # rows made at once: enough that the cost of a call into Arrow does not show
 # Types of datasets whose columns hold encoded bytes, which only that package turns into media.
 _DECODED_FEATURES = ("Image", "Audio", "Video", "Pdf")
@@ -281,7 +283,10 @@ def split_names(dataset: Dataset) -> list[str]:
         return ["train"]
     datasets = library_for(dataset, folder)
     try:
-        return list(datasets.get_dataset_split_names(_place(dataset, folder), dataset.name, revision=dataset.revision))
+        place = _place(dataset, folder)
+        if (beside_runs := _files_beside_runs(place)) is not None:
+            return list(beside_runs)
+        return list(datasets.get_dataset_split_names(place, dataset.name, revision=dataset.revision))
     except _load_errors() as error:
         raise not_found(dataset, error) from error
 
@@ -293,7 +298,7 @@ def rows(dataset: Dataset, split: str) -> Iterator[Row]:
         DatasetNotFoundError: The dataset or the split is neither mapped, nor cached, nor on a hub that can be reached.
     """
     files = _parquet_of(dataset, split)
-    yield from read_parquet(files) if files is not None else _library_split(dataset, split)
+    yield from read_parquet(files) if files is not None else library_split(dataset, split)
 
 
 def held_rows(dataset: Dataset, split: str) -> Sequence[Row]:
@@ -306,7 +311,7 @@ def held_rows(dataset: Dataset, split: str) -> Sequence[Row]:
     if files is not None:
         return _held_parquet(files)
     table = _plain_json_of(dataset, split)
-    return rows_of(_library_split(dataset, split)) if table is None else ArrowRows.of_table(table)
+    return rows_of(library_split(dataset, split)) if table is None else ArrowRows.of_table(table)
 
 
 def _plain_json_of(dataset: Dataset, split: str) -> Any:
@@ -400,8 +405,12 @@ def local_files_in_silence(dataset: Dataset, folder: Path | None) -> Iterator[No
             enable_progress_bars()
 
 
-def _library_split(dataset: Dataset, split: str) -> Any:
-    """Return a split as the ``datasets`` library gives it."""
+def library_split(dataset: Dataset, split: str) -> Any:
+    """Return a split as the ``datasets`` library gives it.
+
+    Raises:
+        DatasetNotFoundError: The library finds no such dataset or split, or cannot read its files.
+    """
     folder = local_folder(dataset.path)
     for path in _local_files(dataset, folder):
         check_file(path, is_json=True if dataset.path == "json" else None)
@@ -409,13 +418,16 @@ def _library_split(dataset: Dataset, split: str) -> Any:
     arguments: dict[str, Any] = {"streaming": True} if dataset.streaming else {"num_proc": dataset.num_proc}
     if settings.disable_hf_datasets_cache:
         arguments["download_mode"] = "force_redownload"
+    place, files = _place(dataset, folder), dataset.data_files
+    if files is None and dataset.data_dir is None:
+        files = _files_beside_runs(place)
     try:
         with local_files_in_silence(dataset, folder):
             return datasets.load_dataset(
-                _place(dataset, folder),
+                place,
                 name=dataset.name,
                 data_dir=dataset.data_dir,
-                data_files=dataset.data_files,
+                data_files=files,
                 revision=dataset.revision,
                 split=split,
                 verification_mode="no_checks",
@@ -435,10 +447,9 @@ def _library_split(dataset: Dataset, split: str) -> Any:
         ) from None
     except _load_errors() as error:
         if str(error).startswith("Unknown split"):
-            known = dataset.data_files if isinstance(dataset.data_files, Mapping) else ()
-            raise DatasetNotFoundError(
-                f"the dataset {dataset} has no split '{split}'", why=str(error), hint=did_you_mean(split, known)
-            ) from None
+            known = split_names(dataset)
+            hint = did_you_mean(split, known) or f"choose one of {', '.join(known)}"
+            raise DatasetNotFoundError(f"the dataset {dataset} has no split '{split}'", hint=hint) from None
         raise not_found(dataset, error) from error
 
 
@@ -456,6 +467,10 @@ def _local_files(dataset: Dataset, folder: Path | None) -> Iterator[str]:
 
 def _place(dataset: Dataset, folder: Path | None) -> str:
     return str(folder) if folder is not None else dataset.path
+
+
+def _files_beside_runs(place: str) -> Mapping[str, Sequence[str]] | None:
+    return files_beside_runs(Path(place)) if Path(place).is_dir() else None
 
 
 def library_for(dataset: Dataset, folder: Path | None) -> Any:
@@ -485,13 +500,18 @@ def not_found(dataset: Dataset, error: Exception) -> DatasetNotFoundError:
     mapped = f"{base / dataset.path}" if base else "no folder (PROCTOR_HUB_DIR is not set)"
     cache = os.environ.get("HF_DATASETS_CACHE") or os.environ.get("HF_HOME") or "~/.cache/huggingface"
     reason = str(error).strip().splitlines()
+    cause = error.__cause__ if str(error).startswith("An error occurred while") and error.__cause__ else error
+    cause_line = (
+        f"{type(cause).__name__}: {(str(cause).strip().splitlines() or ['no reason given'])[0][:_LONGEST_REASON]}"
+    )
     if dataset.path in FILE_FORMATS:
-        cause = error.__cause__ if str(error).startswith("An error occurred while") and error.__cause__ else error
         return DatasetNotFoundError(
             f"the data files of a dataset '{dataset.path}' cannot be read",
-            why=f"{type(cause).__name__}: {(str(cause).strip().splitlines() or ['no reason given'])[0]}",
+            why=cause_line,
             hint=f"relative paths start at {Path.cwd()}; those in a task file also beside that file",
         )
+    if Path(dataset.path).is_dir():
+        return DatasetNotFoundError(f"the files of the dataset in {dataset.path} cannot be read", why=cause_line)
     return DatasetNotFoundError(
         f"the dataset {dataset} cannot be loaded",
         why=f"looked in {mapped}, then in the cache {cache}, then on the hub: {type(error).__name__}: "

@@ -29,7 +29,15 @@ INFERENCE_STREAM = "__INFERENCE_STREAM__"
 
 
 class Stream:
-    """Rows that can be iterated any number of times."""
+    """Rows that can be iterated any number of times.
+
+    Attributes:
+        caching: Whether what makes rows makes them only once.
+        copying: Whether every iteration gets dicts and lists of its own.
+    """
+
+    caching: bool = False
+    copying: bool = False
 
     def __iter__(self) -> Iterator[Row]:
         return iter(())
@@ -74,11 +82,11 @@ class Stream:
 class ListStream(Stream):
     """Rows that are in memory (or any other collection that can be iterated again)."""
 
-    def __init__(self, instances_list: Iterable[Row]) -> None:
-        self.rows = instances_list
+    def __init__(self, instances_list: Iterable[Row], copying: bool = False) -> None:
+        self.rows, self.copying = instances_list, copying
 
     def __iter__(self) -> Iterator[Row]:
-        return map(dict, self.rows)
+        return map(_own if self.copying else dict, self.rows)
 
 
 class GeneratorStream(Stream):
@@ -155,15 +163,32 @@ class MultiStream(dict[str, Stream]):
         )
 
     @classmethod
-    def from_iterables(cls, iterables: Mapping[str, Iterable[Row]], copying: bool = False) -> MultiStream:
-        """Return streams over collections of rows (``copying`` is there for old programs: rows are never shared)."""
-        del copying
-        return cls({name: ListStream(rows) for name, rows in iterables.items()})
+    def from_iterables(
+        cls, iterables: Mapping[str, Iterable[Row]], caching: bool = False, copying: bool = False
+    ) -> MultiStream:
+        """Return streams over collections of rows; ``caching`` changes nothing, as they are there already.
+
+        With ``copying``, lists and dicts in rows are copied for every iteration; the rows themselves always are.
+        """
+        del caching
+        return cls({name: ListStream(rows, copying) for name, rows in iterables.items()})
 
     @classmethod
-    def from_generators(cls, generators: Mapping[str, Callable[[], Iterable[Row]]]) -> MultiStream:
-        """Return streams over functions that make rows."""
-        return cls({name: GeneratorStream(function) for name, function in generators.items()})
+    def from_generators(
+        cls, generators: Mapping[str, Callable[[], Iterable[Row]]], caching: bool = False, copying: bool = False
+    ) -> MultiStream:
+        """Return streams over functions that make rows; ``caching`` and ``copying`` as of :class:`GeneratorStream`."""
+        return cls({name: GeneratorStream(each, None, caching, copying) for name, each in generators.items()})
+
+    def set_caching(self, caching: bool) -> None:
+        """Say of all streams whether what makes rows makes them only once."""
+        for stream in self.values():
+            stream.caching = caching
+
+    def set_copying(self, copying: bool) -> None:
+        """Say of all streams whether every iteration gets dicts and lists of its own."""
+        for stream in self.values():
+            stream.copying = copying
 
     def get_generator(self, key: str) -> Iterator[Row]:
         """Return an iterator over one stream."""

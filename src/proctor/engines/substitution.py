@@ -21,7 +21,8 @@ from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import engine_named, engine_names
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import SettingsError, UsageError
-from proctor.ir import Answers, Generate, Prompt, Score
+from proctor.ir import Answers, Generate, Prompt, Response, Score
+from proctor.ir.responses import TokenLogProbability
 from proctor.settings import settings
 
 _ANY = "*"
@@ -69,6 +70,23 @@ def _echo(prompt: Prompt) -> str:
     return payload if isinstance(payload, str) else str(list(payload))
 
 
+_RATED = TokenLogProbability("[[10]]", -1.0, (("[[10]]", -1.0),))
+"""What Unitxt's mock generates where log-probabilities of tokens are asked for."""
+
+
+class _Echo(ScriptedEngine):
+    """Answers a prompt with itself, and with a rating where log-probabilities of tokens are asked for."""
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests, in order."""
+        for position, request in enumerate(requests):
+            count = request.decoding.count
+            if request.decoding.extra.get("logprobs"):
+                yield position, Response(texts=(_RATED.token,) * count, tokens=((_RATED,),) * count)
+            else:
+                yield from ((position, answer) for _, answer in super().generate([request]))
+
+
 class StandIn(Engine):
     """An engine under the name and with the decoding of another."""
 
@@ -85,7 +103,7 @@ class StandIn(Engine):
             if engine.type_name() == _MOCK:  # it knows what to say
                 return engine
             with written_by(None):  # the user's settings say so
-                return cls.of(engine, ScriptedEngine(function=_echo), tries_out=True)
+                return cls.of(engine, _Echo(function=_echo), tries_out=True)
         if not (table := engine_map()):
             return engine
         known = list(_names(engine))

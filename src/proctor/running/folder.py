@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from proctor.errors import OutputError, UsageError
+from proctor.errors import ChangedDataError, OutputError, UsageError
 from proctor.ir import (
     Choose,
     Converse,
@@ -105,16 +105,16 @@ class RunFolder:
         """Return the run that is here already."""
         if not (self.path / SPEC).exists():
             return None
-        with suppress(OSError):  # the same command again: the text is the same, and says so faster than its meaning
+        with suppress(OSError):  # the run itself again: the text is the same, and says so faster than its meaning
             if read_bytes(self.path / SPEC, MOST_BYTES, within=self.path) == spec.to_yaml().encode():
-                return None
+                return spec
         return RunSpec.load(self.path)
 
     def check_rows(self, exams: Iterable[Exam]) -> None:
         """Check that the data of exams is what it was when a run ended here; nothing is asked for it.
 
         Raises:
-            UsageError: Rows were changed, added, left out or put in another order since.
+            ChangedDataError: Rows were changed, added, left out or put in another order since.
         """
         for exam in exams:
             if (known := self._known.get(exam.name)) is None or not known.rows:
@@ -122,7 +122,7 @@ class RunFolder:
             found = exam.rows_digest()
             now = replace(known, data=found.in_order, rows=found.as_set)
             if now.differences(known):
-                raise self._another([_changed_data(exam.name, known, now)])
+                raise ChangedDataError(self._another([_changed_data(exam.name, known, now)]).diagnostics)
 
     def take(self, fingerprints: Mapping[str, Mapping[str, str]]) -> None:
         """Note what exams were made of, before results are written.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import Field
@@ -20,7 +20,7 @@ from proctor.scoring.grading import Need
 from proctor.scoring.group_mean import read_group_mean
 from proctor.scoring.intervals import Bootstrap, Floats, Maxima, Means, Resampler, as_floats, settled
 from proctor.scoring.map_reduce import chosen_fields
-from proctor.scoring.metric import Metric, failure_of
+from proctor.scoring.metric import UNPREFIXED, Metric, failure_of
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -60,6 +60,11 @@ class ResampledInstancesMetric(Metric):
         if not (intervals and self.confidence_interval_calculation and resamples > 1 and count):
             return None
         return Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)
+
+    def _check_intervals(self, names: Iterable[str], scores: Iterable[str]) -> None:
+        """Refuse a score that somebody wants an interval of, and that instances do not have."""
+        own = [name.removeprefix(self.score_prefix) for name in scores if name not in UNPREFIXED]
+        self.check_interval_names("ci_scores", names, own)
 
     def _check_reductions(self, known: Sequence[str]) -> None:
         for name in self.reduction_map:
@@ -183,7 +188,9 @@ class InstanceMetric(ResampledInstancesMetric):
         sheet: ScoreSheet,
     ) -> None:
         bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
-        for name in dict.fromkeys(self.ci_scores or ()) if bootstrap else ():
+        names = dict.fromkeys(self.ci_scores or ()) if bootstrap else {}
+        self._check_intervals(names, scores)
+        for name in names:
             public = self.score_prefix + name
             if bootstrap:
                 values = Resampled(resampler(public), as_floats(scores[public]))
@@ -197,6 +204,7 @@ class InstanceMetric(ResampledInstancesMetric):
         subgroups = None
         if self.subgroup_column is not None:
             subgroups = [self._group_field(fields, self.subgroup_column) for fields in columns.all_fields()]
+        self._check_intervals(self.ci_scores or (), scores)
         for name in dict.fromkeys(reduction.score_fields or [self.main_score]):
             public = reduction.prefix + self.score_prefix + name
             values = list(scores[self.score_prefix + name])
@@ -302,6 +310,7 @@ class BulkInstanceMetric(ResampledInstancesMetric):
     def _mean_intervals(self, scores: Mapping[str, Sequence[Any]], intervals: bool, sheet: ScoreSheet) -> None:
         names = self.ci_scores if self.ci_scores is not None else [self.main_score]
         bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
+        self._check_intervals(names if bootstrap else (), scores)
         for name in dict.fromkeys(names) if bootstrap else ():
             values = as_floats(scores[self.score_prefix + name])
             if bootstrap:

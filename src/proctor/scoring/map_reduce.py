@@ -51,6 +51,8 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         prediction_field: Field of the task data to score, instead of the prediction.
     """
 
+    names_before_scores = True
+
     n_resamples: int | None = 1000
     confidence_level: float = 0.95
     ci_score_names: list[str] | None = None
@@ -169,8 +171,8 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
             sheet.put(self.score_prefix + name, value)
         for name, interval in bounds.items():
             sheet.bound(self.score_prefix + name, *interval)
-        sheet.name_main(self.score_prefix + self.main_score, backwards=True)
-        sheet.bound_main(backwards=True)
+        sheet.name_main(self.score_prefix + self.main_score, backwards=self.names_before_scores)
+        sheet.bound_main(backwards=self.names_before_scores)
         sheet.count()
         return sheet
 

@@ -78,6 +78,9 @@ class Metric(StreamingOperator):
     raw_scores: ClassVar[frozenset[str]] = frozenset()
     """Scores beside the main one that are not in its unit: lengths, counts, thresholds."""
 
+    names_before_scores: ClassVar[bool] = False
+    """Whether the name of the main score is listed before its value, and its upper bound before the lower one."""
+
     main_score: str
     prediction_type: object = Any
     single_reference_per_prediction: bool = False
@@ -88,6 +91,12 @@ class Metric(StreamingOperator):
         if isinstance(self.prediction_type, str):
             object.__setattr__(self, "prediction_type", parse_type_string(self.prediction_type))
         super().model_post_init(context)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        if not cls.__module__.startswith("proctor.") and "reads_task_data" not in vars(cls):
+            cls.reads_task_data = True  # what a program derives from a metric may look at more than the metric does
 
     @property
     def name(self) -> str:
@@ -139,8 +148,8 @@ class Metric(StreamingOperator):
         failures = dict(self._refusals(prepared))
         kept = [i for i in range(len(columns)) if i not in failures] if failures else range(len(columns))
         found = self._measured(prepared.select(kept), intervals=intervals, instances=instances)
-        if failures and not kept and found.failure is None and not math.isnan(found.overall.get("score", math.nan)):
-            found = self.nothing()  # nothing was scored: that is not a zero
+        if failures and not kept and not (found.failure is None and math.isnan(found.overall.get("score", math.nan))):
+            found = self.nothing()  # nothing was scored: that is neither a zero nor a fault of the metric
         for position, failure in found.failures.items():
             failures[kept[position]] = self._explained(failure, prepared.references[kept[position]])
         nothing = found.failure is not None or len(failures) == len(columns)
@@ -312,8 +321,8 @@ class Metric(StreamingOperator):
         """Add ``score`` and ``score_name`` to instance score columns."""
         main = self.score_prefix + self.main_score
         if main in columns:
-            columns["score"] = columns[main]
-            columns["score_name"] = ConstantColumn(main, length)
+            entries = [("score", columns[main]), ("score_name", ConstantColumn(main, length))]
+            columns.update(reversed(entries) if self.names_before_scores else entries)
         return columns
 
 

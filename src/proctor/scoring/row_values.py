@@ -52,7 +52,7 @@ class RowAggregation:
 
     aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
     resamples: int = BOOTSTRAP_RESAMPLES
-    directions: Mapping[str, bool] = field(default_factory=dict)
+    directions: Mapping[str, bool | None] = field(default_factory=dict)
     unit_of: Callable[[str], Unit] = _raw
     shown: Callable[[Any], Any] = _same
 

@@ -192,7 +192,7 @@ def test_constants_are_read_and_nothing_is_run(package):
     )
     found = upstream_texts.constants("datasets.mine")
     assert found == {
-        "SHARED": "x", "A": "ab", "B": "ab x", "C": {"k": ["ab", 1], "d": {"z": 2}}, "D": "ab", "K.N": {"v": [1, 2]},
+        "SHARED": "x", "A": "ab", "B": "ab x", "C": {"k": ["ab", 1], "d": {"z": 2}}, "D": "ab", "K.N": {"v": (1, 2)},
     }  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def test_postprocessors_of_the_model_may_go_by_the_datasets_name(tmp_path):
 
 
 def test_what_a_postprocessor_cannot_read_is_a_failure(tmp_path):
-    evaluation = {**ACC, "pred_postprocessor": {"type": "first_option_postprocess", "options": None}}
+    evaluation = {**ACC, "pred_postprocessor": {"type": "gsm8k_dataset_postprocess"}}
     results, grade = run(exam_of(evaluation), tmp_path)
     assert results["num_of_instances"] == 0
     assert results["num_of_failures"] == 6
@@ -124,6 +124,8 @@ class TestBeforeAsking:
             ({"evaluator": {"type": "AccEvalutor"}}, "did you mean 'AccEvaluator'"),
             ({**ACC, "pred_postprocessor": {"type": "first_captal_postprocess"}}, "first_capital_postprocess"),
             ({"evaluator": {"type": "LMEvaluator"}}, "LMEvaluator"),
+            ({**ACC, "pred_postprocessor": {"type": "match_answer_pattern", "answer_pattern": 5}}, "reads no answer"),
+            ({**ACC, "pred_postprocessor": {"type": "mgsm_postprocess", "lang": "xx"}}, "reads no answer"),
             ({"evaluator": {"type": "AccEvaluator", "argument": 1}}, "no argument 'argument'"),
             ({}, "the eval_cfg names no evaluator"),
             ({"evaluator": "AccEvaluator"}, "the evaluator is not a dictionary"),

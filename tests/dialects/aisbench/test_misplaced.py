@@ -104,6 +104,16 @@ def test_the_library_names_an_argument_that_it_does_not_take(tmp_path):
         list(hub.rows(given, "train"))
 
 
+@pytest.mark.parametrize(
+    "part, name",
+    [("prompt_template", "PromptTemplate"), ("retriever", "ZeroRetriever"), ("inferencer", "GenInferencer")],
+)
+def test_a_class_of_the_configs_own_is_not_upstreams_of_the_same_name(part, name):
+    own = {"type": Reference(f"mine.own.{name}")} | ({"template": "{question}"} if part == "prompt_template" else {})
+    with pytest.raises(ProctorError, match=f"no .* 'mine.own.{name}'"):
+        dataset_config(dataset(infer={part: own}))
+
+
 # -- models ------------------------------------------------------------------------------------------------------------
 
 CHAT = "ais_bench.benchmark.models.VLLMCustomAPIChat"
@@ -128,6 +138,11 @@ def test_what_belongs_elsewhere_is_not_told_to_who_generates(key, owner):
 def test_texts_of_models_are_texts(key, value):
     with pytest.raises(ProctorError, match=key):
         model_config(model("opencompass.models.HuggingFaceCausalLM", **{key: value}))
+
+
+def test_a_model_of_the_configs_own_is_not_upstreams_of_the_same_name():
+    with pytest.raises(ProctorError, match=r"is a mine\.own\.VLLMCustomAPIChat, for which there is no engine"):
+        model_config(model("mine.own.VLLMCustomAPIChat"))
 
 
 ROUND = [{"role": "HUMAN", "begin": "<h>"}, {"role": "BOT", "begin": "<b>", "generate": True}]

@@ -9,7 +9,7 @@ from tests_pace import in_time
 
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_names
 from proctor.dialects.aisbench.values import Reference
-from proctor.errors import DataError, ScoringError, TrustError
+from proctor.errors import ScoringError, TrustError
 from proctor.scoring.registry import OPENCOMPASS
 from proctor.scoring.text_functions import AISBENCH, text_function_table
 from proctor.settings import settings
@@ -133,7 +133,7 @@ def test_model_text_is_never_evaluated():
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "("])
 def test_patterns_of_configs_are_checked(pattern):
-    with pytest.raises(DataError):
+    with pytest.raises(ScoringError, match="reads no answer with these arguments"):
         process("match_answer_pattern", "aaaa", answer_pattern=pattern)
 
 

@@ -173,3 +173,21 @@ def test_sections_that_are_nothing():
     assert problems(infer=ConfigDict({"runner": 5}))[0][0] == "'runner' of 'infer' is not a dictionary"
     assert problems(words="outputs", other=section(data={})) == []
     assert idle_sections({"infer": 5, "work_dir": None}) == {}
+
+
+def test_a_task_that_asks_in_a_way_of_its_own():
+    for kind, count in (("OpenICLInferTask", 0), ("SubjectiveEvalTask", 0), ("OpenICLAttackTask", 1), ("MyTask", 1)):
+        found = problems(infer=section(runner={"type": "LocalRunner", "task": {"type": kind}}))
+        assert [what for what, _ in found] == [f"the task '{kind}' cannot be honoured"] * count
+
+
+def test_a_section_by_a_longer_name():
+    assert problems(inference=section(runner={})) == [("nothing reads 'inference'", "did you mean 'infer'?")]
+
+
+def test_a_dataset_of_a_group_that_has_no_weight_is_named():
+    group = {"name": "g", "subsets": ["a", "b"], "weights": {"a": 1}}
+    values = {"datasets": [ConfigDict({"abbr": each}) for each in "ab"], "summarizer": {"summary_groups": [group]}}
+    assert "'b' has no weight, and counts nothing" in idle_sections(values).values()
+    group["weights"] = {"a": 1, "b": 0}
+    assert not [why for why in idle_sections(values).values() if "weight" in why]

@@ -74,6 +74,21 @@ WRONG = [
     ("type=GenInferencer", "type=GenInferencer, generation_kwargs={}", "generation_kwargs is a key of a model"),
     ('abbr="sums"', 'abbr="sums", ice_token="</E>"', "ice_token is a key of infer_cfg.prompt_template"),
 ]
+KEPT = [
+    ("{question}", "Q\\n{colunm}: {question}", "shows '{colunm}' as it stands"),
+    ("{question}", "Q\\n{colunm}", "the prompt shows no other: every row would be asked the same"),
+    ("{question}", "What is it?", "it shows no column: every row would be asked the same"),
+]
+JUDGE = """dict(type="GenericLLMEvaluator", judge_cfg=dict(type="OpenAI", path="judge", key="k"), dict_postprocessor=dict(
+    type="generic_llmjudge_postprocess"), prompt_template=dict(type=PromptTemplate, template=dict(round=[
+    dict(role="HUMAN", prompt="Judge\\n{question} {prediction} {obj_gold}")])))"""
+JUDGED = [
+    ("{prediction}", "{answr}", "did you mean 'answer'"),
+    ("{prediction}", "{said_of_it}", "the judge's prompt does not show the answer"),
+    ("{obj_gold}", "{gold_of_it}", "the judge's prompt shows '{gold_of_it}' as it stands"),
+    ("generic_llmjudge_postprocess", "generic_llmjudge_postproces", "generic_llmjudge_postproces"),
+    ('path="judge"', 'pth="judge"', "did you mean 'path'"),
+]
 WRONG_FILES = [
     ("data_type", "datatype", "did you mean 'data_type'"),
     ("infer_method", "infer_methd", "did you mean 'infer_method'"),
@@ -166,3 +181,67 @@ def test_what_has_no_effect_of_a_model_is_named_by_validate(line, words, said):
     told, code = said("validate", "datasets = [", f"{model}\ndatasets = [")
     assert f"'m' says what has no effect here: {words} (" in told
     assert code == 0
+
+
+@pytest.mark.parametrize("old, new, words", KEPT, ids=lambda value: str(value)[:40])
+def test_names_in_braces_behind_a_line_break_are_looked_at(said, caplog, old, new, words):
+    told, _ = said("run", old, new)
+    assert words in told + caplog.text
+
+
+@pytest.mark.parametrize("old, new, words", JUDGED, ids=lambda value: str(value)[:40])
+def test_what_a_judge_would_not_see_is_named_before_anybody_is_asked(said, caplog, old, new, words):
+    text = CONFIG.replace("dict(type=AccEvaluator)", JUDGE)
+    for command in ("show", "validate")[: 1 if "_of_it" in new else 2]:
+        told, _ = said(command, old, new, text.replace(TEMPLATE, TEMPLATE.replace("{question}", "{question} ")))
+        assert words in told + caplog.text
+
+
+@pytest.mark.parametrize("wrong", ['evaluator=dict(type="ToxicEvaluator")', "host_prt=8"])
+def test_who_looks_at_prompts_is_told_what_a_run_refuses(said, wrong):
+    models = 'models = [dict(type="VLLMCustomAPIChat", abbr="m", path="", model="m", host_port=8)]\n'
+    text = CONFIG + models
+    old = "host_port=8" if "host" in wrong else "evaluator=dict(type=AccEvaluator)"
+    told, code = said("show", old, wrong, text)
+    assert "note: proctor run refuses this" in told
+    assert code == 0
+    assert said("show", text=text)[0].count("note") == 0
+    assert said("validate", old, wrong, text)[1] == 2
+
+
+def test_a_users_own_file_is_looked_at_by_validate_too(said):
+    assert "has no column 'qestion'" in said("validate", "qa", 'qa", human_prompt="{qestion}', CUSTOM)[0]
+    assert said("validate", text=CUSTOM)[1] == 0
+
+
+ASKED = [
+    (
+        (
+            "ice_template=dict(type='PromptTemplate', template='{questoin_} {answer}'), retriever=dict(type='FixKRetriever', "
+            "fix_id_list=[0]), prompt_template=dict(type='PromptTemplate', template='</E>{question}', ice_token='</E>')"
+        ),
+        "shows '{questoin_}' as it stands",
+    ),
+    (
+        (
+            "inferencer=dict(type='PPLInferencer'), prompt_template=dict(type='PromptTemplate', template={'2': '{question} 2', "
+            "'x': '{question} x'})"
+        ),
+        "sums: 3 right answers are none of the labels that are compared ('4', '6', '8')",
+    ),
+]
+
+
+@pytest.mark.parametrize("changes, words", ASKED, ids=["demos", "labels"])
+def test_what_no_answer_can_equal_and_what_demos_do_not_show_is_said(said, caplog, changes, words):
+    told, _ = said("show", text=f"{CONFIG}\ndatasets[0]['infer_cfg'].update({changes})\n")
+    assert words in told + caplog.text
+
+
+def test_a_group_without_a_score_is_said(said):
+    groups = (
+        'summarizer = dict(summary_groups=[dict(name="all", subsets=[["sums", "rouge1"], ["more", "accuracy"]])])\n'
+    )
+    told, code = said("run", text=f"{CONFIG}\ndatasets.append(dict(datasets[0], abbr='more'))\n{groups}")
+    assert code == 0
+    assert "note: the group 'all' has no score of 'scripted': missing metrics: [['sums', 'rouge1']]" in told

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.dialects.aisbench.summary import mode_of, prompt_version, summarize, summarize_models, summary_groups
+from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
+from proctor.dialects.aisbench.summary import summarize, summarize_models
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, ScoringError
+from proctor.results.dataset_groups import summary_groups
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
 

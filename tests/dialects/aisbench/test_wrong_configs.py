@@ -163,12 +163,27 @@ DATASETS = [
     ('subsets=["sums"]', 'subsets=["sums"], weights=[1]', "'weights' is a dictionary by datasets"),
     ('subsets=["sums"]', 'subsets=["sums"], weights=dict(sums="two")', "the weight of 'sums' is a number"),
     ('subsets=["sums"]', 'subsets=["sums"], weights=dict(sums=-1)', "the weight of 'sums' is a number"),
+    ('subsets=["sums"]', 'subsets=["sums", ["sums", "accuracy"]]', "some datasets with a metric and some without"),
+    ('subsets=["sums"]', 'subsets=["sums"], std=True, sum=True', "says in two ways what it is"),
+    ('subsets=["sums"]', 'subsets=["sums"], harmonic_mean=True, weights=dict(sums=2)', "says in two ways what it is"),
+    ('subsets=["sums"]', 'subsets=["sums"], std=True, metric="spread"', "says in two ways what it is"),
     ('subsets=["sums"]', 'subsets=["sums"], std="yes"', "'std' of a group is True or False"),
     ('subsets=["sums"]', 'subsets=["all"]', "is one of its own subsets"),
     ('[dict(name="all", subsets=["sums"])]', 'dict(name="all", subsets=["sums"])', "summary_groups is a list"),
     ('dict(name="all"', "dict(name=5", "the name of a group is a text"),
     ("summarizer = dict(", 'summarizer = dict(type="DefaultSumarizer", ', "did you mean 'DefaultSummarizer'"),
     ("datasets = [\n    dict(", 'datasets = [["x"],\n    dict(', "an entry of 'datasets' is not a dictionary"),
+    ('output_column="answer"', 'output_column=""', "output_column is one name"),
+    ('output_column="answer"', 'output_column="answer", test_split=["test"]', "'test_split' is the name of a split"),
+    ('output_column="answer"', 'output_column="answer", test_split=""', "'test_split' is the name of a split"),
+    ('input_columns=["question"]', 'input_columns=["question", ""]', "a column is a name"),
+    ("retriever=dict(type=FixKRetriever, fix_id_list=[0]),", "", "an ice_template and no retriever"),
+    ('dict(role="HUMAN", prompt', 'dict(role="", prompt', "'role' of a turn is the name of a role"),
+    ("evaluator=dict(type=AccEvaluator)", "evaluator=None", "eval_cfg has no evaluator"),
+    ("(type=AccEvaluator)", '(type=AccEvaluator, pred_postprocessor=dict(type="firstcapital"))', "firstcapital"),
+    ('dict(type=first_option_postprocess, options="ABCD")', "{}", "a post-processor has no type"),
+    ('options="ABCD"', 'options=""', "'options' are letters"),
+    ('options="ABCD"', "options=None", "first_option_postprocess needs 'options'"),
 ]
 MODELS = [
     (HF, 'path="x"', 'pth="x"', "did you mean 'path'"),
@@ -185,6 +200,8 @@ MODELS = [
     (SERVER, "temperature=0.5", "num_return_sequences=0", "'num_return_sequences' is a whole number, 1 or more"),
     (SERVER, "temperature=0.5", "n=3", "several answers to one row"),
     (HF, 'abbr="m"', "abbr=7", "'abbr' is a text"),
+    (HF, "batch_size=4", 'batch_size=4, gen_config="greedy"', "'gen_config' is a dictionary"),
+    (HF, "batch_size=4", 'batch_size=4, meta_template=dict(round=[dict(role="HUMAN"), dict(role="BOT")])', "generates"),
     (HF, "batch_size=4", "batch_size=4, run_cfg=5", "'run_cfg' is a dictionary"),
     (HF, "batch_size=4", "batch_size=4, meta_template=dict(rounds=[])", "'round'"),
     (HF, "batch_size=4", 'batch_size=4, meta_template="chatml"', "'meta_template' is a dictionary"),
@@ -369,6 +386,14 @@ ENDS = [
             'ice_token="</E>")'
         ),
         "no words for the label 'Z'",
+    ),
+    (
+        (
+            'datasets[0]["infer_cfg"]["inferencer"] = dict(type="PPLInferencer")\n'
+            'datasets[0]["infer_cfg"]["prompt_template"] = dict(type=PromptTemplate, template=dict(A="", B="</E>b"), '
+            'ice_token="</E>")'
+        ),
+        "the words of a label are empty",
     ),
     (
         (

@@ -1,7 +1,8 @@
 import pytest
 
-from proctor.dialects.lm_eval.checks import group_problems, task_from_values, task_problems
+from proctor.dialects.lm_eval.checks import task_from_values, task_problems
 from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.group_checks import group_problems
 from proctor.dialects.lm_eval.reader import TaskReader
 from proctor.errors import ValidationError
 

@@ -415,7 +415,7 @@ class TestPlacesOfProblems:
     def test_a_split_that_is_missing(self, exam):
         with pytest.raises(DataError, match="has no split 'tset'") as caught:
             list(exam(CHOICE.replace("test_split: test", "test_split: tset")).questions())
-        assert "['test', 'train']" in str(caught.value)
+        assert "did you mean 'test'?" in str(caught.value)
 
     def test_a_gold_answer_outside_the_choices_as_text(self, exam, caplog, monkeypatch):
         monkeypatch.setattr(get_logger(), "propagate", True)

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.dialects.lm_eval.fields import find_choices, find_literal, find_plain, find_target, find_text
-from proctor.errors import TemplateError
+from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.errors import Location, TemplateError
+from proctor.settings import settings
 
 DOC = {"q": "Q", "a": "1", "n": 3, "c": ["x", "y"], "d": {"t": ["x", "y"]}}
 
@@ -87,3 +89,18 @@ def test_descriptions_and_prefixes():
 def test_what_gives_no_list(find, spec):
     with pytest.raises(TemplateError):
         find(spec, DOC, "doc_to_choice")({**DOC, "q": "not a list"})
+
+
+def test_a_constant_that_function_names_is_as_if_the_file_had_it(tmp_path):
+    (tmp_path / "own.py").write_text("TEXT = 'say {{q}}'\nLABELS = ['A', 'B']\nPLACE = 1\n")
+
+    def named(name):
+        return FunctionReference(f"own.{name}", Location(str(tmp_path / "t.yaml"), 1, 1))
+
+    with settings.context(trust_code=True):
+        assert find_text(named("TEXT"), DOC, "doc_to_text", positions=False)(DOC) == "say Q"
+        assert find_plain(named("TEXT"), "description")(DOC) == "say Q"
+        assert find_choices(named("LABELS"), DOC, "doc_to_choice")(DOC) == ["A", "B"]
+        assert find_target(named("PLACE"), DOC, "doc_to_target", positions=True)(DOC) == 1
+        media = find_literal(named("LABELS"), {"A", "B"}, "doc_to_image")
+        assert media({"A": "x.png", "B": "y.png"}) == ["x.png", "y.png"]

@@ -324,5 +324,76 @@ def test_everything_that_is_wrong_with_children_at_once(folder):
 
 def test_a_task_list_that_is_none(tmp_path):
     (tmp_path / "x.yaml").write_text("dataset_path: d\ntask_list:\n  a: {num_fewshot: 1}\n")
-    with pytest.raises(TaskFileError, match=r"task_list is a dict, not a list \(.*x.yaml:2:1\)"):
+    with pytest.raises(ValidationError, match=r"task_list is a dict, not a list \(.*x.yaml:2:1 @ \$.task_list\)"):
         TaskFinder(installed=False).find(str(tmp_path / "x.yaml"))
+
+
+def test_a_child_whose_key_is_a_number_is_found(tmp_path):
+    (tmp_path / "x.yaml").write_text("group: g\nchildren:\n  1: {dataset_path: d, doc_to_text: q}\n")
+    (leaf,) = TaskFinder([str(tmp_path)], installed=False).find("g::1")
+    assert leaf.name == "g::1"
+
+
+@pytest.mark.parametrize(
+    "child, message",
+    [
+        ("{ref: t, tag: tt}", "the child 'g::x' has 'ref' and 'tag'"),
+        ("{ref: t, children: {y: {ref: t}}}", "'ref' and 'children'"),
+        ("{ref: [t]}", "'ref' takes text, got list"),
+        ("{ref: t, num_fewshto: 0}", "there is no key 'num_fewshto'"),
+        ("{dataset_path: d, task: other}", "its name from its key, and 'task' says 'other'"),
+        ("{dataset_path: d, task_list: [{task: q}]}", "has a task_list"),
+        (
+            "{children: {y: {ref: t}}, aggregate_metric_list: [{metric: acc, weight_by_size: 'no'}]}",
+            "weight_by_size is the text 'no'",
+        ),
+    ],
+)
+def test_what_a_child_says_is_heard_or_refused_by_the_group_and_by_the_path(tmp_path, child, message):
+    (tmp_path / "t.yaml").write_text("task: t\ntag: tt\ndataset_path: d\n")
+    (tmp_path / "x.yaml").write_text(f"group: g\nchildren:\n  x: {child}\n")
+    for spec in ("g", "g::x"):
+        with pytest.raises(ValidationError) as caught:
+            TaskFinder([str(tmp_path)], installed=False).find(spec)
+        assert message in str(caught.value), spec
+        assert "x.yaml:3:" in str(caught.value), spec
+
+
+def test_two_children_of_one_name_are_refused(tmp_path):
+    (tmp_path / "x.yaml").write_text("group: g\nchildren:\n  x: {dataset_path: a}\n  x: {dataset_path: a}\n")
+    with pytest.raises(ValidationError, match=r"the child 'x' is there twice \(.*x.yaml:4:3"):
+        TaskFinder([str(tmp_path)], installed=False).find("g")
+
+
+@pytest.mark.parametrize("key", ["include: base", "task_list: [{task: w}]", "children: {}"])
+def test_an_entry_of_a_task_list_says_what_a_task_says(tmp_path, key):
+    (tmp_path / "base").write_text("description: D\n")
+    (tmp_path / "x.yaml").write_text(f"dataset_path: d\ntask_list:\n  - task: v\n    {key}\n")
+    with pytest.raises(ValidationError, match=r"the entry 'v' of task_list has .*x.yaml:4:5"):
+        TaskFinder([str(tmp_path)], installed=False).find("v")
+
+
+@pytest.mark.parametrize(
+    "spec, message",
+    [
+        ("g::", "nothing is named behind 'g::'"),
+        ("g::@cloze", "nothing is named behind 'g::'"),
+        ("tt::t", "'tt' is a tag, not a group"),
+        ("t@cloze@mmlu", "chooses 'cloze' and 'mmlu'"),
+    ],
+)
+def test_names_that_mean_less_than_they_say(tmp_path, spec, message):
+    (tmp_path / "t.yaml").write_text("task: t\ntag: tt\ndataset_path: d\n")
+    (tmp_path / "u.yaml").write_text("task: u\ntag: tt\ndataset_path: d\n")
+    (tmp_path / "g.yaml").write_text("group: g\ntask: [t, u]\n")
+    with pytest.raises((UsageError, UnknownArtifactError), match=message):
+        TaskFinder([str(tmp_path)], installed=False).find(spec)
+
+
+def test_a_pattern_of_files_is_all_of_them(tmp_path, monkeypatch):
+    for name in ("a1", "a2", "b1"):
+        (tmp_path / f"{name}.yaml").write_text(f"task: {name}\ndataset_path: d\n")
+    monkeypatch.chdir(tmp_path)
+    for spec in ("a*.yaml", f"{tmp_path}/a?.yaml"):
+        found = TaskFinder(installed=False).find(spec)
+        assert [leaf.name for leaf in found] == ["a1", "a2"]

@@ -263,7 +263,7 @@ class TestQuestionsAndAnswers:
         prefix=st.text(max_size=5),
         suffix=st.text(max_size=5),
         delimiter=st.text(max_size=3),
-        labels=st.none() | st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=5),
+        labels=st.none() | st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=5, unique=True),
     )
     def test_round_trip_of_any_fields(self, prefix, suffix, delimiter, labels):
         given = {} if labels is None else {"choice_labels": labels}

@@ -79,3 +79,40 @@ def test_one_file(tmp_path):
     (tmp_path / "a.yaml").write_text(f"task: a\n{GOOD}x: 1\n")
     (tmp_path / "b.yaml").write_text(f"task: b\n{GOOD}x: 1\n")
     assert len(validate(tmp_path / "a.yaml", installed=False)) == 1
+
+
+def test_files_that_were_to_define_something_say_why_they_do_not(check):
+    found = check(
+        a_yaml=f"task_lst: [{{task: a}}]\n{GOOD}",
+        b_yaml=f"task_list: {{task: b}}\n{GOOD}",
+        c_yaml=f"task_list: []\n{GOOD}",
+        d_yaml="children: {x: {ref: e}}\n",
+        e_yaml=f"task: e\n{GOOD}doc_to_text: Q\n",
+        f_yaml=GOOD,
+    )
+    assert [each.partition(" (")[0] for each in found] == [
+        "there is no key 'task_lst'",
+        "task_list is a dict, not a list",
+        "task_list is empty",
+        "the file has children, and names no group",
+        "the key 'doc_to_text' is there twice",
+    ]
+    assert "e.yaml:6:1" in found[4]
+
+
+def test_entries_of_a_task_list_have_their_own_places_and_the_files(check):
+    own = check(a_yaml=f"{GOOD}task_list:\n  - task: a\n    num_fewshots: 1\n")
+    assert "a.yaml:7:5" in own[0]
+    common = check(a_yaml=f"{GOOD}num_fewshots: 1\ntask_list:\n  - task: a\n")
+    assert "a.yaml:5:1" in common[0]
+
+
+def test_switches_of_metrics_are_switches(check):
+    (found,) = check(a_yaml=f"task: a\n{GOOD}metric_list: [{{metric: acc, higher_is_better: 'no'}}]\n")
+    assert "'higher_is_better' takes true or false, got str 'no'" in found
+
+
+def test_labels_tell_choices_apart(check):
+    template = "template: {template_type: mcq, choice_labels: [A, A]}\n"
+    (found,) = check(a_yaml=f"task: a\n{GOOD}doc_to_choice: c\noutput_type: multiple_choice\n{template}")
+    assert "two choices have the label 'A'" in found

@@ -10,6 +10,7 @@ from proctor.errors import OutputError
 from proctor.ir import Failure, Response, Scored
 from proctor.recipes.exam import Answered
 from proctor.recipes.options import ExamOptions
+from proctor.settings import settings
 
 TASK = """
 task: t
@@ -84,6 +85,55 @@ def test_results(written):
     assert results["system_instruction_sha"] == sha256(b"S").hexdigest()
     assert set(results["task_hashes"]) == {"t", "u"}
     assert results["total_evaluation_time_seconds"] == "1.5"
+
+
+def test_scores_stand_in_the_order_of_lm_evals_files(tmp_path):
+    (tmp_path / "test.jsonl").write_text('{"q": "Q", "a": 0}')
+    (tmp_path / "t.yaml").write_text(TASK + "metric_list: [{metric: acc_norm}, {metric: acc}]\n")
+    (tmp_path / "r.yaml").write_text(
+        "task: r\ninclude: t.yaml\noutput_type: loglikelihood_rolling\ndoc_to_choice: null\ndoc_to_target: '{{q}}'\n"
+        "metric_list: [{metric: bits_per_byte}, {metric: word_perplexity}]\n"
+    )
+    (tmp_path / "g.yaml").write_text(
+        "group: g\ntask: [{group: inner, task: [t], aggregate_metric_list: [{metric: acc}]}, r]\n"
+        "aggregate_metric_list: [{metric: acc}, {metric: word_perplexity}]\n"
+    )
+    exams = resolve(["g"], [str(tmp_path)], ExamOptions())
+    grades = {
+        exam.name: exam.grade(
+            Answered(
+                each, tuple(Response(scores=(Scored(-1.0), Scored(-2.0))[: len(_texts(each))]) for _ in each.requests)
+            )
+            for each in exam.questions()
+        )
+        for exam in exams
+    }
+    results = results_document(exams, grades, ModelDescription("hf", "m"))["results"]
+    assert [name for name in results["t"] if name.endswith(",none")][::2] == ["acc,none", "acc_norm,none"]
+    assert [name for name in results["r"] if name.endswith(",none")][::2] == [
+        "word_perplexity,none",
+        "bits_per_byte,none",
+    ]
+    assert list(results) == ["t", "r", "g::inner", "g"]
+
+
+def _texts(each):
+    return each.requests[0].pairs if hasattr(each.requests[0], "pairs") else [each.requests[0].text]
+
+
+def test_the_direction_of_a_metric_that_nobody_knows_is_not_guessed(tmp_path):
+    (tmp_path / "test.jsonl").write_text('{"q": "Q", "a": 0}')
+    (tmp_path / "f.py").write_text("def f(doc, results):\n    return {'own': 1.0}\n")
+    (tmp_path / "t.yaml").write_text(
+        TASK + "process_results: !function f.f\nmetric_list: [{metric: own}, {metric: acc}]\n"
+    )
+    with settings.context(trust_code=True):
+        (exam,) = resolve(["t"], [str(tmp_path)], ExamOptions())
+        grade = exam.grade(
+            Answered(each, (Response(scores=(Scored(-1.0), Scored(-2.0))),)) for each in exam.questions()
+        )
+        found = results_document([exam], {"t": grade}, ModelDescription("hf", "m"))
+    assert found["higher_is_better"]["t"] == {"own": None, "acc": True}
 
 
 def test_samples(written):

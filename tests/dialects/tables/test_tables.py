@@ -222,6 +222,15 @@ def test_tables_say_no_to_what_they_have_not(tmp_path):
         exam_of(written(tmp_path, "cities.csv", CITIES), **NAMED, template="mmlu")
 
 
+def test_a_table_that_is_opencompass_own_is_said_to_be(tmp_path, caplog):
+    path = written(tmp_path, "own.csv", "question,answer\na,b\n")
+    exam_of(path)
+    assert "asked and scored as a custom dataset of OpenCompass" in caplog.text
+    caplog.clear()
+    exam_of(path, input_column="question")
+    assert "OpenCompass" not in caplog.text
+
+
 def test_cells_with_more_than_one_value_fail_their_row(tmp_path):
     rows = '{"q": {"text": "a"}, "a": "x"}\n{"q": "b", "a": [{"text": "x"}]}\n{"q": "c", "a": []}\n{"q": "d", "a": ["x"]}\n'
     exam = exam_of(written(tmp_path, "rows.jsonl", rows), input_column="q", answer_column="a")

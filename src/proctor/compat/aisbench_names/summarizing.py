@@ -16,9 +16,10 @@ from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.naming import dataset_abbr_from_cfg, get_infer_output_path, model_abbr_from_cfg
 from proctor.compat.aisbench_names.scoring import get_prompt_hash
 from proctor.compat.aisbench_names.summary_steps import METRIC_BLACKLIST, METRIC_WHITELIST, Picked, SummarySteps
-from proctor.dialects.aisbench.summary import SummaryTable, summary_of_datasets
-from proctor.dialects.aisbench.work_dir import WorkDir
+from proctor.dialects.aisbench.summary import summary_of_datasets
 from proctor.errors import UnknownArtifactError
+from proctor.results.summary_table import SummaryTable
+from proctor.runs.work_dir import WorkDir
 from proctor.safe_files import subfolder, write_text
 
 __all__ = [

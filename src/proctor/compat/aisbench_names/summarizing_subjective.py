@@ -21,8 +21,8 @@ from proctor.compat.aisbench_names.summary_steps import (
     SummarySteps,
     mixed_groups,
 )
-from proctor.dialects.aisbench.summary import SummaryTable
 from proctor.errors import ScoringError
+from proctor.results.summary_table import SummaryTable
 
 __all__ = [
     "METRIC_BLACKLIST", "METRIC_WHITELIST", "AISLogger", "DefaultSubjectiveSummarizer", "dataset_abbr_from_cfg",

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from proctor.compat.aisbench_names.failures import failure
-from proctor.dialects.aisbench.summary import SummaryBoard, SummaryTable
 from proctor.errors import ScoringError
+from proctor.results.dataset_groups import SummaryBoard
+from proctor.results.summary_table import SummaryTable
 from proctor.safe_files import write_for_user
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
+from proctor.compat.lm_eval_names.result_types import EvalResults
 from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, unknown_as_key_error
+from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.exam import task_exam, task_of
@@ -154,17 +156,28 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         "batch_size": batch_size,
         "device": device,
         "gen_kwargs": decoding or None,
+        "limit": limit,
         "torch_seed": torch_random_seed,
     }
     if evaluation_tracker is not None:
         evaluation_tracker.general_config_tracker.log_experiment_args(
-            model_source=made["model_source"],
+            model_source=model if isinstance(model, str) else "CUSTOM",
             model_args=model_args or {"model": made["model_name"]},
             system_instruction=system_instruction,
-            chat_template=made.get("chat_template"),
+            chat_template=_template_of(engine, made["chat_template"], apply_chat_template),
             fewshot_as_multiturn=fewshot_as_multiturn,
         )
-    return made
+    return {key: value for key, value in made.items() if key not in _OF_TRACKERS}
+
+
+_OF_TRACKERS = frozenset((*(each.name for each in fields(GeneralConfigTracker)), "task_hashes"))
+"""What lm-eval's trackers add to results."""
+
+
+def _template_of(engine: Engine, known: str | None, asked: bool | str) -> str | None:
+    """Return the chat template that is used; a model that the program brings is asked for its own."""
+    own = getattr(engine.lm, "chat_template", None) if isinstance(engine, ForeignModel) and asked else None
+    return own(asked) if callable(own) else known
 
 
 def _check_choice(limit: float | None, samples: Any) -> None:
@@ -248,7 +261,12 @@ def evaluate(
     )
     engine = engine_of(lm, None, {})
     described = partial(_described, engine, lm, None, log=None, told=False)
-    return _results(engine, _exams(handles, options), None, described, log_samples=log_samples)
+    made = _results(engine, _exams(handles, options), None, described, log_samples=log_samples)
+    return {key: value for key, value in made.items() if key in _OF_EVALUATE}
+
+
+_OF_EVALUATE = frozenset(EvalResults.__annotations__) - {"config"}
+"""What results say before :func:`simple_evaluate` adds who was asked."""
 
 
 def _handles(tasks: Mapping[Any, Any]) -> Iterable[TaskHandle]:

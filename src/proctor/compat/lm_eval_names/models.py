@@ -16,7 +16,7 @@ from proctor.dialects.lm_eval.package.instance import Instance
 from proctor.dialects.lm_eval.package.model import LM, keep_secrets_of
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine
-from proctor.engines.lm_eval_models import NOTHING_HERE, is_foreign, translated
+from proctor.engines.lm_eval_models import MODELS, NOTHING_HERE, is_foreign, translated
 from proctor.errors import EngineError, UsageError, did_you_mean
 from proctor.ir import Answers, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
 from proctor.secrets import cleaned, keep_named
@@ -286,20 +286,31 @@ _CLASSES: Final = {
     "HFMultimodalLM": "hf-multimodal",
     "WatsonxLLM": "watsonx_llm",
     "MambaLMWrapper": "mamba_ssm",
+    "Mistral3LM": "hf-mistral3",
+    "OptimumLM": "openvino",
     "SGLANGGENERATEAPI": "sglang-generate",
 }
 """Classes of lm-eval's models, and their names for ``--model``."""
 
 
 def __getattr__(name: str) -> Any:
-    """Return the class of a model by lm-eval's name for the class.
+    """Return the class of a model by lm-eval's name for the class, or the registry of models.
 
     Raises:
         AttributeError: There is none.
     """
     if name in _CLASSES:
         return _class_of(_CLASSES[name], name)
+    if name in ("model_registry", "MODEL_REGISTRY"):
+        from proctor.dialects.lm_eval.package.registry import model_registry
+
+        return model_registry.knows(_built_in)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def _built_in() -> dict[str, type[EngineLM]]:
+    names = (*("hf", "vllm", "dummy"), *MODELS)
+    return {name: get_model(name) for name in names}
 
 
 @lru_cache
@@ -316,7 +327,7 @@ def get_model(model_name: str) -> Any:
     from proctor.dialects.lm_eval.package.registry import model_registry
     from proctor.engines.engine_registry import engine_names
 
-    if model_name in model_registry:
+    if model_name in model_registry.own:
         return model_registry[model_name]
     if model_name in ("hf", "huggingface", "hf-auto"):
         return HFLM
@@ -355,7 +366,7 @@ def _named(model: str, model_args: Any, more: Mapping[str, Any]) -> Engine:
     from proctor.dialects.lm_eval.package.registry import model_registry
     from proctor.engines.engine_registry import parse_model_args
 
-    if model in model_registry:
+    if model in model_registry.own:
         kind = model_registry[model]
         keep_named(parse_model_args(model_args) if isinstance(model_args, str) else dict(model_args or {}))
         make = kind.create_from_arg_string if isinstance(model_args, str) else kind.create_from_arg_obj

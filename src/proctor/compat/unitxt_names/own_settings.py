@@ -56,11 +56,20 @@ class Settings:
             raise AttributeError(name)
         if name in self._own:
             return self._read(name)
-        if name in known.describe():
-            return getattr(known, name)
-        if name.endswith(_KEY) and (name.removesuffix(_KEY) in (*self._own, *known.describe())):
-            return f"UNITXT_{name.removesuffix(_KEY).upper()}"
+        if name.endswith(_KEY) and self._has(name.removesuffix(_KEY)):
+            return self.environment_variable_key_name(name.removesuffix(_KEY))
         return getattr(known, name)
+
+    def _has(self, name: str) -> bool:
+        return name in self._own or name in known
+
+    def environment_variable_key_name(self, key: str) -> str:
+        """Return the variable that overrides a setting."""
+        return f"UNITXT_{key.upper()}"
+
+    def get_all_environment_variables(self) -> list[str]:
+        """Return the variables that override settings."""
+        return [self.environment_variable_key_name(name) for name in (*known.describe(), *self._own)]
 
     def _read(self, name: str) -> Any:
         value = os.environ.get(f"UNITXT_{name.upper()}", self._own[name])
@@ -68,9 +77,9 @@ class Settings:
         return value if kind is None or value is None else cast_to_type(value, kind)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name.endswith(_KEY) and name.removesuffix(_KEY) in (*self._own, *known.describe()):
+        if name.endswith(_KEY) and self._has(name.removesuffix(_KEY)):
             raise AttributeError(f"'{name}' says which variable overrides a setting, and cannot be assigned")
-        if name in known.describe():
+        if name in known:
             setattr(known, name, value)
             return
         if isinstance(value, tuple) and len(value) == len(("type", "value")) and isinstance(value[0], type):
@@ -87,7 +96,7 @@ class Settings:
     @contextmanager
     def context(self, **values: Any) -> Iterator[Settings]:
         """Change settings inside a ``with`` block."""
-        ours = {name: value for name, value in values.items() if name in known.describe()}
+        ours = {name: value for name, value in values.items() if name in known}
         before = dict(self._own)
         with known.context(**ours):
             for name in values.keys() - ours.keys():

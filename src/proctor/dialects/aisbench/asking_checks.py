@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
+from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, did_you_mean
 
@@ -44,6 +44,13 @@ def asking_problems(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield Diagnostic(
             what, where, path, f"{_TALKING} asks for the turns of BOT", "dict(role='BOT', prompt='{answer}')"
         )
+
+
+def labels_of(inference: Mapping[str, Any]) -> list[Any]:
+    """Return the labels whose prompts an inferencer compares, as the config names them; none of other inferencers."""
+    template, listed = _asked(inference), inference["inferencer"].get("labels")
+    known = list(template) if isinstance(template, Mapping) and not _is_dialogue(template) else []
+    return list(listed or known)
 
 
 def idle_labels(inference: Mapping[str, Any]) -> dict[str, str]:

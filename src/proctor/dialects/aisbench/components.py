@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from proctor.artifacts import Artifact
 from proctor.demos import retrievers, retrievers_bm25, retrievers_dense, retrievers_mdl
-from proctor.dialects.aisbench.config_keys import RETRIEVER_IDLE
-from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
+from proctor.dialects.aisbench.key_tables import Keys
+from proctor.dialects.aisbench.values import ConfigDict, Reference, known_name, location_of
 from proctor.errors import Diagnostic, ProctorError, TemplateError, did_you_mean
 from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
 from proctor.templates.prompt_template import BasePromptTemplate
@@ -59,12 +59,13 @@ def build_retriever(config: Any, path: str = "$.infer_cfg.retriever") -> retriev
         return retrievers.ZeroRetriever()
     if isinstance(config, retrievers.Retriever):
         return config
-    wanted = {key: value for key, value in config.items() if key not in RETRIEVER_IDLE}
+    wanted = {key: value for key, value in config.items() if key not in Keys.of("retriever").idle}
     return _build(ConfigDict(wanted, location=location_of(config)), RETRIEVERS, "retriever", path)
 
 
 def _build(config: Mapping[str, Any], known: Mapping[str, type[_A]], what: str, path: str) -> _A:
-    name, place = short_name(config.get("type", "")), location_of(config)
+    kind, place = config.get("type"), location_of(config)
+    name = known_name(kind) if isinstance(kind, str | Reference | type) else ""
     if name not in known:
         raise TemplateError(
             [

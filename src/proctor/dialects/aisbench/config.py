@@ -253,7 +253,7 @@ def _reader_problems(reader: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if not isinstance(columns, str | Sequence):
         yield Diagnostic("reader_cfg needs input_columns", path="$.reader_cfg", location=where, hint="a list of names")
     output = reader.get("output_column")
-    if output is not None and not isinstance(output, str):
+    if output is not None and (not isinstance(output, str) or not output):
         yield Diagnostic(
             "output_column is one name",
             path="$.reader_cfg.output_column",

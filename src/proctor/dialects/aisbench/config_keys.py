@@ -7,234 +7,14 @@ it changes no answer and no score; or the config is refused, with the place of t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature, project_named, signature_of
+from proctor.dialects.aisbench.datasets import type_choices
+from proctor.dialects.aisbench.key_tables import Keys, home_of, homes_of, is_default
+from proctor.dialects.aisbench.signatures import Signature, project_named, signature_of
 from proctor.dialects.aisbench.values import location_of, short_name
-from proctor.errors import Diagnostic, Location, did_you_mean
+from proctor.errors import Diagnostic, did_you_mean
 from proctor.slips import slips
-
-Reasons = Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """What may stand in one dictionary of a config.
-
-    Attributes:
-        used: Keys that have an effect.
-        idle: Keys without effect here, each with the reason.
-        refused: Keys that cannot be honoured, each with the reason.
-        hint: What to do about refused ones.
-    """
-
-    used: frozenset[str]
-    idle: Reasons = field(default_factory=dict)
-    refused: Reasons = field(default_factory=dict)
-    hint: str = "take it out"
-
-    def problems(self, values: Mapping[str, Any], what: str, path: str) -> Iterator[Diagnostic]:
-        """Yield keys that are refused or unknown.
-
-        Args:
-            values: The dictionary.
-            what: How messages call it.
-            path: Where it is in the dataset or model.
-        """
-        where = location_of(values)
-        for key in values:
-            if key in self.refused:
-                yield Diagnostic(
-                    f"'{key}' of {what} cannot be honoured", where, f"{path}.{key}", self.refused[key], self.hint
-                )
-            elif key not in self.used and key not in self.idle:
-                hint = did_you_mean(str(key), self.used) or home_of(str(key), path)
-                hint = hint or f"it has {', '.join(sorted(self.used))}"
-                yield Diagnostic(f"{what} knows no '{key}'", where, f"{path}.{key}", hint=hint)
-
-    def of_class(
-        self, values: Mapping[str, Any], what: str, path: str, taken: Signature | None
-    ) -> Iterator[Diagnostic]:
-        """Yield keys of a class's dictionary that are refused, or that the class does not take.
-
-        Args:
-            values: The dictionary.
-            what: How messages call the class.
-            path: Where it is in the dataset or model.
-            taken: What the class takes; ``None`` where that is not known.
-        """
-        where = location_of(values)
-        for key, value in values.items():
-            place = f"{path}.{key}"
-            if key in self.refused:
-                yield Diagnostic(f"'{key}' of {what} cannot be honoured", where, place, self.refused[key], self.hint)
-            elif taken is None or taken.is_open or key in taken.names:
-                if key not in self.used and key not in self.idle and not _is_default(taken, key, value):
-                    yield self._unread(key, what, place, where, taken)
-            else:
-                yield self._unread(key, what, place, where, taken)
-
-    def _unread(self, key: str, what: str, place: str, where: Location | None, taken: Signature | None) -> Diagnostic:
-        if taken is not None and key in taken.names:
-            return Diagnostic(
-                f"'{key}' of {what} cannot be honoured", where, place, "nothing here does what it asks for", self.hint
-            )
-        known = sorted(self.used | self.idle.keys() if taken is None or taken.is_open else taken.names)
-        return Diagnostic(
-            f"{what} knows no '{key}'", where, place, hint=did_you_mean(key, known) or f"it has {', '.join(known)}"
-        )
-
-    def idle_of_class(self, values: Mapping[str, Any], path: str, taken: Signature | None) -> dict[str, str]:
-        """Return the keys of a class's dictionary that have no effect here, with the reasons."""
-        return self.without_effect(values, path) | {
-            f"{path}.{key}": _BY_ITSELF
-            for key, value in values.items()
-            if key not in self.used and key not in self.idle and _is_default(taken, key, value)
-        }
-
-    def without_effect(self, values: Mapping[str, Any], path: str) -> dict[str, str]:
-        """Return the keys of a dictionary that have no effect here, with the reasons."""
-        return {f"{path}.{key}": self.idle[key] for key in values if key in self.idle}
-
-
-_BY_ITSELF = "it is what upstream has without it"
-
-
-def _is_default(taken: Signature | None, key: str, value: Any) -> bool:
-    """Whether a value is the one that the class has without it: saying it changes nothing."""
-    if taken is None or key not in taken.defaults:
-        return False
-    default = taken.defaults[key]
-    return default is not ELSEWHERE and type(value) is type(default) and value == default
-
-
-def value_problem(
-    values: Mapping[str, Any],
-    key: str,
-    rule: tuple[tuple[type, ...], float | None, float | None, str],
-    path: str,
-    where: Location | None,
-) -> Iterator[Diagnostic]:
-    """Yield a value that is of the wrong type, too small or too large; ``None`` is taken for left out.
-
-    Args:
-        values: The dictionary.
-        key: The key of the value.
-        rule: Types, least, most, and what it is in words.
-        path: Where the value is.
-        where: Where the dictionary was written.
-    """
-    value = values.get(key)
-    if value is None:
-        return
-    kinds, least, most, what = rule
-    fits = isinstance(value, kinds) and not (isinstance(value, bool) and bool not in kinds)
-    if not fits or (least is not None and value < least) or (most is not None and value > most):
-        yield Diagnostic(f"'{key}' is {what}", where, path, f"it is {value!r}"[:LONGEST_SHOWN])
-
-
-LONGEST_SHOWN = 120
-"""Characters of a value that a message shows."""
-
-_RECORDED = "every answer is kept in the response log"
-_BATCHES = "engines choose their batches themselves"
-_NOWHERE = "upstream reads it nowhere"
-
-READER = Keys(
-    frozenset({"input_columns", "output_column", "train_split", "train_range", "test_split", "test_range"}),
-    dict.fromkeys(("input_template", "output_template"), "prompts are made by the templates of infer_cfg"),
-)
-
-INFERENCE = Keys(
-    frozenset({"ice_template", "prompt_template", "retriever", "inferencer"}),
-    {
-        "max_out_len": "the inferencer's max_out_len counts, as upstream",
-        "reader_cfg": "the dataset's reader_cfg counts, as upstream",
-    },
-)
-
-EVALUATION = Keys(
-    frozenset({"evaluator", "pred_postprocessor", "dataset_postprocessor", "sc_size"}),
-    {
-        "pred_role": "upstream's condition for it never holds",
-        "model_postprocessor": "it adds scores of answers that another model reads; evaluators score what was answered",
-        "analyze_contamination": "it only splits the summary by lists of rows that models have seen",
-        "num_gpus": "engines take what the machine has",
-        "ds_column": "references are of the output_column",
-        "ds_split": "references are of the rows that are asked about",
-        "k": "k and n are keys of the dataset",
-        "n": "k and n are keys of the dataset",
-    },
-)
-
-_SPLITS = "reader_cfg says which splits there are"
-RETRIEVER_IDLE: Reasons = dict.fromkeys(("index_split", "test_split", "index_range"), _SPLITS)
-
-_EVERY_INFERENCER = {
-    "batch_size": _BATCHES,
-    "save_every": _RECORDED,
-    "output_json_filepath": _RECORDED,
-    "output_json_filename": _RECORDED,
-    "mode": "this is how AISBench measures speed",
-    "pressure_time": "this is how AISBench measures speed",
-}
-_NOT_WRITTEN = dict.fromkeys(("max_out_len", "stopping_criteria", "min_out_len"), "nothing is written")
-_UNSAMPLED = {
-    name: f"{_NOWHERE}; --decoding {name}=… sets it" for name in ("temperature", "top_p", "top_k", "do_sample", "seed")
-}
-_FEWEST = {"min_out_len": "engines here have no least number of tokens"}
-_CONVERSATION = {"max_seq_len": "conversations are sent whole", "labels": "nothing is compared"}
-
-INFERENCERS: Mapping[str, Keys] = {
-    "gen": Keys(
-        frozenset({"type", "max_out_len", "max_seq_len", "stopping_criteria", "gen_field_replace_token", "multiround"}),
-        {**_EVERY_INFERENCER, **_UNSAMPLED, "labels": "the model writes, nothing is compared"},
-        _FEWEST,
-    ),
-    "ppl": Keys(
-        frozenset({"type", "max_seq_len", "labels", "normalizing_str"}),
-        {**_EVERY_INFERENCER, **_NOT_WRITTEN, **_UNSAMPLED},
-    ),
-    "ll": Keys(frozenset({"type", "max_seq_len", "labels"}), {**_EVERY_INFERENCER, **_NOT_WRITTEN, **_UNSAMPLED}),
-    "text_ppl": Keys(frozenset({"type", "max_seq_len"}), {**_EVERY_INFERENCER, **_NOT_WRITTEN, **_UNSAMPLED}),
-    "clp": Keys(
-        frozenset({"type", "max_seq_len"}),
-        {**_EVERY_INFERENCER, **_NOT_WRITTEN, "single_token": "choices of one token are compared in any case"},
-    ),
-    "chat": Keys(
-        frozenset({"type", "max_out_len", "infer_mode", "stopping_criteria"}),
-        {**_EVERY_INFERENCER, **_UNSAMPLED, **_CONVERSATION, "gen_field_replace_token": "the model's turns are open"},
-        _FEWEST,
-    ),
-    "call": Keys(
-        frozenset({"type", "max_out_len", "max_seq_len"}),
-        {
-            **_EVERY_INFERENCER,
-            **_UNSAMPLED,
-            "stopping_criteria": "calls end by themselves",
-            "gen_field_replace_token": "the questions are messages, without an open field",
-            "labels": "nothing is compared",
-        },
-        _FEWEST,
-    ),
-}
-"""By what an inferencer asks."""
-
-_VOTING = Keys(
-    frozenset({"type", "max_out_len", "max_seq_len", "gen_field_replace_token", "sc_size", "generation_kwargs"}),
-    {**_EVERY_INFERENCER, "infer_type": _NOWHERE},
-)
-"""Of ``SCInferencer``, which reads how answers are written where it asks."""
-_OF_ROUNDS = "the prompt is a conversation, which is sent whole"
-
-_UNREAD = {
-    "max_out_len": "AISBench's inferencers read none; max_out_len of the model counts where it says one",
-    "max_seq_len": "AISBench's inferencers read none; max_seq_len of the model counts",
-    "normalizing_str": "AISBench's inferencers read none",
-    "stopping_criteria": "AISBench sends none; stop in the model's generation_kwargs is sent",
-}
-"""What inferencers of AISBench take and drop."""
 
 
 def inferencer_keys(kind: str, inferencer: Mapping[str, Any]) -> Keys:
@@ -245,29 +25,26 @@ def inferencer_keys(kind: str, inferencer: Mapping[str, Any]) -> Keys:
         inferencer: It.
     """
     if short_name(inferencer.get("type", "")) == "SCInferencer":
-        return _VOTING
-    known = INFERENCERS["gen" if kind == "rounds" else kind]
+        return Keys.of("vote")
+    known = Keys.of("gen" if kind == "rounds" else kind)
     if inferencer.get("multiround") is True:
-        return Keys(known.used - {"max_seq_len"}, {**known.idle, "max_seq_len": _OF_ROUNDS}, known.refused)
+        return Keys(
+            known.used - {"max_seq_len"},
+            {**known.idle, "max_seq_len": "the prompt is a conversation, which is sent whole"},
+            known.refused,
+        )
     if project_named(inferencer.get("type")) != "aisbench":
         return known
-    idle = {key: why for key, why in _UNREAD.items() if key in known.used}
+    idle = {key: why for key, why in Keys.of("inferencer of AISBench").idle.items() if key in known.used}
     return Keys(known.used - idle.keys(), {**known.idle, **idle}, known.refused)
 
 
-DATASET_PARTS = frozenset(
-    {"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n", "clusters"}
-)
+DATASET_PARTS = Keys.of("dataset").used
 """Keys of a dataset that are not arguments of its type."""
-
-_PAIRS = "OpenCompass' comparisons of several models read it; an evaluator of single answers does not"
+DATASET_IDLE = Keys.of("dataset").idle
+"""Arguments that configs give to dataset types whose rows do not depend on them."""
 _SAME_ROWS = "the dataset type takes it, and its rows are the same whatever it is"
 _OF_PAIRS = ("mode", "base_models", "given_pred", "infer_order", "summarizer")
-DATASET_IDLE: Reasons = {
-    **dict.fromkeys(_OF_PAIRS, _PAIRS),
-    **dict.fromkeys(("name", "setting_name", "local_mode", "prompt_mode", "cate"), _SAME_ROWS),
-}
-"""Arguments that configs give to dataset types whose rows do not depend on them."""
 
 
 def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] | None) -> Iterator[Diagnostic]:
@@ -296,58 +73,30 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
             known = [*sorted({*(arguments or ()), *(taken.names if taken is not None else ())}), *sorted(DATASET_PARTS)]
             hint = did_you_mean(str(key), known) or home_of(str(key), "$") or f"it has {', '.join(known)}"
             yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
+    yield from _word_problems(values)
     if taken is not None and arguments is not None and where is not None:  # a program may bring the rows itself
         for key in taken.needed:
             if key not in values and key in arguments:
                 yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
 
 
+def _word_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield arguments of a dataset type that are none of the words that it takes."""
+    for key, words in type_choices(values.get("type")).items():
+        if key in values and values[key] not in words:
+            hint = did_you_mean(str(values[key]), words) or f"choose one of {', '.join(words)}"
+            yield Diagnostic(f"there is no {key} {values[key]!r}", location_of(values), f"$.{key}", hint=hint)
+
+
 _LOADING = frozenset(("abbr", "path", "name", "split", "data_files", "data_dir", "revision", *DATASET_PARTS))
 """What datasets have whose class hands everything on to ``datasets.load_dataset``."""
-
-
-def home_of(key: str, path: str) -> str:
-    """Return a hint that names the part of a config where a key belongs; empty where it belongs here, or nowhere."""
-    for part, keys in _homes().items():
-        if key in keys and part != path.removeprefix("$.") and key not in _EVERYWHERE:
-            return f"{key} is a key of {part}"
-    return ""
-
-
-_EVERYWHERE = ("type", "abbr", "path")
-
-
-def _homes() -> dict[str, frozenset[str]]:
-    return {
-        "reader_cfg": READER.used,
-        "infer_cfg": INFERENCE.used,
-        "eval_cfg": EVALUATION.used,
-        "infer_cfg.inferencer": INFERENCERS["gen"].used | INFERENCERS["chat"].used,
-        "infer_cfg.retriever": frozenset({"fix_id_list", "ice_num", "ice_separator", "ice_eos_token"}),
-        "infer_cfg.prompt_template": frozenset({"template", "ice_token", "sep_token"}),
-        "the dataset": DATASET_PARTS,
-        "a model": _OF_MODELS,
-        "a model's generation_kwargs": frozenset(_UNSAMPLED) | {"num_return_sequences", "repetition_penalty", "stop"},
-    }
-
-
-_OF_MODELS = frozenset(
-    ("generation_kwargs", "stream", "request_rate", "retry", "batch_size", "meta_template", "host_ip", "host_port")
-)
 
 
 def _owner(key: str, arguments: Collection[str] | None, taken: Signature | None) -> str:
     """Return the part of a config that a key belongs to, where a class would take anything; else nothing."""
     if taken is None or not taken.is_open or key in (*taken.names, *(arguments or ()), *DATASET_IDLE):
         return ""
-    owned = {
-        "reader_cfg": READER.used,
-        "infer_cfg": INFERENCE.used,
-        "infer_cfg.inferencer": INFERENCERS["gen"].used | _UNSAMPLED.keys() | {"stopping_criteria", "infer_mode"},
-        "eval_cfg": EVALUATION.used | {"pred_role"},
-        "models.generation_kwargs": {"num_return_sequences"},
-    }
-    return next((owner for owner, keys in owned.items() if key in keys), "")
+    return next(iter(homes_of(key, "owners")), "")
 
 
 def _compares(values: Mapping[str, Any]) -> bool:
@@ -361,7 +110,7 @@ def _is_lost(key: str, value: Any, taken: Signature | None) -> bool:
     """Whether the class of a type reads an argument that nothing here reads, and it is not its default."""
     if taken is None or key in DATASET_IDLE:
         return False
-    return key in taken.names and not _is_default(taken, key, value)
+    return key in taken.names and not is_default(taken, key, value)
 
 
 def _is_argument(key: str, arguments: Collection[str] | None, taken: Signature | None) -> bool:
@@ -399,16 +148,15 @@ def without_effect(values: Mapping[str, Any], kind: str, arguments: Collection[s
     for keys, part, _, path in _parts(values, kind):
         found |= keys.without_effect(part, path)
     retriever = values["infer_cfg"].get("retriever") or {}
-    path = "$.infer_cfg.retriever"
-    return found | {f"{path}.{key}": RETRIEVER_IDLE[key] for key in retriever if key in RETRIEVER_IDLE}
+    return found | Keys.of("retriever").without_effect(retriever, "$.infer_cfg.retriever")
 
 
 def _parts(values: Mapping[str, Any], kind: str) -> Iterator[tuple[Keys, Mapping[str, Any], str, str]]:
     inference = values["infer_cfg"]
     listed: list[tuple[Keys, Any, str, str]] = [
-        (READER, values["reader_cfg"], "reader_cfg", "$.reader_cfg"),
-        (INFERENCE, inference, "infer_cfg", "$.infer_cfg"),
-        (EVALUATION, values.get("eval_cfg"), "eval_cfg", "$.eval_cfg"),
+        (Keys.of("reader_cfg"), values["reader_cfg"], "reader_cfg", "$.reader_cfg"),
+        (Keys.of("infer_cfg"), inference, "infer_cfg", "$.infer_cfg"),
+        (Keys.of("eval_cfg"), values.get("eval_cfg"), "eval_cfg", "$.eval_cfg"),
     ]
     if kind:
         inferencer = inference.get("inferencer") or {}

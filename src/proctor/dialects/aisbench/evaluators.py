@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.absent_evaluators import ABSENT, RECORDED_ONLY
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
 from proctor.dialects.aisbench.signatures import Signature, signature
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
-from proctor.dialects.aisbench.values import as_data, dotted_name, location_of, short_name
+from proctor.dialects.aisbench.values import UPSTREAM, as_data, dotted_name, location_of, short_name
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
@@ -30,7 +30,6 @@ from proctor.settings import settings
 
 Row = Mapping[str, Any]
 
-_UPSTREAM = ("opencompass", "ais_bench")
 _LONGEST_SHOWN = 80
 """Characters of a value that a message shows."""
 
@@ -162,7 +161,7 @@ def is_recorded_only(config: Mapping[str, Any]) -> bool:
 def _entry(config: Mapping[str, Any]) -> MetricEntry | None:
     """Return the evaluator that a config names; classes are known where they come from upstream's packages."""
     whole = dotted_name(config.get("type"))
-    if "." in whole and whole.partition(".")[0] not in _UPSTREAM:
+    if "." in whole and whole.partition(".")[0] not in UPSTREAM:
         return None
     found = metric_table().find(_known_name(whole), OPENCOMPASS, {OPENCOMPASS})
     return found if found is not None and found.reads == "columns" else None
@@ -312,12 +311,12 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from check_metric(config["type"], OPENCOMPASS, as_data(arguments))
 
 
-def _judge_problems(entry: MetricEntry, config: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def _judge_problems(entry: MetricEntry, config: Mapping[str, Any], *, named: bool = False) -> Iterator[Diagnostic]:
     from proctor.dialects.aisbench.judges import judge_problems  # it names evaluators itself
 
     if (rule := config.get("rule_evaluator")) and entry.name == "CascadeEvaluator":
-        yield from check_evaluator(rule)
-    yield from judge_problems(entry.name, config)
+        yield from _named_problems(rule) if named else check_evaluator(rule)
+    yield from judge_problems(entry.name, config, named=named)
 
 
 def evaluation_slips(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -325,12 +324,10 @@ def evaluation_slips(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
     What is named rightly and cannot be computed here is not among them: its prompts can be looked at all the same.
     """
-    named = {
-        "$.eval_cfg.evaluator": ("evaluators", eval_cfg.get("evaluator")),
-        **{f"$.eval_cfg.{key}": ("postprocessors", eval_cfg.get(key)) for key in _PROCESSORS},
-    }
+    processors = {f"$.eval_cfg.{key}": part for key, part in _processors(eval_cfg)}
     for problem in evaluation_problems(eval_cfg):
-        kind, part = named[problem.path]
+        kind = "postprocessors" if problem.path in processors else "evaluators"
+        part = processors.get(problem.path, eval_cfg.get("evaluator"))
         taken = _upstreams(kind, part)
         if taken is None:
             if problem.hint.startswith("did you mean") or "argument" in problem.what:
@@ -339,7 +336,15 @@ def evaluation_slips(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
             yield problem
 
 
-_PROCESSORS = ("pred_postprocessor", "dataset_postprocessor")
+def _processors(eval_cfg: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the post-processors of an ``eval_cfg``, each with where it stands."""
+    judge = eval_cfg.get("evaluator")
+    for key in ("pred_postprocessor", "dataset_postprocessor"):
+        yield key, eval_cfg.get(key)
+    if isinstance(judge, Mapping):
+        yield "evaluator.pred_postprocessor", judge.get("pred_postprocessor")
+
+
 _OUTSIDE = ("type", "pred_postprocessor")
 
 
@@ -361,14 +366,8 @@ def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if not isinstance(config, Mapping) or _is_own(config.get("type")):
         return
     project = project_of(dotted_name(config.get("type")))
-    try:
-        evaluator(config)
-        if (entry := _entry(config)) is not None:
-            check_arguments(entry, _arguments(config))
-    except ProctorError as error:
-        yield from (each.at(location_of(config), "$.eval_cfg.evaluator") for each in error.diagnostics)
-    for key in _PROCESSORS:
-        each = eval_cfg.get(key)
+    yield from _named_problems(config)
+    for key, each in _processors(eval_cfg):
         if isinstance(each, Mapping) and each and not _is_own(each.get("type")):
             try:
                 postprocessor(each, project)
@@ -376,9 +375,22 @@ def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
                 yield from (found.at(location_of(each), f"$.eval_cfg.{key}") for found in error.diagnostics)
 
 
+def _named_problems(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with an evaluator by its name, its arguments and the judge that it names."""
+    found: Sequence[Diagnostic] = []
+    try:
+        evaluator(config)
+        if (entry := _entry(config)) is not None:
+            check_arguments(entry, _arguments(config))
+            found = list(_judge_problems(entry, config, named=True))
+    except ProctorError as error:
+        found = error.diagnostics
+    yield from (each.at(location_of(config), "$.eval_cfg.evaluator") for each in found)
+
+
 def _is_own(kind: Any) -> bool:
     """Return whether something is code of the config's own, and not a name of upstream's or of a table."""
-    return not isinstance(kind, str) and dotted_name(kind).partition(".")[0] not in _UPSTREAM
+    return not isinstance(kind, str) and dotted_name(kind).partition(".")[0] not in UPSTREAM
 
 
 def row_problems(eval_cfg: Mapping[str, Any], references: Callable[[], Iterable[Any]]) -> Iterator[Diagnostic]:
@@ -407,10 +419,7 @@ def grading_problems(
         return
     project = project_of(dotted_name(config.get("type")))
     yield from check_evaluator(config)
-    for place, each in (
-        ("models.pred_postprocessor", model_postprocessor),
-        ("eval_cfg.pred_postprocessor", eval_cfg.get("pred_postprocessor")),
-        ("eval_cfg.dataset_postprocessor", eval_cfg.get("dataset_postprocessor")),
-        ("eval_cfg.evaluator.pred_postprocessor", config.get("pred_postprocessor")),
-    ):
+    named = [("models.pred_postprocessor", model_postprocessor)]
+    named += [(f"eval_cfg.{key}", each) for key, each in _processors(eval_cfg)]
+    for place, each in named:
         yield from (problem.at(path=f"$.{place}") for problem in postprocessor_problems(each, project))

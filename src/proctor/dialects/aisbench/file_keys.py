@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys
 from proctor.dialects.aisbench.datasets.custom import custom_dataset, words_of
 from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.judged_names import judged_names
+from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN, Keys
 from proctor.dialects.aisbench.reader import datasets_of
 from proctor.dialects.aisbench.run_sections import section_problems
 from proctor.dialects.aisbench.signatures import project_named
@@ -21,26 +21,6 @@ _SLIPS = 2
 """Letters in which a mistyped name differs: two that changed places are two. Shipped configs have lists of their own
 whose names (``data_list``) differ in more."""
 _TOP = ("datasets", "models", "summarizer")
-_CUSTOM = frozenset(
-    [
-        "path",
-        "meta_path",
-        "data_type",
-        "infer_method",
-        "abbr",
-        "template",
-        "human_prompt",
-        "bot_prompt",
-        "evaluator",
-        "evaluator_kwargs",
-        "test_range",
-        "input_columns",
-        "output_column",
-        "options",
-        "clusters",
-    ]
-)
-"""Keys of a dataset that is a user's own file: a path and no type."""
 
 
 def file_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -129,7 +109,7 @@ def custom_problems(dataset: Mapping[str, Any], project: str) -> Iterator[Diagno
         why = "it is one of OpenCompass' chatml_datasets, whose rows are whole conversations with prompts of their own"
         yield Diagnostic("the dataset cannot be asked here", where, "$.evaluator", why, "a dataset with infer_cfg")
         return
-    yield from Keys(_CUSTOM).problems(dataset, "a custom dataset", "$")
+    yield from Keys.of("custom dataset").problems(dataset, "a custom dataset", "$")
     for key, known in words_of(project).items():
         if (given := dataset.get(key)) is not None and given not in known:
             hint = did_you_mean(str(given), known) or ", ".join(known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,10 +10,13 @@ from functools import cached_property
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.dialects.aisbench.asking_checks import labels_of
 from proctor.dialects.aisbench.config import DatasetConfig
+from proctor.dialects.aisbench.datasets.reader import kept_places
 from proctor.dialects.aisbench.evaluators import (
     declared_main,
     evaluated,
+    evaluation_problems,
     grading_problems,
     is_class,
     is_known,
@@ -24,14 +28,18 @@ from proctor.dialects.aisbench.evaluators import (
     row_problems,
     unit_of,
 )
-from proctor.dialects.aisbench.inferencers import CHAT, TEXT_PPL
-from proctor.dialects.aisbench.judge_inference import judge_of
+from proctor.dialects.aisbench.inferencers import CHAT, PPL, TEXT_PPL
+from proctor.dialects.aisbench.judge_inference import ANSWER, judge_of
+from proctor.dialects.aisbench.judges import judge_templates
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.readings import TURN, Reader
-from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.dialects.aisbench.template_keys import template_problems
+from proctor.dialects.aisbench.values import location_of, short_name, texts_in
+from proctor.dialects.aisbench.word_checks import columns_of_reader
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
 from proctor.ir.question import Answered
+from proctor.logs import get_logger
 from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
 from proctor.scoring.grade import Columns, Grade, Measured
@@ -39,6 +47,7 @@ from proctor.scoring.grader import ExamGrader
 from proctor.scoring.grading import Grading, Need, Read, Scope, Step
 from proctor.scoring.groupings import GroupBy
 from proctor.scoring.score import Score
+from proctor.templates.prompt_list import safe_format
 
 
 class ConfigGrader:
@@ -73,10 +82,31 @@ class ConfigGrader:
         """Yield what can be known before anybody is asked: evaluators and post-processors that there are not."""
         if self._is_scored:
             yield from grading_problems(self._config.evaluation, self._model_postprocessor)
-            yield from reference_problems(self._config)
+            yield from _of_the_file(self._config)
             yield from row_problems(self._config.evaluation, self._references)
             if (judge := judge_of(self._config.values)) is not None:
                 yield from judge.problems()
+            yield from _judge_prompt_problems(self._config, self._first_row())
+            self._say_strange_references()
+
+    def _say_strange_references(self) -> None:
+        """Say how many right answers are none of the labels that are compared: no answer can equal them."""
+        evaluation, labels = self._config.evaluation, labels_of(self._config.inference)
+        name = short_name((evaluation.get("evaluator") or {}).get("type", ""))
+        if self._config.inferencer.kind != PPL or name not in _EQUALS or not labels or len(evaluation) > 1:
+            return
+        known = set(map(str, labels))
+        counts = Counter(str(gold) for gold in self._references() if str(gold) not in known)
+        if counts:
+            text = "%s: %d right answers are none of the labels that are compared (%s): they count as wrong"
+            shown = ", ".join(map(repr, list(counts)[:_SHOWN]))
+            get_logger().warning(text, self._config.abbr, counts.total(), shown)
+
+    def _first_row(self) -> Row:
+        """Return a row that can be asked about; an empty one where none can be read, which is said by itself."""
+        with suppress(ProctorError):
+            return next((row for row in self._rows() if not isinstance(row, Failure)), {})
+        return {}
 
     def _references(self) -> Iterator[Any]:
         """Yield the right answers; none where the rows cannot be read, which is said by itself."""
@@ -127,11 +157,48 @@ class ConfigGrader:
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
 
 
+_EQUALS = ("AccEvaluator", "AccwithDetailsEvaluator")
+"""Evaluators that compare the label that was chosen with the right answer."""
+_SHOWN = 3
+"""Right answers that a message names."""
+_JUDGED = ("prediction", "prediction2", "obj_gold", "reference")
+"""What judges see beside the columns of the row."""
 _OWN_REFERENCES = (CHAT, TEXT_PPL)
 """What needs no output column: conversations bring what would have been said, and losses are compared with nothing."""
 _ASKING = ("LMEvaluator", "GenericLLMEvaluator", "CascadeEvaluator", "ATLASLLMEvaluator")
 """Evaluators by a judge, whose prompts need not show a right answer."""
 _NO_REFERENCES = "the evaluator compares answers with right ones, and reader_cfg names no output_column"
+
+
+def scoring_problems(config: DatasetConfig) -> Iterator[Diagnostic]:
+    """Yield what the file alone can tell about how answers are scored; a run finds the same before it asks."""
+    if isinstance(config.values.get("eval_cfg"), Mapping) and "evaluator" not in config.values["eval_cfg"]:
+        hint = "evaluator=dict(type=AccEvaluator); a dataset that is only asked has no eval_cfg"
+        yield Diagnostic("the eval_cfg names no evaluator", config.location, "$.eval_cfg", hint=hint)
+    yield from evaluation_problems(config.evaluation)
+    yield from _of_the_file(config)
+
+
+def _of_the_file(config: DatasetConfig) -> Iterator[Diagnostic]:
+    yield from reference_problems(config)
+    for path, template in judge_templates(config.evaluation.get("evaluator")):
+        yield from template_problems(template, path, [*columns_of_reader(config.reader), *_JUDGED])
+
+
+def _judge_prompt_problems(config: DatasetConfig, row: Row) -> Iterator[Diagnostic]:
+    """Yield prompts of judges that do not show the answer; say which names in braces they keep as they stand."""
+    judge, asked = config.evaluation.get("evaluator") or {}, judge_of(config.values)
+    if not row:
+        return
+    if asked is not None:
+        kept_places("the judge's prompt", asked.values.get("prompt_template"), {*row, ANSWER})
+    for path, template in judge_templates(judge):
+        kept_places("the judge's prompt", template, {*row, *_JUDGED})
+        named = "\n".join(texts_in(template))
+        fields = {str(name): value for name, value in row.items()}
+        if not judge.get("multi_eval") and "{prediction" not in safe_format(named, **fields):
+            what, hint = "the judge's prompt does not show the answer", "the answer is {prediction}"
+            yield Diagnostic(what, location_of(template), path, hint=hint)
 
 
 def reference_problems(config: DatasetConfig) -> Iterator[Diagnostic]:

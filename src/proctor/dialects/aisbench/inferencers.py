@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.model_keys import generation_problems
 from proctor.dialects.aisbench.signatures import project_named, signature_of
-from proctor.dialects.aisbench.values import location_of, short_name, shown
+from proctor.dialects.aisbench.values import known_name, location_of, short_name, shown
 from proctor.errors import Diagnostic, did_you_mean
 
 GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL, CALL = "gen", "ppl", "ll", "clp", "chat", "text_ppl", "call"
@@ -73,7 +73,7 @@ class Inferencer:
 
 def inferencer_problems(inferencer: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield what is wrong with an inferencer that the config alone can tell."""
-    where, name = location_of(inferencer), short_name(inferencer["type"])
+    where, name = location_of(inferencer), known_name(inferencer["type"])
     path = "$.infer_cfg.inferencer"
     if name in _ELSEWHERE:
         yield Diagnostic(f"{name} cannot be run here", path=path, location=where, why=_ELSEWHERE[name])

@@ -14,13 +14,13 @@ from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.aisbench.components import RETRIEVERS, build_retriever, build_template
-from proctor.dialects.aisbench.config_keys import INFERENCE, INFERENCERS, READER, Keys
 from proctor.dialects.aisbench.judges import judge_engine, words_of
+from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.template_keys import template_problems
-from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
+from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name, shown
 from proctor.dialects.aisbench.word_checks import columns_of_reader
 from proctor.effects import Effect
 from proctor.errors import Diagnostic, ProctorError, did_you_mean
@@ -38,24 +38,7 @@ _ID = "model_pred_uuid"
 _PATH = "$.judge_infer_cfg"
 _ROW_TYPES = ("LLMJudgeDataset", "Aime2025JDGDataset", "HLEJGDataset")
 """Dataset types whose rows are those of the exam with the answer beside them."""
-_PARTS = frozenset({"judge_reader_cfg", "judge_model", "judge_dataset_type"})
-_KEYS = Keys(frozenset(INFERENCE.used | _PARTS), INFERENCE.idle)
-_OF_SPLITS = "the judge reads the answers, which are one split"
-_ALL = "every answer is judged; test_range of the dataset's reader_cfg says which rows are asked about"
-_READER = Keys(
-    frozenset({"input_columns", "output_column"}),
-    {**READER.idle, **dict.fromkeys(("train_split", "test_split", "train_range"), _OF_SPLITS)},
-    {"test_range": _ALL},
-)
-_OF_JUDGE = "the judge_model's max_out_len and generation_kwargs say how it writes"
-_INFERENCER = Keys(
-    frozenset({"type", "gen_field_replace_token"}),
-    {
-        **INFERENCERS["gen"].idle,
-        **dict.fromkeys(("max_out_len", "max_seq_len", "min_out_len", "stopping_criteria"), _OF_JUDGE),
-    },
-    {"multiround": "a judge says one thing about an answer"},
-)
+_KEYS, _READER, _INFERENCER = map(Keys.of, ("judge_infer_cfg", "judge_reader_cfg", "judge's inferencer"))
 
 
 @dataclass(frozen=True)
@@ -119,17 +102,21 @@ class JudgeInference:
         yield from self._column_problems(columns)
         yield from self._row_problems()
         yield from self._inferencer_problems()
+        for key in ("ice_template", "retriever", "inferencer"):
+            if self.values.get(key) is not None and not isinstance(self.values[key], Mapping):
+                why = f"it is {shown(self.values[key])}"
+                yield Diagnostic(f"'{key}' of judge_infer_cfg is not a dictionary", where, f"{_PATH}.{key}", why)
         for part in ("prompt_template", "ice_template"):
-            yield from _tried(partial(build_template, self.values.get(part), f"{_PATH}.{part}"))
-        yield from _tried(partial(build_retriever, self.values.get("retriever"), f"{_PATH}.retriever"))
+            yield from _tried(partial(build_template, self._mapping(part), f"{_PATH}.{part}"))
         retriever = self._part("retriever")
+        yield from _tried(partial(build_retriever, self._mapping("retriever"), f"{_PATH}.retriever"))
         if (name := short_name(retriever.get("type", "ZeroRetriever"))) in RETRIEVERS and name != "ZeroRetriever":
             what, place = f"a judge cannot be shown the examples of '{name}'", location_of(retriever)
             yield Diagnostic(what, place, f"{_PATH}.retriever", "its rows are answers", "use ZeroRetriever")
         if isinstance(self.values.get("judge_model"), Mapping):
             yield from _tried(lambda: self.judge, f"{_PATH}.judge_model")
             clean = self._part("judge_model").get("pred_postprocessor")
-            yield from postprocessor_problems(clean, self.project)
+            yield from postprocessor_problems(clean if isinstance(clean, Mapping) else None, self.project)
 
     @property
     def without_effect(self) -> dict[str, str]:
@@ -146,9 +133,12 @@ class JudgeInference:
         """
         return list(effects_of(judge_engine(self.judge, self._part("judge_model"))))
 
-    def _part(self, key: str) -> Mapping[str, Any]:
+    def _mapping(self, key: str) -> Mapping[str, Any] | None:
         found = self.values.get(key)
-        return found if isinstance(found, Mapping) else {}
+        return found if isinstance(found, Mapping) else None
+
+    def _part(self, key: str) -> Mapping[str, Any]:
+        return self._mapping(key) or {}
 
     def _column_problems(self, columns: Sequence[str]) -> Iterator[Diagnostic]:
         """Yield columns that are misspelt: rows of judges have those of the dataset, the answer and its number."""
@@ -194,7 +184,7 @@ class JudgeInference:
     def _builder(self) -> PromptBuilder:
         reader = {"input_columns": [ANSWER], "output_column": _ID, **self._part("judge_reader_cfg")}
         parts = {"retriever": {"type": "ZeroRetriever"}, "inferencer": {"type": "GenInferencer"}}
-        own = {key: self.values[key] for key in INFERENCE.used & self.values.keys()}
+        own = {key: self.values[key] for key in Keys.of("infer_cfg").used & self.values.keys()}
         layout = self.judge.meta_template
         return PromptBuilder(
             ConfigDict({**parts, **own}, location=location_of(self.values)),

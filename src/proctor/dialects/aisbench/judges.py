@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
-from proctor.dialects.aisbench.judge_reports import reader_of, report_of
+from proctor.dialects.aisbench.judge_reports import report_of
 from proctor.dialects.aisbench.models import ModelConfig, author_of_config, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
@@ -195,12 +195,13 @@ def evaluation_effects(config: Any) -> list[Effect]:
     return list(dict.fromkeys(found))
 
 
-def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def judge_problems(name: str, config: Mapping[str, Any], *, named: bool = False) -> Iterator[Diagnostic]:
     """Yield what is known to be wrong with an evaluator that asks a judge before anybody is asked.
 
     Args:
         name: ``GenericLLMEvaluator`` or ``CascadeEvaluator``; others ask nobody.
         config: The evaluator.
+        named: Whether only a judge that the config names is looked at, not the one of the user's variables.
     """
     if name == "CascadeEvaluator":
         config = config.get("llm_evaluator") or {}
@@ -209,11 +210,22 @@ def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
 
         yield from pair_problems(config, config.get("of_dataset") or {})
     elif name == "GenericLLMEvaluator":
-        yield from _problems_of(lambda: reader_of(config.get("dict_postprocessor")))
+        yield from _problems_of(lambda: report_of(config.get("dict_postprocessor")))
     elif name != "ATLASLLMEvaluator":
         return
     for judge in judges_in(config.get("judge_cfg")):
+        if named and not judge:
+            continue
         yield from _problems_of(partial(_check_judge, config.get("prompt_template") or {}, judge))
+
+
+def judge_templates(config: Any, path: str = "$.eval_cfg.evaluator") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the prompts of the judges in an evaluator, each with where it stands."""
+    if not isinstance(config, Mapping):
+        return
+    if isinstance(template := config.get("prompt_template"), Mapping):
+        yield f"{path}.prompt_template", template
+    yield from judge_templates(config.get("llm_evaluator"), f"{path}.llm_evaluator")
 
 
 def _check_judge(template: Mapping[str, Any], config: Mapping[str, Any] | None) -> None:

@@ -22,7 +22,7 @@ from proctor.dialects.aisbench.model_names import named_models
 from proctor.dialects.aisbench.part_values import processor_problems
 from proctor.dialects.aisbench.postprocessors import misspelt
 from proctor.dialects.aisbench.reader import models_of, read_config
-from proctor.dialects.aisbench.values import as_data, location_of, model_abbr_of, short_name
+from proctor.dialects.aisbench.values import as_data, known_name, location_of, model_abbr_of, short_name
 from proctor.effects import Author, author, author_of_file, author_of_rows
 from proctor.errors import (
     Diagnostic,
@@ -101,7 +101,7 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
         UsageError: Its type has no engine here, or it names no model.
         ValidationError: It has keys that cannot be honoured.
     """
-    name, abbr = short_name(values.get("type", "")), model_abbr_of(values)
+    name, abbr = known_name(values.get("type", "")), model_abbr_of(values)
     entry = model_types().get(name)
     if entry is None:
         raise _unknown_type(name, abbr, values)
@@ -149,6 +149,13 @@ def _layout_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
             yield from (replace(each, path=f"$.meta_template{each.path.removeprefix('$')}", location=place)
                         for each in error.diagnostics)  # fmt: skip
         yield from _role_key_problems(template, location_of(template) or where)
+        roles = template["round"]
+        if isinstance(roles, list | tuple) and not any(
+            "generate" in role for role in roles if isinstance(role, Mapping)
+        ):
+            what, hint = "no role of the meta_template generates", "dict(role='BOT', …, generate=True)"
+            why = "the prompt would end behind the model's own turn"
+            yield Diagnostic(what, location_of(template) or where, "$.meta_template.round", why, hint)
     found = values.get("pred_postprocessor")
     if not isinstance(found, Mapping):
         return

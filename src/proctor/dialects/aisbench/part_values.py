@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
+from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.signatures import Signature, known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import Reference, dotted_name, location_of, short_name
 from proctor.errors import Diagnostic, did_you_mean
@@ -75,12 +75,11 @@ def _reader_problems(reader: Mapping[str, Any]) -> Iterator[Diagnostic]:
     where, columns = location_of(reader), reader.get("input_columns")
     if isinstance(columns, list | tuple):
         for place, each in enumerate(columns):
-            if not isinstance(each, str):
+            if not isinstance(each, str) or not each:
                 yield Diagnostic("a column is a name", where, f"$.reader_cfg.input_columns[{place}]", _shown(each))
     for key in ("train_split", "test_split"):
         named = reader.get(key)
-        listed = named if isinstance(named, list | tuple) else [named]
-        if named is not None and not (listed and all(isinstance(each, str) for each in listed)):
+        if named is not None and (not isinstance(named, str) or not named):
             yield Diagnostic(f"'{key}' is the name of a split", where, f"$.reader_cfg.{key}", _shown(named))
 
 
@@ -91,7 +90,7 @@ def _evaluation_problems(evaluation: Mapping[str, Any]) -> Iterator[Diagnostic]:
             hint = "evaluator=dict(type=AccEvaluator)"
             yield Diagnostic("the evaluator has no type", location_of(judge) or where, "$.eval_cfg.evaluator", "", hint)
         yield from _processor_problems(judge, "$.eval_cfg.evaluator")
-    elif "evaluator" not in evaluation and any(evaluation.get(key) for key in _PROCESSORS):
+    elif judge is None and ("evaluator" in evaluation or any(evaluation.get(key) for key in _PROCESSORS)):
         yield Diagnostic(
             "eval_cfg has no evaluator, so that nothing would be scored",
             where,
@@ -119,8 +118,9 @@ def processor_problems(config: Any, path: str, around: Mapping[str, Any]) -> Ite
     where, hint = location_of(config) or location_of(around), "dict(type=first_option_postprocess, options='ABCD')"
     if not isinstance(config, Mapping):
         yield Diagnostic("a post-processor is a dictionary", where, path, _shown(config), hint)
-    elif config and not config.get("type"):
-        yield Diagnostic("a post-processor has no type", where, path, f"it has {', '.join(map(str, config))}", hint)
+    elif not config.get("type"):
+        why = f"it has {', '.join(map(str, config)) or 'nothing'}"
+        yield Diagnostic("a post-processor has no type", where, path, why, hint)
     elif (taken := signature_of("postprocessors", config.get("type"))) is not None:
         yield from _argument_problems(config, taken, path)
 
@@ -129,9 +129,12 @@ def _argument_problems(config: Mapping[str, Any], taken: Signature, path: str) -
     """Yield arguments of another type than what the function has without them; texts are looked for in texts."""
     for key, value in config.items():
         default = taken.defaults.get(key)
-        if value is None or key == "type":
+        if key == "type" or (value is None and key not in taken.needed):
             continue
-        if key == "options" and not _is_text_or_texts(value):
+        if value is None:
+            what = f"{short_name(config['type'])} needs '{key}'"
+            yield Diagnostic(what, location_of(config), f"{path}.{key}", "it is None", "fill it in")
+        elif key == "options" and not _is_text_or_texts(value):
             yield Diagnostic("'options' are letters", location_of(config), f"{path}.{key}", _shown(value), "'ABCD'")
         elif isinstance(default, _PLAIN) and not _alike(value, default):
             what = f"'{key}' of {short_name(config['type'])} is a {type(default).__name__}"
@@ -139,9 +142,7 @@ def _argument_problems(config: Mapping[str, Any], taken: Signature, path: str) -
 
 
 def _is_text_or_texts(value: Any) -> bool:
-    return isinstance(value, str) or (
-        isinstance(value, Sequence) and bool(value) and all(isinstance(each, str) for each in value)
-    )
+    return isinstance(value, Sequence) and bool(value) and all(isinstance(each, str) and each for each in value)
 
 
 def _alike(value: Any, default: Any) -> bool:

@@ -6,6 +6,7 @@ table can be named, too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
@@ -13,7 +14,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.signatures import known_names
 from proctor.dialects.aisbench.values import Reference, dotted_name, short_name
-from proctor.errors import Diagnostic, ProctorError, ScoringError, TrustError, did_you_mean
+from proctor.errors import DataError, Diagnostic, ProctorError, ScoringError, TrustError, did_you_mean
 from proctor.scoring.processor_functions import find_text_function
 from proctor.scoring.registry import NOTHING, OPENCOMPASS, is_in_catalog
 from proctor.scoring.text_functions import AISBENCH, TextFunction, text_function, text_function_table
@@ -70,13 +71,15 @@ def misspelt(config: Mapping[str, Any]) -> str:
     """Return the hint for a post-processor that nobody has, by a bare name or one of upstream's; else nothing."""
     kind = config.get("type")
     name = dotted_name(kind) if isinstance(kind, str | Reference) else ""
-    known = {*text_function_table().names(), *known_names("opencompass", "postprocessors")}
-    known |= known_names("aisbench", "postprocessors")
-    short = name.rpartition(".")[2]
+    upstream = known_names("opencompass", "postprocessors") | known_names("aisbench", "postprocessors")
+    short, table = name.rpartition(".")[2], text_function_table()
     foreign = "." in name and name.partition(".")[0] not in _PROJECTS
-    if not name or foreign or ":" in name or short in known or is_in_catalog(name):
+    if not name or foreign or ":" in name or short in upstream or is_in_catalog(name):
         return ""
-    return did_you_mean(short, known) or "proctor ls --kind processor lists them"
+    if table.find(short, OPENCOMPASS) is not None:
+        return ""
+    known = {*table.names(), *upstream}  # of the catalogs' folders, too, which takes time
+    return "" if short in known else did_you_mean(short, known) or "proctor ls --kind processor lists them"
 
 
 def _unchanged(answer: Any, row: Mapping[str, Any] = NOTHING) -> Any:
@@ -92,7 +95,7 @@ def _function(kind: Any, config: Mapping[str, Any], project: str, arguments: Map
         return TextFunction(getattr(kind, "__name__", str(kind)), "value", partial(kind, **arguments))
     name = kind.name if isinstance(kind, Reference) else str(kind)
     try:
-        return _named(name, project, arguments)
+        return _tried(_named(name, project, arguments)) if arguments else _named(name, project, arguments)
     except ProctorError as error:
         if (found := _trusted(name)) is not None:
             return TextFunction(name, "value", partial(found, **arguments))
@@ -113,6 +116,25 @@ def _named(name: str, project: str, arguments: Mapping[str, Any]) -> TextFunctio
         why="its function would have to run; that needs --trust-code, and its package installed",
         hint=did_you_mean(short, text_function_table().names()),
     )
+
+
+def _tried(function: TextFunction) -> TextFunction:
+    """Return a function that reads some answer; one with arguments that fit no answer reads none.
+
+    Raises:
+        ScoringError: It does not.
+    """
+    if function.scope != "value":
+        return function
+    try:
+        function.of_answer(_SOME_ANSWER)
+    except (TypeError, ValueError, LookupError, AttributeError, re.error, DataError) as error:
+        what, why = f"'{function.name}' reads no answer with these arguments", f"{type(error).__name__}: {error}"
+        raise ScoringError(what, why=str(error) if isinstance(error, DataError) else why) from error
+    return function
+
+
+_SOME_ANSWER = "The answer is A."
 
 
 def _trusted(name: str) -> Callable[..., Any] | None:

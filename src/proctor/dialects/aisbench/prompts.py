@@ -20,7 +20,7 @@ from proctor.dialects.aisbench.conversations import MultiTurn
 from proctor.dialects.aisbench.datasets.reader import FILLED
 from proctor.dialects.aisbench.examples import Chosen, Examples, kept
 from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
-from proctor.dialects.aisbench.values import location_of
+from proctor.dialects.aisbench.values import location_of, texts_in
 from proctor.errors import DataError, DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
 from proctor.formats.dialogue_layout import Mode, Said, content_of, joined, merged
 from proctor.formats.meta_template import CHAT, MetaTemplate, chat_role, spans_of, turns_of
@@ -78,7 +78,7 @@ class PromptBuilder:
         self._text_frames: dict[Hashable, TextFrame] = {}
         self._chat_frames: dict[Hashable, ChatFrame | None] = {}
         self._checked_columns: set[tuple[str, ...]] = set()
-        self._named = "".join(_texts([_content(each) for each in (self.ice_template, self.prompt_template)]))
+        self._named = "".join(texts_in([_content(each) for each in (self.ice_template, self.prompt_template)]))
 
     @property
     def template(self) -> AnyTemplate | None:
@@ -401,18 +401,11 @@ def _has_token(template: AnyTemplate) -> bool:
         if template.labels and isinstance(template.template, dict)
         else [template.template]
     )
-    return all(any(token in text for text in _texts(part)) for part in parts)
+    return all(any(token in text for text in texts_in(part)) for part in parts)
 
 
 def _content(template: AnyTemplate | None) -> Any:
     return template.messages if isinstance(template, RawPromptTemplate) else template and template.template
-
-
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for each in inner for text in _texts(each)]
 
 
 def _messages(said: Sequence[Said]) -> list[dict[str, Any]]:

@@ -44,25 +44,6 @@ class Reader:
         return (Reading(self._read(answered, question.labels), gold, question.instance, prompt),)
 
 
-class RecordedReader:
-    """Reads what another program recorded as the prediction: an answer, several answers, or the label that won.
-
-    Args:
-        output: The column of the right answer.
-    """
-
-    def __init__(self, output: str | None) -> None:
-        self._output = output
-
-    def __call__(self, answered: Answered) -> Sequence[Reading]:
-        """Return the prediction."""
-        question, texts = answered.question, answered.responses[0].texts
-        value: Any = list(texts) if len(texts) > 1 else texts[0] if texts else ""
-        value = next((label for label in question.labels if str(label) == value), value)
-        gold = question.instance.get(self._output) if self._output else None
-        return (Reading(value, gold, question.instance, prompt_of(question.requests[0])),)
-
-
 def _turns(answered: Answered) -> Sequence[Reading]:
     question = answered.question
     texts = [text for response in answered.responses for text in response.texts]

@@ -21,7 +21,6 @@ from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find
 from proctor.dialects.aisbench.judged_names import with_own_names
 from proctor.dialects.aisbench.options import DatasetOptions, dataset_options
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
-from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
 from proctor.dialects.aisbench.values import abbr_of, location_of
 from proctor.errors import (
     Diagnostic,
@@ -36,6 +35,7 @@ from proctor.errors import (
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
+from proctor.results.dataset_groups import SummaryGroup, summary_groups
 
 SOURCES = ("opencompass", "aisbench")
 _GLOB = frozenset("*?[")

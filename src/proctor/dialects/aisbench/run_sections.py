@@ -6,15 +6,16 @@ change who is asked what is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proctor.dialects.aisbench.judged_names import judged_names
+from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.reader import datasets_of
-from proctor.dialects.aisbench.summarizer_keys import SUMMARIZER
-from proctor.dialects.aisbench.summary import summary_groups
 from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
 from proctor.errors import Diagnostic, closest, did_you_mean
+from proctor.results.dataset_groups import SummaryGroup, summary_groups
 from proctor.scoring.text_distance import levenshtein
 
 SECTIONS = ("infer", "eval")
@@ -24,44 +25,13 @@ _PARTS = {
     "runner": "a run is one process; --max-concurrency says how many requests are open at once",
     "given_pred": "",
 }
-_SPLITTING = frozenset(
-    {
-        "type",
-        "out_dir",
-        "keep_keys",
-        "n",
-        "strategy",
-        "num_worker",
-        "num_split",
-        "min_task_size",
-        "max_task_size",
-        "gen_task_coef",
-        "dataset_size_path",
-        "add_cfg",
-    }
-)
+_SPLITTING = Keys.of("partitioner").idle.keys()
 """Arguments of partitioners that say how work is cut into tasks: no answer and no score depends on them."""
 _OF_THE_FILE = ("models", "judge_models", "datasets")
 """Arguments of partitioners that are honoured where they are the lists at the top of the file."""
 _COMBINATIONS = "model_dataset_combinations"
 _WORK_DIR = "--output says where results go"
-_OF_COMMAND = "upstream takes it from the command line alone, and so does proctor run"
-_OPTIONS = dict.fromkeys(
-    (
-        "cli_args",
-        "num_prompts",
-        "num_warmups",
-        "mode",
-        "reuse",
-        "debug",
-        "merge_ds",
-        "max_num_workers",
-        "max_workers_per_gpu",
-        "dump_eval_details",
-        "dump_extract_rate",
-    ),
-    _OF_COMMAND,
-)
+_OPTIONS = Keys.of("command line").idle
 """Options of ``ais_bench`` and ``opencompass`` that stand in a config as if it were read there."""
 _NAMED = 3
 """Datasets that a note names."""
@@ -107,11 +77,23 @@ def idle_sections(values: Mapping[str, Any]) -> dict[str, str]:
     summarizer = values.get("summarizer")
     if isinstance(summarizer, Mapping):
         told = {key: each for key, each in summarizer.items() if (key, each) != ("attr", "accuracy")}
-        found |= {f"summarizer.{key}": SUMMARIZER.idle[key] for key in told if key in SUMMARIZER.idle}
+        found |= {
+            f"summarizer.{key}": Keys.of("summarizer").idle[key] for key in told if key in Keys.of("summarizer").idle
+        }
         found |= _incomplete(summarizer, values)
     if values.get("judge_models") and not _asks_judges(values):
         found["judge_models"] = "no dataset has an LMEvaluator without a judge of its own"
     return found
+
+
+def _unweighed(group: SummaryGroup) -> list[str]:
+    """Return the datasets of a group with weights that have none, and count nothing."""
+    weights = group.config.get("weights")
+    if not isinstance(weights, Mapping):
+        return []
+    named = {str(each).partition("@")[0] for each in weights}
+    listed = [each[0] if isinstance(each, list | tuple) else each for each in group.config["subsets"]]
+    return [str(each) for each in listed if str(each) not in named]
 
 
 def _incomplete(summarizer: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
@@ -124,6 +106,9 @@ def _incomplete(summarizer: Mapping[str, Any], values: Mapping[str, Any]) -> dic
         if (missing := [each for each in group.members if each not in known]) and len(missing) < len(group.members):
             names = ", ".join(f"'{each}'" for each in missing[:_NAMED]) + (" …" if len(missing) > _NAMED else "")
             found[f"summarizer.summary_groups('{group.name}')"] = f"it has no score without {names}"
+        elif unweighed := _unweighed(group):
+            names = ", ".join(f"'{each}'" for each in unweighed[:_NAMED])
+            found[f"summarizer.summary_groups('{group.name}').subsets"] = f"{names} has no weight, and counts nothing"
     return found
 
 
@@ -156,6 +141,22 @@ def _problems_of(section: Mapping[str, Any], name: str, values: Mapping[str, Any
             yield Diagnostic(f"'{key}' of '{name}' is not a dictionary", where, path)
         elif key == "partitioner":
             yield from _partitioner_problems(part, path, values)
+        else:
+            yield from _task_problems(part, path)
+
+
+def _task_problems(runner: Mapping[str, Any], path: str) -> Iterator[Diagnostic]:
+    """Yield a task that asks or scores in a way of its own."""
+    task = runner.get("task")
+    kind = task.get("type") if isinstance(task, Mapping) else None
+    name = short_name(kind) if kind is not None else ""
+    if isinstance(task, Mapping) and name and not _TASKS.fullmatch(name):
+        why, place = "it says otherwise who is asked what, or how answers are scored", f"{path}.task.type"
+        yield Diagnostic(f"the task '{name}' cannot be honoured", location_of(task), place, why, "OpenICLInferTask")
+
+
+_TASKS = re.compile("OpenICL(Api)?(Infer|Eval)(Concurrent|Watch)?Task|SubjectiveEvalTask")
+"""Tasks that ask a dataset's questions, and score as its ``eval_cfg`` says."""
 
 
 def _partitioner_problems(part: Mapping[str, Any], path: str, values: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -179,7 +180,9 @@ def _misspelt(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         if is_section:
             near = [each for each in closest(name, SECTIONS) if each not in values]
             missing = [each for each in SECTIONS if each not in values]
-            wanted = (near or missing or [""])[0] if levenshtein(name, (near or [""])[0]) <= _SLIPS else ""
+            near += [each for each in missing if name.startswith(each)]
+            is_near = near and (levenshtein(name, near[0]) <= _SLIPS or name.startswith(near[0]))
+            wanted = near[0] if is_near else ""
         elif isinstance(value, str) and "work_dir" not in values and levenshtein(name, "work_dir") <= _SLIPS:
             wanted = "work_dir"
         else:

@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys
+from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN, Keys, word_problems
 from proctor.dialects.aisbench.signatures import Signature, known_names, signature_of
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 from proctor.slips import slips
 
-_GROUP = ("name", "subsets", "weights", "metric", "std", "sum", "harmonic_mean", "transforms")
 _SWITCHES = ("std", "sum", "harmonic_mean")
-_OF_TABLES = "it changes how upstream's table is written, and no score"
-SUMMARIZER = Keys(
-    frozenset({"type", "dataset_abbrs", "summary_groups"}),
-    {
-        **dict.fromkeys(("prompt_db", "attr", "function", "dump_config", "calculator", "stats_list"), _OF_TABLES),
-        "work_dir": "--output says where results go",
-    },
-)
 _SHORTEST = 4  # letters of a name that can be told from a misspelt other one
 _PAIR = 2  # a dataset and a metric
 
@@ -35,8 +26,8 @@ def summarizer_problems(summarizer: Mapping[str, Any], datasets: Collection[str]
             is wrong where it is nearly that of a dataset or group which does not stand beside it.
     """
     yield from _key_problems(summarizer)
-    yield from _attribute_problems(summarizer)
     where, listed = location_of(summarizer), summarizer.get("dataset_abbrs")
+    yield from word_problems(summarizer, "summarizer", "$.summarizer", where)
     groups = summarizer.get("summary_groups")
     if groups is not None and not isinstance(groups, list | tuple):
         yield Diagnostic("summary_groups is a list", where, "$.summarizer.summary_groups", _shown(groups))
@@ -60,18 +51,6 @@ def summarizer_problems(summarizer: Mapping[str, Any], datasets: Collection[str]
     yield from _slips(named, datasets, [str(group.get("name")) for group in found])
 
 
-_ATTRIBUTES = ("accuracy", "performance")
-
-
-def _attribute_problems(summarizer: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """Yield an ``attr`` that AISBench has no table for: it would write none."""
-    if (attr := summarizer.get("attr", "accuracy")) not in _ATTRIBUTES:
-        hint = did_you_mean(str(attr), _ATTRIBUTES) or "'accuracy' or 'performance'"
-        yield Diagnostic(
-            f"there is no attr {attr!r}"[:LONGEST_SHOWN], location_of(summarizer), "$.summarizer.attr", hint=hint
-        )
-
-
 def _shown(value: Any) -> str:
     return f"it is {value!r}"[:LONGEST_SHOWN]
 
@@ -85,11 +64,11 @@ def _key_problems(summarizer: Mapping[str, Any]) -> Iterator[Diagnostic]:
             place = location_of(summarizer)
             yield Diagnostic(f"there is no summarizer '{short_name(kind)}'", place, "$.summarizer.type", hint=hint)
     if taken is None or taken.is_open:
-        yield from SUMMARIZER.problems(summarizer, "the summarizer", "$.summarizer")
+        yield from Keys.of("summarizer").problems(summarizer, "the summarizer", "$.summarizer")
         return
     outside = ("type", "attr", "dataset_abbrs", "summary_groups")
     whole = Signature((*taken.needed, *outside), taken.defaults)
-    every = Keys(SUMMARIZER.used | whole.names)
+    every = Keys(Keys.of("summarizer").used | whole.names)
     yield from every.of_class(summarizer, short_name(kind), "$.summarizer", whole)
 
 
@@ -117,10 +96,7 @@ def _entries(listed: Any) -> Iterator[tuple[str, str]]:
 
 def _group_problems(group: Mapping[str, Any], path: str, datasets: Collection[str]) -> Iterator[Diagnostic]:
     where = location_of(group)
-    for key in group:
-        if key not in _GROUP:
-            hint = did_you_mean(str(key), _GROUP) or f"it has {', '.join(_GROUP)}"
-            yield Diagnostic(f"a group of the summarizer knows no '{key}'", where, f"{path}.{key}", hint=hint)
+    yield from Keys.of("summary group").problems(group, "a group of the summarizer", path)
     for key in ("name", "subsets"):
         if not group.get(key):
             yield Diagnostic(f"a group of the summarizer has no {key}", where, path, hint=f"{key}=…")
@@ -131,10 +107,23 @@ def _group_problems(group: Mapping[str, Any], path: str, datasets: Collection[st
             yield Diagnostic(f"'{key}' of a group is True or False", where, f"{path}.{key}", _shown(group[key]))
     if group.get("subsets"):
         yield from _names_problems(group["subsets"], "subsets", f"{path}.subsets", where)
+    yield from _kind_problems(group, path, where)
     whole = [name for name, metric in _entries(group.get("subsets")) if not metric]
     if group.get("name") in whole and datasets and group["name"] not in datasets:
         yield Diagnostic(f"the group '{group['name']}' is one of its own subsets", where, f"{path}.subsets")
     yield from _weight_problems(group, list(_entries(group.get("subsets"))), path)
+
+
+def _kind_problems(group: Mapping[str, Any], path: str, where: Location | None) -> Iterator[Diagnostic]:
+    """Yield what says in two ways how a group's score is made."""
+    if len({bool(metric) for _, metric in _entries(group.get("subsets"))}) > 1:
+        what = f"the group '{group.get('name')}' names some datasets with a metric and some without"
+        yield Diagnostic(what, where, f"{path}.subsets", hint="name a metric for all, or for none")
+    made = [key for key in _SWITCHES if group.get(key) is True]
+    if len(made) > 1 or (made and made != ["sum"] and ("metric" in group or group.get("weights"))):
+        listed = ", ".join([*made, *(key for key in ("metric", "weights") if group.get(key))])
+        what, why = f"the group '{group.get('name')}' says in two ways what it is", f"it has {listed}"
+        yield Diagnostic(what, where, path, why, "a group is one of std, sum and harmonic_mean")
 
 
 def _weight_problems(group: Mapping[str, Any], subsets: list[tuple[str, str]], path: str) -> Iterator[Diagnostic]:

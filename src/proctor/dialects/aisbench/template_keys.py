@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
-from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
+from proctor.dialects.aisbench.values import location_of, short_name, texts_in
 from proctor.errors import Diagnostic, Location, did_you_mean
 from proctor.slips import slips
 
@@ -42,7 +42,9 @@ def template_problems(config: Mapping[str, Any], path: str, columns: Sequence[st
     token = config.get("ice_token")
     parts = {place: own} if isinstance(own, str) or _is_dialogue(own) else {f"{place}.{k}": v for k, v in own.items()}
     for at, part in parts.items():
-        if isinstance(part, Mapping):
+        if part == "" and at != place:
+            yield Diagnostic("the words of a label are empty", where, at, hint="what the prompt says with this label")
+        elif isinstance(part, Mapping):
             yield from _dialogue_problems(part, at, token, location_of(part) or where)
         elif isinstance(part, list):
             hint = did_you_mean(at.rpartition(".")[2], _SECTIONS)
@@ -52,7 +54,7 @@ def template_problems(config: Mapping[str, Any], path: str, columns: Sequence[st
                 at,
                 hint=hint or f"it has {', '.join(_SECTIONS)}",
             )
-    yield from _column_problems(_texts(own), columns, place, where)
+    yield from _column_problems(texts_in(own), columns, place, where)
 
 
 def _is_dialogue(own: Mapping[str, Any]) -> bool:
@@ -97,7 +99,7 @@ def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -
         yield from _media_problems(shapes, f"{path}.prompt_mm", where)
     for key in ("role", "fallback_role"):
         role = turn.get(key)
-        if not isinstance(role, str):
+        if not isinstance(role, str) or not role:
             what = f"'{key}' of a turn is the name of a role"
             if key in turn and role is not None:
                 yield Diagnostic(what, where, f"{path}.{key}", f"it is {repr(role)[:LONGEST_SHOWN]}")
@@ -143,14 +145,3 @@ def _column_problems(
         if name not in columns and (near := slips(name, columns)):
             hint = f"did you mean '{near[0]}'?"
             yield Diagnostic(f"the template names '{{{name}}}', which is not a column", where, path, hint=hint)
-
-
-def _texts(part: Any) -> Iterator[str]:
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, Mapping):
-        for value in part.values():
-            yield from _texts(value)
-    elif isinstance(part, list):
-        for value in part:
-            yield from _texts(value)

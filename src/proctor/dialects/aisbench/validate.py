@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.components import build_retriever, build_template
 from proctor.dialects.aisbench.config import dataset_config
-from proctor.dialects.aisbench.evaluators import evaluation_problems
-from proctor.dialects.aisbench.file_keys import file_problems, is_custom
-from proctor.dialects.aisbench.gradings import reference_problems
+from proctor.dialects.aisbench.file_keys import file_problems, filled
+from proctor.dialects.aisbench.gradings import scoring_problems
 from proctor.dialects.aisbench.model_names import model_name_problems
 from proctor.dialects.aisbench.models import model_config
-from proctor.dialects.aisbench.pair_judges import pair_problems
 from proctor.dialects.aisbench.part_values import processor_problems
 from proctor.dialects.aisbench.postprocessors import postprocessor_problems, project_of
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.dialects.aisbench.role_checks import role_problems
 from proctor.dialects.aisbench.values import dotted_name, location_of
-from proctor.errors import Diagnostic, ProctorError
+from proctor.errors import DatasetNotFoundError, Diagnostic, ProctorError
 from proctor.foreign_text import read_head
 
 _SIGNS = (b"_datasets", b"datasets =", b"models =", b"read_base", b"reader_cfg", b"infer_cfg")
@@ -58,19 +56,46 @@ def _problems(file: Path) -> Iterator[Diagnostic]:
         yield from error.diagnostics
         return
     yield from file_problems(values)
-    yield from role_problems(datasets, models)
-    yield from model_name_problems(models)
+    yield from model_problems(datasets, models)
     repeats = set()
     for model in models:
-        try:
+        with suppress(ProctorError):  # which is among the problems of models
             repeats.add(model_config(model).repeats)
+    for dataset in datasets:
+        try:
+            yield from _dataset_problems(filled(dataset, values), repeats - {1})
+        except DatasetNotFoundError:
+            continue  # the rows may be on another machine
+        except ProctorError as error:
+            yield from error.diagnostics
+
+
+def problems_of_models(path: Path) -> list[Diagnostic]:
+    """Return what is wrong with the models of a config that can be read.
+
+    Raises:
+        ProctorError: It cannot be read.
+    """
+    values = read_config(path)
+    return list(model_problems(datasets_of(values), models_of(values)))
+
+
+def model_problems(datasets: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the models of a file, and with the roles that they are to speak.
+
+    Args:
+        datasets: Of the file.
+        models: Of the same file.
+    """
+    yield from role_problems(datasets, models)
+    yield from model_name_problems(models)
+    for model in models:
+        try:
+            model_config(model)
         except ProctorError as error:
             yield from error.diagnostics
         else:
             yield from _reading_problems(model)
-    for dataset in datasets:
-        if not is_custom(dataset):  # the file's problems have those of the others
-            yield from _dataset_problems(dataset, repeats - {1})
 
 
 def _reading_problems(model: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -98,21 +123,4 @@ def _dataset_problems(dataset: Mapping[str, Any], repeats: Iterable[int]) -> Ite
             config.sampled(times)
         except ProctorError as error:
             yield from error.diagnostics
-    inference = config.inference  # what is named rightly, and is not here
-    for name in ("ice_template", "prompt_template"):
-        try:
-            build_template(inference.get(name), f"$.infer_cfg.{name}")
-        except ProctorError as error:
-            yield from error.diagnostics
-    try:
-        build_retriever(inference.get("retriever"))
-    except ProctorError as error:
-        yield from error.diagnostics
-    if dataset.get("eval_cfg") == {}:
-        hint = "evaluator=dict(type=AccEvaluator); a dataset that is only asked has no eval_cfg"
-        yield Diagnostic("the eval_cfg names no evaluator", config.location, "$.eval_cfg", hint=hint)
-    yield from evaluation_problems(config.evaluation)
-    yield from reference_problems(config)
-    judge = config.evaluation.get("evaluator") or {}
-    if isinstance(judge, Mapping) and "of_dataset" in judge:
-        yield from pair_problems(judge, judge["of_dataset"])
+    yield from scoring_problems(config)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proctor.errors import ArtifactError, Location
@@ -17,9 +17,11 @@ __all__ = [
     "abbr_of",
     "as_data",
     "dotted_name",
+    "known_name",
     "location_of",
     "model_abbr_of",
     "short_name",
+    "texts_in",
 ]
 
 
@@ -44,6 +46,29 @@ def short_name(kind: Any) -> str:
 def location_of(values: Any) -> Location | None:
     """Return where a dictionary of a config was written; ``None`` for anything else."""
     return values.location if isinstance(values, ConfigDict) else None
+
+
+def known_name(kind: Any) -> str:
+    """Return the last part of the name of one of upstream's classes; of a class of the config's own the whole name.
+
+    What a config brings itself is not upstream's class of the same name.
+    """
+    name = dotted_name(kind)
+    return short_name(kind) if "." not in name or name.partition(".")[0] in _KNOWN else name
+
+
+UPSTREAM = ("opencompass", "ais_bench")
+"""Packages whose classes are known by their last names."""
+_KNOWN = (*UPSTREAM, "proctor")
+
+
+def texts_in(part: Any) -> Iterator[str]:
+    """Yield the texts in a part of a config, at any depth."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping | list | tuple):
+        for value in part.values() if isinstance(part, Mapping) else part:
+            yield from texts_in(value)
 
 
 def as_data(value: Any) -> Any:

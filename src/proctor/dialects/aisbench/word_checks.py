@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from proctor.dialects.aisbench.components import RETRIEVERS, TEMPLATES, build_retriever, build_template
-from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
-from proctor.dialects.aisbench.signatures import signature_of
+from proctor.dialects.aisbench.components import build_retriever, build_template
+from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import location_of, short_name
-from proctor.errors import Diagnostic, ProctorError, did_you_mean
+from proctor.errors import Diagnostic, ProctorError
 
 
 def columns_of_reader(reader: Any) -> list[str]:
@@ -37,19 +36,18 @@ def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Itera
                 path = f"$.infer_cfg.{name}.template"
                 what = "a template is empty, so that nothing is asked"
                 found.append(Diagnostic(what, location_of(part), path, hint="'{question}'"))
-            if not found and short_name(part.get("type", "")) in (*TEMPLATES, ""):
+            if not found:
                 found = list(_failing(partial(build_template, part, f"$.infer_cfg.{name}")))
             count += len(found)
             yield from found
     retriever = inference.get("retriever")
+    if retriever is None and inference.get("ice_template"):
+        hint = "retriever=dict(type=FixKRetriever, fix_id_list=[…]), or take the ice_template out"
+        what = "infer_cfg has an ice_template and no retriever, so that no example is shown"
+        yield Diagnostic(what, location_of(inference), "$.infer_cfg.retriever", hint=hint)
     if not isinstance(retriever, Mapping):
         return
     name = short_name(retriever.get("type", ""))
-    if name not in RETRIEVERS:
-        if (hint := did_you_mean(name, RETRIEVERS)) and signature_of("retrievers", retriever.get("type")) is None:
-            path = "$.infer_cfg.retriever.type"
-            yield Diagnostic(f"Proctor has no retriever '{name}'", location_of(retriever), path, hint=hint)
-        return
     found = list(_failing(lambda: build_retriever(retriever)))
     ids = retriever.get("fix_id_list")
     if not found and isinstance(ids, list | tuple) and not all(isinstance(each, int) and each >= 0 for each in ids):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Final
 
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
 from proctor.dialects.lm_eval.generation import usable
@@ -26,7 +26,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "function": (FunctionReference,),
 }
 
-_TASK_KEYS: dict[str, str] = {
+TASK_KEYS: Final[dict[str, str]] = {
     "task": "text list",
     "task_alias": "text",
     "tag": "text list",
@@ -67,16 +67,7 @@ _TASK_KEYS: dict[str, str] = {
     "clusters": "text",
     "class": "function",
 }
-
-_GROUP_KEYS: dict[str, str] = {
-    "group": "text",
-    "group_alias": "text",
-    "task": "list name",
-    "children": "mapping",
-    "aggregate_metric_list": "list mapping",
-    "metadata": "mapping text list",
-    "tag": "text list",
-}
+"""Keys of a task, and which kinds of values they take."""
 
 _FEWSHOT_KEYS: dict[str, str] = {
     "sampler": "text function",
@@ -119,7 +110,7 @@ def task_from_values(
     Raises:
         ValidationError: With every problem there is, each with its place.
     """
-    locate = (lambda path: source.location(f"{item}.{path}" if item else path)) if source is not None else nowhere
+    locate = (lambda path: source.location(path, item)) if source is not None else nowhere
     problems = list(task_problems(values, locate))
     if problems:
         raise ValidationError(problems)
@@ -141,11 +132,16 @@ def _generation_problems(given: Mapping[str, Any], locate: Locate) -> Iterator[D
             yield replace(problem, location=locate(problem.path.removeprefix("$.")))
 
 
+def _switch_problems(metrics: Any, locate: Locate) -> Iterator[Diagnostic]:
+    switches = dict.fromkeys(("higher_is_better", "hf_evaluate"), "switch")
+    for number, each in enumerate(metrics if isinstance(metrics, list) else ()):
+        if isinstance(each, dict):
+            yield from value_problems(each, switches, locate, f"metric_list[{number}]")
+
+
 def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterator[Diagnostic]:
     """Yield what is wrong with a task's values."""
-    yield from _key_problems(
-        values, {**_TASK_KEYS, "group": "text", "task_list": "list", "include": "list name"}, locate
-    )
+    yield from key_problems(values, {**TASK_KEYS, "group": "text", "task_list": "list", "include": "list name"}, locate)
     output_type = values.get("output_type", "generate_until")
     if isinstance(output_type, str) and output_type not in OUTPUT_TYPES:
         yield Diagnostic(
@@ -158,10 +154,11 @@ def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterat
     if isinstance(given := values.get("generation_kwargs"), dict):
         yield from _generation_problems(given, locate)
     if isinstance(given := values.get("fewshot_config"), dict):
-        yield from _key_problems(given, _FEWSHOT_KEYS, locate, "fewshot_config")
+        yield from key_problems(given, _FEWSHOT_KEYS, locate, "fewshot_config")
     if isinstance(given := values.get("chat_override"), dict):
-        yield from _key_problems(given, _TASK_KEYS, locate, "chat_override")
+        yield from key_problems(given, TASK_KEYS, locate, "chat_override")
     yield from _list_problems(values.get("metric_list"), "metric_list", "metric", locate)
+    yield from _switch_problems(values.get("metric_list"), locate)
     if isinstance(filters := values.get("filter_list"), list):
         yield from _list_problems(filters, "filter_list", "filter", locate)
         for number, each in enumerate(filters):
@@ -175,65 +172,18 @@ def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterat
         )
 
 
-def group_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterator[Diagnostic]:
-    """Yield what is wrong with a group's values; keys of tasks in a group replace those of its members."""
-    yield from _key_problems(values, {**_TASK_KEYS, **_GROUP_KEYS, "include": "list name"}, locate)
-    metrics = values.get("aggregate_metric_list")
-    for number, each in enumerate([metrics] if isinstance(metrics, dict) else metrics or ()):
-        path = f"aggregate_metric_list[{number}]"
-        if not isinstance(each, dict) or "metric" not in each:
-            yield Diagnostic("an entry names no metric", locate(path), f"$.{path}", hint="write - metric: acc")
-            continue
-        known = {"metric", "filter_list", "aggregation", "weight_by_size"}
-        yield from _unknown(each, known, locate, path)
-        how = each.get("aggregation", "mean")
-        if isinstance(how, str) and how != "mean":
-            what = f"there is no aggregation '{how}' for groups"
-            yield Diagnostic(what, locate(f"{path}.aggregation"), f"$.{path}.aggregation", "there is 'mean'")
-
-
-def children_problems(
-    path: str, children: object, locate: Locate, known: Collection[str], item: str = ""
-) -> Iterator[Diagnostic]:
-    """Yield what is wrong with all children of a group, and with theirs: what they are, and what they refer to.
-
-    Args:
-        path: The path of the group: ``a::b``.
-        children: What the group's ``children`` says.
-        locate: Finds the place of a key.
-        known: The names of all tasks, groups and tags.
-        item: The place of the group in its file: ``children.b``.
-    """
-    for key, child in children.items() if isinstance(children, dict) else ():
-        name, place = f"{path}::{key}", f"{item}.children.{key}" if item else f"children.{key}"
-        if not isinstance(child, dict):
-            hint = "a child is a task, ref:, tag: or children:"
-            yield Diagnostic(f"the child '{name}' is {child!r}", locate(place), f"$.{place}", hint=hint)
-            continue
-        yield from children_problems(name, child.get("children"), locate, known, place)
-        if "ref" in child and str(child["ref"]) not in known:
-            yield unknown_reference(name, str(child["ref"]), known, locate(f"{place}.ref"))
-        tags = child.get("tag") if not _OF_OWN & set(child) else ()
-        for tag in [tags] if isinstance(tags, str) else tags if isinstance(tags, list) else ():
-            if tag not in known:
-                what = f"'{name}' takes the tag '{tag}', which no task has"
-                yield Diagnostic(what, locate(f"{place}.tag"), f"$.{place}.tag", hint=did_you_mean(str(tag), known))
-
-
-_OF_OWN = frozenset({"ref", "children", "dataset_path", "doc_to_text", "include"})
-"""Keys beside which a child's ``tag`` is a tag of its own."""
-
-
-def unknown_reference(path: str, target: str, known: Iterable[str], place: Location | None) -> Diagnostic:
-    """Return the problem of a child that refers to nothing."""
-    what = f"'{path}' refers to '{target}', which is not a task, group or tag"
-    return Diagnostic(what, place, hint=did_you_mean(target, known))
-
-
-def _key_problems(
+def key_problems(
     values: Mapping[str, Any], keys: Mapping[str, str], locate: Locate, below: str = ""
 ) -> Iterator[Diagnostic]:
-    yield from _unknown(values, keys, locate, below)
+    """Yield keys that are not known, and values of a kind that their keys do not take."""
+    yield from unknown_keys(values, keys, locate, below)
+    yield from value_problems(values, keys, locate, below)
+
+
+def value_problems(
+    values: Mapping[str, Any], keys: Mapping[str, str], locate: Locate, below: str = ""
+) -> Iterator[Diagnostic]:
+    """Yield values of a kind that their keys do not take."""
     for key, value in values.items():
         path = f"{below}.{key}" if below else str(key)
         if isinstance(value, UnknownTag):
@@ -258,7 +208,8 @@ _SAID = {
 """Kinds of values in messages."""
 
 
-def _unknown(values: Mapping[str, Any], known: Iterable[str], locate: Locate, below: str) -> Iterator[Diagnostic]:
+def unknown_keys(values: Mapping[str, Any], known: Iterable[str], locate: Locate, below: str) -> Iterator[Diagnostic]:
+    """Yield keys that are not among the known ones, each with the closest of them."""
     known = list(known)
     for key in values:
         if key not in known:

@@ -12,7 +12,7 @@ from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, Seeds, Stream, dr
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.effects import Author, Effect, author_of_file
-from proctor.errors import DataError, Location, ProctorError, did_you_mean
+from proctor.errors import DataError, Location, ProctorError
 
 LOAD_ARGUMENTS = frozenset({"data_dir", "data_files", "revision", "num_proc"})
 
@@ -189,29 +189,7 @@ class TaskDocuments:
     def _load(self, name: str) -> Any:
         source = self.source()
         source.act()
-        folder = hub.local_folder(source.path)
-        datasets = hub.library_for(source, folder)
-        try:
-            with hub.local_files_in_silence(source, folder):
-                return datasets.load_dataset(
-                    str(folder) if folder is not None else source.path,
-                    name=source.name,
-                    data_dir=source.data_dir,
-                    data_files=source.data_files,
-                    revision=source.revision,
-                    split=name,
-                    **source.extra,
-                )
-        except StopIteration:  # what the library says of files without a row
-            return []
-        except ProctorError:
-            raise
-        except (OSError, ValueError, RuntimeError, KeyError) as error:
-            if "split" in str(error) and folder is not None:
-                known = hub.split_names(source)
-                hint = did_you_mean(name, known) or f"choose one of {', '.join(known)}"
-                raise DataError(f"the dataset {source} has no split '{name}'", hint=hint) from None
-            raise hub.not_found(source, error) from error
+        return hub.library_split(source, name)
 
 
 def located_files(files: Any, source: str | Path | None) -> Any:

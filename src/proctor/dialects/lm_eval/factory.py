@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from importlib.metadata import entry_points
@@ -263,7 +264,15 @@ def _make(name: str, table: Mapping[str, Maker], given: dict[str, Any], file: st
 
 
 def _checked(made: TemplateConfig) -> TemplateConfig:
-    """Return a template whose choice format can be used."""
+    """Return a template whose choice format can be used, and whose labels tell choices apart."""
+    labels = getattr(made, "choice_labels", None)
+    twice = [] if isinstance(labels, LabelList) else [each for each, n in Counter(labels or ()).items() if n > 1]
+    if twice:
+        raise TemplateError(
+            f"two choices have the label '{twice[0]}'",
+            why="what a model chooses could not be told",
+            hint="choice_labels: [A, B, C, D]",
+        )
     if isinstance(made, StyledTemplate):
         choice_formatter(made.style.choice_format)
     return made

@@ -36,8 +36,15 @@ def value_of(spec: Any, purpose: str) -> Any:
     return resolve_function(spec, purpose) if isinstance(spec, FunctionReference) else spec
 
 
+def _constant_named(spec: Any, purpose: str) -> Any:
+    """Return the constant that ``!function`` names, as if the file had it; a function stays as it is named."""
+    found = value_of(spec, purpose)
+    return spec if callable(found) else found
+
+
 def find_text(spec: Any, columns: Collection[str], purpose: str, *, positions: bool) -> Find:
     """Return ``doc_to_text``: text, or with ``positions`` a number where the template gives digits only."""
+    spec = _constant_named(spec, purpose)
     if isinstance(spec, int):
         return lambda doc: spec
     if (function := as_function(spec, purpose)) is not None:
@@ -55,6 +62,7 @@ def find_text(spec: Any, columns: Collection[str], purpose: str, *, positions: b
 
 def find_target(spec: Any, columns: Collection[str], purpose: str, *, positions: bool) -> Find:
     """Return ``doc_to_target``: text, a position, or a list of acceptable answers."""
+    spec = _constant_named(spec, purpose)
     if isinstance(spec, int | list):
         return lambda doc: spec
     if isinstance(spec, FunctionReference) or callable(spec):
@@ -80,6 +88,7 @@ def find_target(spec: Any, columns: Collection[str], purpose: str, *, positions:
 
 def find_choices(spec: Any, columns: Collection[str], purpose: str) -> Find:
     """Return ``doc_to_choice``: a list of texts."""
+    spec = _constant_named(spec, purpose)
     if isinstance(spec, list):
         return lambda doc: spec
     if isinstance(spec, dict):
@@ -96,6 +105,7 @@ def find_choices(spec: Any, columns: Collection[str], purpose: str) -> Find:
 
 def find_literal(spec: Any, columns: Collection[str], purpose: str) -> Find:
     """Return ``doc_to_image`` or ``doc_to_audio``: a column, or what a template's text means as a literal."""
+    spec = _constant_named(spec, purpose)
     if isinstance(spec, list):
         parts = [find_literal(each, columns, purpose) for each in spec]
         return lambda doc: [found for part in parts if (found := part(doc)) is not None]
@@ -108,6 +118,7 @@ def find_literal(spec: Any, columns: Collection[str], purpose: str) -> Find:
 
 def find_plain(spec: Any, purpose: str) -> Find | None:
     """Return ``description`` or ``gen_prefix``: a column where the document has it, else a template's text."""
+    spec = _constant_named(spec, purpose)
     if not spec:
         return None
     if (function := as_function(spec, purpose)) is not None:

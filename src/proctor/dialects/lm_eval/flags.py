@@ -5,39 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from proctor.dialects.foreign_flags import Flag
 from proctor.errors import UsageError
 from proctor.foreign_text import parse_json
-
-Takes = Literal["nothing", "one", "many", "pairs", "perhaps"]
-"""What follows an option: nothing, a value, one or more, one or more ``key=value``, or a value that may be left out."""
-Does = Literal["the same", "nothing", "refused"]
-"""What becomes of an option here: ours does it, nothing (a sentence says so), or an error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A flag of lm-eval.
-
-    Attributes:
-        name: As lm-eval spells it, with underscores; dashes mean the same.
-        ours: The option of ``proctor run`` that takes its value; empty where it has none.
-        option: The field of :class:`~proctor.recipes.options.ExamOptions` that takes it; empty where ``ours`` says all.
-        note: What is different here.
-        takes: What follows it.
-        does: What becomes of it.
-        short: Its one-letter name there.
-    """
-
-    name: str
-    ours: str = ""
-    option: str = ""
-    note: str = ""
-    takes: Takes = "one"
-    does: Does = "the same"
-    short: str = ""
-
 
 _NOT_SENT = "a run sends nothing by itself: proctor export RUN --to mlflow, wandb or trackio does"
 
@@ -148,8 +120,7 @@ def parse_samples(text: str) -> dict[str, list[int]]:
     Raises:
         UsageError: It is not such JSON.
     """
-    path = Path(text)
-    source = path.read_text(encoding="utf-8") if not text.lstrip().startswith("{") and path.is_file() else text
+    source = text if text.lstrip().startswith(("{", "[")) else _of_file(Path(text))
     try:
         found = parse_json(source)
     except json.JSONDecodeError as error:
@@ -157,6 +128,15 @@ def parse_samples(text: str) -> dict[str, list[int]]:
     if not isinstance(found, dict) or not all(isinstance(each, list) for each in found.values()):
         raise UsageError("--samples is not a mapping of tasks to positions", hint='{"mmlu_anatomy": [0, 3, 6]}')
     return found
+
+
+def _of_file(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        hint = 'a file, or JSON itself: {"mmlu_anatomy": [0, 3, 6]}'
+        raise UsageError(f"--samples is the file '{path}', which cannot be read", why=why, hint=hint) from None
 
 
 def parse_pairs(text: str) -> dict[str, Any]:

@@ -94,8 +94,8 @@ class TaskGrader:
         return [TaskPipeline(each, DocumentScorer(config, view, metrics, pipelines[0])) for each in pipelines]
 
     @property
-    def higher_is_better(self) -> dict[str, bool]:
-        """Whether more is better, by metric."""
+    def higher_is_better(self) -> dict[str, bool | None]:
+        """Whether more is better, by metric; ``None`` where neither the task nor a table says it."""
         own = dict(self.pipelines[0].scorer.directions)
         return {**own, **{each.metric.main_score: each.higher_is_better for each in self._core}}
 

@@ -342,10 +342,15 @@ def _child_entries(
         yield Entry(name, GROUP, path, (), (str(child["ref"]),), item)
     elif "children" in child or isinstance(child.get("task"), list):
         yield from _group_entries(name, child, path, item, shared)
-    elif "tag" in child and "dataset_path" not in child and "doc_to_text" not in child:
+    elif refers_to_tag(child):
         yield Entry(name, GROUP, path, (), tag_names(child["tag"]), item)
     else:
         yield _task_entry(name, {**shared, **child}, path, item=item)
+
+
+def refers_to_tag(child: Mapping[str, Any]) -> bool:
+    """Return whether a child stands for the tasks of its ``tag``; beside what makes a task, a tag is the task's own."""
+    return "tag" in child and not {"ref", "children", "dataset_path", "doc_to_text", "include"} & set(child)
 
 
 def _member_names(members: object) -> Iterator[str]:

@@ -39,7 +39,7 @@ class Metric:
     function: Callable[..., Any] | None
     arguments: dict[str, Any]
     aggregate: Aggregate
-    higher_is_better: bool
+    higher_is_better: bool | None
 
 
 def metrics_of(config: TaskConfig) -> tuple[list[Metric], list[CoreMetric]]:
@@ -110,8 +110,8 @@ def _compiled(config: TaskConfig, number: int, entry: dict[str, Any]) -> Metric 
     except ProctorError as error:
         raise error.located(_place(config, path), f"$.{path}") from None
     known = metric_table().find(name, LM_EVAL, {LM_EVAL})
-    default = True if known is None else known.higher_is_better
-    return Metric(name, function, arguments, aggregate, bool(entry.get("higher_is_better", default)))
+    default = None if known is None else known.higher_is_better
+    return Metric(name, function, arguments, aggregate, entry.get("higher_is_better", default))
 
 
 def _named(config: TaskConfig, entry: Mapping[str, Any]) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from proctor import effects
-from proctor.errors import DataError, Location, NotAllowedError, ProctorError, did_you_mean
+from proctor.errors import DataError, Diagnostic, Location, NotAllowedError, ProctorError, did_you_mean
 from proctor.foreign_text import read_source
 from proctor.foreign_yaml import MOST_BYTES, BoundedLoader, compose_yaml
 
@@ -117,6 +117,24 @@ def key_locations(content: bytes, file: str) -> dict[str, Location]:
     return dict(_walk(node, "", file)) if node is not None else {}
 
 
+def repeated_keys(content: bytes, file: str) -> Iterator[tuple[str, Location]]:
+    """Yield keys that one mapping has twice, by their paths, and where they stand again: YAML keeps the last."""
+    seen: dict[str, Location] = {}
+    again = ""
+    try:
+        node = compose_yaml(content)
+    except (yaml.YAMLError, UnicodeDecodeError):
+        return
+    for path, place in _walk(node, "", file) if node is not None else ():
+        if again and path.startswith((f"{again}.", f"{again}[")):
+            continue  # what is in it is there again because it is
+        again = ""
+        if path in seen and not path.endswith(("?", "<<", "]")) and place != seen[path]:
+            again = path
+            yield path, place
+        seen[path] = place
+
+
 def _walk(node: yaml.Node, path: str, file: str) -> Iterator[tuple[str, Location]]:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
@@ -147,9 +165,17 @@ class TaskFile:
     files: tuple[str, ...] = ()
     own: frozenset[str] = frozenset()
 
-    def location(self, path: str) -> Location:
-        """Return where a key (``metric_list[0].metric``) is set, looking in the file itself and then in its bases."""
+    def location(self, path: str, item: str = "") -> Location:
+        """Return where a key (``metric_list[0].metric``) is set, looking in the file itself and then in its bases.
+
+        Args:
+            path: The key.
+            item: The entry of a list or the child that has it, or has it from what is around it.
+        """
         parts = path
+        if item:
+            places = key_locations(_read_bytes(self.path, None), self.path)
+            parts = path if path in places and f"{item}.{path}" not in places else f"{item}.{path}"
         while parts:
             for file in self.files:
                 found = key_locations(_read_bytes(file, None), file).get(parts)
@@ -157,6 +183,17 @@ class TaskFile:
                     return found
             parts = parts[: max(parts.rfind("."), parts.rfind("["), 0)]
         return Location(self.path)
+
+
+def repeated_children(read: TaskFile) -> Iterator[Diagnostic]:
+    """Yield children of a group that have a name that another child before them has."""
+    if "children" not in read.own:
+        return
+    for path, place in repeated_keys(_read_bytes(read.path, None), read.path):
+        if path.startswith("children."):
+            yield Diagnostic(
+                f"the child '{path.rpartition('.')[2]}' is there twice", place, f"$.{path}", hint="rename one"
+            )
 
 
 def _read_bytes(path: str, asked_by: Location | None) -> bytes:

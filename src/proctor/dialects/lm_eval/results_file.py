@@ -88,9 +88,9 @@ def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: 
     told = model.arguments if model.told else {}
     rows = {exam.name: _task_row(exam, grades[exam.name]) for exam in graded}
     with_errors = not exams or exams[0].options.resamples != 0
-    found = {name: _group_row(group, grades, with_errors=with_errors) for name, group in groups.items()}
-    group_rows = {name: row for name, row in found.items() if row is not None}
-    bare = {name: _bare_row(group) for name, group in groups.items() if isinstance(group, Group)}
+    found = {name: _group_row(group, grades, rows, with_errors=with_errors) for name, group in groups.items()}
+    group_rows = {name: found[name] for name in _members_first(groups) if found[name] is not None}
+    bare = {name: _bare_row(group) for name, group in _members_first(groups).items() if isinstance(group, Group)}
     members = {name: _members(group, graded) for name, group in groups.items()}
     listed = {each for names in members.values() for each in names}
     return {
@@ -108,7 +108,7 @@ def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: 
         "config": _config_of_run(exams, model),
         "git_hash": None,
         "date": model.started,
-        **_of_place(),
+        **place_of_run(),
         **{name: model.info[name] for name in _OF_TOKENIZER if name in model.info},
         "model_source": model.source,
         "model_name": model.name,
@@ -134,18 +134,41 @@ def grader_of(exam: Exam, task: PreparedTask) -> TaskGrader:
 def _task_row(exam: Exam, grade: Grade) -> dict[str, Any]:
     task = task_of(exam)
     alias = exam.name if task is None else str(task.config.task_alias or exam.name)
-    cells = _cells(grade.table) if not exam.options.predict_only else _unscored_cells(exam, task)
-    return {"name": exam.name, "alias": alias, "sample_len": scored_count(grade), **cells}
+    if not exam.options.predict_only:
+        cells = _cells(grade.table if task is None else _in_their_order(grade.table, task))
+        found: dict[str, Any] = {"sample_len": scored_count(grade) if cells else 0, **cells}
+    elif task is None or task.config.output_type == "generate_until":
+        found = {"sample_len": scored_count(grade), **_unscored_cells(exam, task)}
+    else:
+        found = {"sample_len": 0}  # lm-eval files that of choices and likelihoods, and no score
+    return {"name": exam.name, "alias": alias, **found}
 
 
 def _unscored_cells(exam: Exam, task: PreparedTask | None) -> dict[str, Any]:
-    """Return what lm-eval files of answers that were recorded and not scored."""
+    """Return what lm-eval files of texts that were recorded and not scored."""
     own = python_task_of(exam)
     if own is not None:
         pipelines = own.pipelines
     else:
         pipelines = [ONLY] if task is None else [each.name for each in grader_of(exam, task).pipelines]
     return {f"bypass{end},{name}": value for name in pipelines for end, value in (("", 999), ("_stderr", NO_ERROR))}
+
+
+_ORDER: Final = {
+    "multiple_choice": (
+        *("acc", "f1", "mcc", "acc_norm", "acc_bytes", "exact_match", "brier_score", "likelihood", "acc_mutual_info"),
+    ),
+    "loglikelihood": ("perplexity", "acc"),
+    "loglikelihood_rolling": ("word_perplexity", "byte_perplexity", "bits_per_byte"),
+}
+"""In which order lm-eval files scores that it makes itself, whatever ``metric_list`` says."""
+
+
+def _in_their_order(table: Sequence[Score], task: PreparedTask) -> Sequence[Score]:
+    order = () if task.config.process_results is not None else _ORDER.get(task.config.output_type, ())
+    places = {name: place for place, name in enumerate(order)}
+    pipelines = list(dict.fromkeys(each.grading for each in table))
+    return sorted(table, key=lambda each: (pipelines.index(each.grading), places.get(each.metric, len(order))))
 
 
 def _cells(table: Iterable[Score]) -> dict[str, Any]:
@@ -170,24 +193,44 @@ def _bare_row(group: ScoredGroup) -> dict[str, Any]:
     return {"alias": getattr(group, "alias", "") or group.name, "name": group.name}
 
 
-def _group_row(group: ScoredGroup, grades: Mapping[str, Grade], *, with_errors: bool) -> dict[str, Any] | None:
+def _group_row(
+    group: ScoredGroup, grades: Mapping[str, Grade], rows: Mapping[str, Any], *, with_errors: bool
+) -> dict[str, Any] | None:
     """Return the scores of a group; ``None`` where it has none."""
     if isinstance(group, Group):
         if not group.metrics:
             return None
         found = group_scores(group, grades)
-        cells = _cells(found.table)
+        cells, count = _cells(found.table), sum(rows[name]["sample_len"] for name in found.counts)
         if not with_errors:
             cells = {name: NO_ERROR if "_stderr," in name else value for name, value in cells.items()}
-        return {**_bare_row(group), "sample_len": found.count, **cells, "sample_count": _counts(group, grades, cells)}
+        counts = {"sample_count": _counts(group, grades, cells)} if cells else {}
+        return {**_bare_row(group), "sample_len": count, **cells, **counts}
     scores = group.score(grades)
     value, main = scores.get("score"), str(scores.get("score_name") or "score")
     if not isinstance(value, int | float):
         return None
-    count = scores.get("num_of_instances")
-    size = {"sample_len": count} if isinstance(count, int) else {}
+    asked = scores.get("num_of_instances")
+    size = {"sample_len": asked} if isinstance(asked, int) else {}
     value *= scale_of(main, str(scores.get(UNIT)))
     return {**_bare_row(group), **size, f"{main},{ONLY}": value, f"{main}_stderr,{ONLY}": NO_ERROR}
+
+
+def _members_first(groups: Mapping[str, ScoredGroup]) -> dict[str, ScoredGroup]:
+    """Return groups in the order in which lm-eval files their scores: each behind the groups in it."""
+    found: dict[str, ScoredGroup] = {}
+
+    def add(name: str) -> None:
+        group = groups[name]
+        for member in group.members if isinstance(group, Group) else ():
+            if isinstance(member, Group) and member.name in groups and member.name not in found:
+                add(member.name)
+        found[name] = group
+
+    for name in groups:
+        if name not in found:
+            add(name)
+    return found
 
 
 def _counts(group: Group, grades: Mapping[str, Grade], cells: Mapping[str, Any]) -> dict[str, int]:
@@ -334,7 +377,8 @@ def _config_of_run(exams: Sequence[Exam], model: ModelDescription) -> dict[str, 
     }
 
 
-def _of_place() -> dict[str, Any]:
+def place_of_run() -> dict[str, Any]:
+    """Return what results say of the machine and of versions."""
     own = _installed("proctor") or "source"
     return {
         "pretty_env_info": f"Proctor {own}, Python {platform.python_version()}, {platform.platform()}",

@@ -10,7 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.checks import children_problems, group_problems, nowhere, unknown_reference
+from proctor.dialects.lm_eval.group_checks import (
+    children_problems,
+    group_problems,
+    task_list_problems,
+    unknown_reference,
+)
 from proctor.dialects.lm_eval.index import (
     GROUP,
     TAG,
@@ -20,9 +25,10 @@ from proctor.dialects.lm_eval.index import (
     file_entries,
     folder_index,
     installed_tasks,
+    refers_to_tag,
 )
 from proctor.dialects.lm_eval.index import tag_names as index_tags
-from proctor.dialects.lm_eval.reader import TaskFile, TaskFileError, TaskReader
+from proctor.dialects.lm_eval.reader import TaskFile, TaskFileError, TaskReader, repeated_children
 from proctor.dialects.lm_eval.tree import Group, Leaf, Member, Values, below, group_metrics, renamed
 from proctor.errors import Diagnostic, Location, UnknownArtifactError, UsageError, ValidationError, closest
 from proctor.foreign_text import read_source
@@ -30,6 +36,8 @@ from proctor.foreign_yaml import MOST_BYTES
 
 GROUP_FIELDS = frozenset({"group", "group_alias", "task", "aggregate_metric_list", "metadata", "children", "tag"})
 _REFERENCE_KEYS = frozenset({"ref", "tag"})
+_MARKS = "*?["
+"""What makes a name a pattern."""
 
 
 class UnreadableTaskError(UnknownArtifactError):
@@ -110,7 +118,7 @@ class TaskFinder:
             return self._with_template(base, template)
         if (found := self._path_below(spec)) is not None:
             return found
-        if any(mark in spec for mark in "*?["):
+        if any(mark in spec for mark in _MARKS):
             return self._matching(spec)
         if "::" in spec:
             return self._descend(spec)
@@ -133,6 +141,8 @@ class TaskFinder:
                 hint="use one of the two",
             )
         found = self._find(base)
+        if chosen := next((leaf.template for leaf in _leaves(found) if leaf.template is not None), None):
+            raise UsageError(f"'{base}@{template}' chooses '{chosen}' and '{template}'", hint="use one of the two")
         _choose_template(found, template)
         return found
 
@@ -146,9 +156,14 @@ class TaskFinder:
         path = Path(spec).expanduser()
         if path.is_dir() and ("/" in spec or self.entry(spec) is None):
             return self._folder(path.resolve())
-        if not (spec.endswith((".yaml", ".yml")) and path.is_file()):
+        if not spec.endswith((".yaml", ".yml")):
             return None
-        return self._file(str(path.resolve()))
+        if path.is_file():
+            return self._file(str(path.resolve()))
+        if not any(mark in spec for mark in _MARKS):
+            return None
+        found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+        return [member for each in found for member in self._file(str(each.resolve()))] or None
 
     def _path_below(self, spec: str) -> list[Member] | None:
         """Return what ``file.yaml::name`` means: the file's names are known once it is read, and come first."""
@@ -183,12 +198,8 @@ class TaskFinder:
     def _file(self, path: str) -> list[Member]:
         read = self._reader.read(path)
         entries = list(file_entries(read))
-        if not isinstance(listed := read.values.get("task_list", []), list):
-            raise TaskFileError(
-                f"task_list is a {type(listed).__name__}, not a list",
-                location=read.location("task_list"),
-                hint="write - task: name",
-            )
+        if "task_list" in read.values:
+            self._refuse(task_list_problems(read.values["task_list"], read.location))
         if not entries:
             raise TaskFileError(
                 "the file defines no task and no group",
@@ -219,8 +230,13 @@ class TaskFinder:
 
     @staticmethod
     def _child(members: list[Member], part: str, path: str) -> Member:
-        if len(members) != 1 or not isinstance(members[0], Group):
+        if len(members) > 1:
+            names = [member.name for member in members][:20]
+            raise UnknownArtifactError(f"'{path}' is a tag, not a group", hint=f"its tasks are {', '.join(names)}")
+        if not members or not isinstance(members[0], Group):
             raise UnknownArtifactError(f"'{path}' is a task, so it has no '{part}'", hint="only groups have members")
+        if not part:
+            raise UnknownArtifactError(f"nothing is named behind '{path}::'", hint=f"'{path}' alone is the whole group")
         group = members[0]
         shorts = [_last_part(each) for each in (group.name, group.own_name) if each]
         for wanted in (part, *(f"{short}_{part}" for short in shorts)):
@@ -247,19 +263,21 @@ class TaskFinder:
             return [member for each in tasks for member in self._build(each, overrides, above)]
         read = self._reader.read(entry.file)
         values, locate = read.values, read.location
+        known = ChainMap(self._extra, self.index.entries)
         if entry.item.startswith("children."):
             child, shared = _child_at(values, entry.item)
+            (parent, _, key), item = entry.name.rpartition("::"), entry.item.rpartition("children.")[0].rstrip(".")
+            self._refuse(children_problems(parent, {key: child}, locate, known, item))
             return [self._build_child(entry.name, child, entry, {**shared, **overrides}, above)]
         if entry.kind != GROUP:
             return [self._task(entry, read, overrides)]
-        known = ChainMap(self._extra, self.index.entries)
-        self._check_group(values, locate, children_problems(entry.name, values.get("children"), locate, known))
+        below = children_problems(entry.name, values.get("children"), locate, known)
+        self._refuse((*group_problems(values, locate), *repeated_children(read), *below))
         return [self._group(entry.name, values, entry, overrides, (*above, entry.name))]
 
     @staticmethod
-    def _check_group(values: Values, locate: Any, more: Iterable[Diagnostic] = ()) -> None:
-        problems = [*group_problems(values, locate), *more]
-        if problems:
+    def _refuse(found: Iterable[Diagnostic]) -> None:
+        if problems := list(found):
             raise ValidationError(problems)
 
     def _refuse_duplicate(self, entry: Entry) -> None:
@@ -276,35 +294,16 @@ class TaskFinder:
     def _task(self, entry: Entry, read: TaskFile, overrides: Values) -> Leaf:
         values = dict(read.values)
         if entry.item:
-            self._check_task_list(read)
+            self._refuse(task_list_problems(values["task_list"], read.location))
             own = values["task_list"][int(entry.item[len("task_list[") : -1])]
             values = self._listed(values, {"task": own} if isinstance(own, str) else own)
-        return self._leaf(entry.name, {**values, **overrides}, read)
+        return self._leaf(entry.name, {**values, **overrides}, read, entry.item)
 
     @staticmethod
     def _listed(values: dict[str, Any], own: Values) -> dict[str, Any]:
         common = {key: value for key, value in values.items() if key != "task_list"}
         tags = list(dict.fromkeys((*index_tags(common.get("tag")), *index_tags(own.get("tag")))))
         return {**common, **own, "tag": tags}
-
-    @staticmethod
-    def _check_task_list(read: TaskFile) -> None:
-        problems: list[Diagnostic] = []
-        seen: dict[str, str] = {}
-        for number, each in enumerate(read.values["task_list"]):
-            path = f"task_list[{number}]"
-            name = each if isinstance(each, str) else each.get("task") if isinstance(each, dict) else None
-            if not isinstance(name, str):
-                what = "an entry of task_list names no task"
-                problems.append(Diagnostic(what, read.location(path), f"$.{path}", hint="write - task: name"))
-            elif name in seen:
-                why = f"first at {read.location(seen[name])}"
-                what = f"task_list names '{name}' twice"
-                problems.append(Diagnostic(what, read.location(path), f"$.{path}", why, "rename one of them"))
-            else:
-                seen[name] = path
-        if problems:
-            raise ValidationError(problems)
 
     def _leaf(self, name: str, values: Values, read: TaskFile | None, item: str = "", alias: str = "") -> Leaf:
         values = dict(values)
@@ -376,9 +375,8 @@ class TaskFinder:
         if "ref" in child:
             return self._reference(path, str(child["ref"]), passed, above, place)
         if "children" in child or isinstance(child.get("task"), list):
-            self._check_group(child, nowhere)
             return self._group(path, child, entry, overrides, (*above, path))
-        if "tag" in child and not {"dataset_path", "doc_to_text", "include"} & set(child):
+        if refers_to_tag(child):
             return self._tagged(path, child["tag"], passed, above)
         values, source = passed, read
         if "include" in own:
@@ -424,12 +422,16 @@ def _last_part(path: str) -> str:
     return path.rpartition("::")[2]
 
 
+def _leaves(members: Iterable[Member]) -> list[Leaf]:
+    return [leaf for member in members for leaf in ([member] if isinstance(member, Leaf) else member.leaves())]
+
+
 def _choose_template(members: Iterable[Member], template: str) -> None:
     """Let tasks use a template; their names and those of their groups say so."""
+    for leaf in _leaves(members):
+        leaf.template = template
+        leaf.name = f"{leaf.name}@{template}"
     for member in members:
-        for leaf in [member] if isinstance(member, Leaf) else member.leaves():
-            leaf.template = template
-            leaf.name = f"{leaf.name}@{template}"
         for group in member.groups() if isinstance(member, Group) else ():
             group.name = f"{group.name}@{template}"
 
@@ -440,5 +442,5 @@ def _child_at(values: Values, item: str) -> tuple[Any, dict[str, Any]]:
     shared: dict[str, Any] = {}
     for part in item.removeprefix("children.").split(".children."):
         shared.update((key, value) for key, value in found.items() if key not in GROUP_FIELDS)
-        found = found["children"][part]
+        found = next(child for key, child in found["children"].items() if str(key) == part)
     return found, shared

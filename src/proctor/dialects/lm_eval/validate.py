@@ -6,15 +6,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.checks import OUTPUT_TYPES, group_problems, task_problems
+from proctor.dialects.lm_eval.checks import OUTPUT_TYPES, TASK_KEYS, task_problems
 from proctor.dialects.lm_eval.factory import resolve_template, template_choices
 from proctor.dialects.lm_eval.filters import filter_problems
+from proctor.dialects.lm_eval.group_checks import group_problems, task_list_problems
 from proctor.dialects.lm_eval.index import IGNORED_FOLDERS, TaskIndex, build_index, file_entries
 from proctor.dialects.lm_eval.jinja import compile_text, is_template
 from proctor.dialects.lm_eval.metrics import metric_problems
-from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, TaskReader
+from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, TaskReader, repeated_keys
 from proctor.dialects.lm_eval.selection import TaskFinder
-from proctor.errors import Diagnostic, Location, ProctorError, TrustError, did_you_mean
+from proctor.errors import Diagnostic, Location, ProctorError, TrustError, closest, did_you_mean
+from proctor.running.run_files import is_run_file
 from proctor.scoring.aggregations import AGGREGATIONS
 
 _TEMPLATES = (
@@ -56,7 +58,8 @@ def count_files(path: str | Path) -> int:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(each for each in folder.rglob("*.yaml") if not IGNORED_FOLDERS & set(each.parts))
+    found = (each for each in folder.rglob("*.yaml") if not IGNORED_FOLDERS & set(each.parts))
+    return sorted(each for each in found if not is_run_file(each))
 
 
 def _duplicate(name: str, first: str, second: str) -> Diagnostic:
@@ -80,34 +83,29 @@ class _Checker:
             yield from self._functions({"class": values["class"]}, "")
         elif "group" in values:
             yield from self._group(read)
-        elif isinstance(values.get("task_list"), list):
+        elif "task_list" in values:
             yield from self._task_list(read)
         elif "task" in values:
             yield from self._task(values, read, "")
+        else:
+            yield from _nameless(read)
+        yield from _repeated(read)
 
     def _task_list(self, read: TaskFile) -> Iterator[Diagnostic]:
         common = {key: value for key, value in read.values.items() if key != "task_list"}
-        seen: dict[str, str] = {}
-        for number, each in enumerate(read.values["task_list"]):
-            path = f"task_list[{number}]"
+        listed = read.values["task_list"]
+        problems = list(task_list_problems(listed, read.location))
+        yield from problems
+        for number, each in enumerate(listed if not problems else ()):
             own = {"task": each} if isinstance(each, str) else each
-            if not isinstance(own, Mapping) or not isinstance(own.get("task"), str):
-                yield Diagnostic("an entry names no task", read.location(path), f"$.{path}", hint="write - task: name")
-                continue
-            name = own["task"]
-            if name in seen:
-                why = f"first at {read.location(seen[name])}"
-                yield Diagnostic(f"task_list names '{name}' twice", read.location(path), f"$.{path}", why)
-                continue
-            seen[name] = path
-            problems = list(self._task({**common, **own}, read, ""))
-            yield from problems
-            if problems:
+            found = list(self._task({**common, **own}, read, f"task_list[{number}]"))
+            yield from found
+            if found:
                 return  # what is common to the entries would be said again for each of them
 
     def _task(self, values: Mapping[str, Any], read: TaskFile, item: str) -> Iterator[Diagnostic]:
         def locate(path: str) -> Location:
-            return read.location(f"{item}.{path}" if item else path)
+            return read.location(path, item)
 
         problems = list(task_problems(values, locate))
         yield from problems
@@ -193,8 +191,30 @@ class _Checker:
                 return
             for member in members:
                 for leaf in member.leaves() if hasattr(member, "leaves") else ():
-                    if leaf.item:
+                    if leaf.item and leaf.source is not None and leaf.source.path == read.path:
                         yield from self._task({**leaf.values, "task": leaf.name}, read, leaf.item)
+
+
+_NAMING = ("task", "task_list", "group", "class")
+
+
+def _nameless(read: TaskFile) -> Iterator[Diagnostic]:
+    """Yield keys of a file that defines nothing, and looks as if it were to: others are bases of tasks."""
+    for key in read.own - TASK_KEYS.keys():
+        if key == "children":
+            hint = "group: name, beside children"
+            yield Diagnostic("the file has children, and names no group", read.location(key), "$.children", hint=hint)
+        elif near := closest(key, _NAMING):
+            hint = f"did you mean '{near[0]}'?"
+            yield Diagnostic(f"there is no key '{key}'", read.location(key), f"$.{key}", hint=hint)
+
+
+def _repeated(read: TaskFile) -> Iterator[Diagnostic]:
+    for path, place in repeated_keys(Path(read.path).read_bytes(), read.path):
+        what = f"the key '{path.rpartition('.')[2]}' is there twice"
+        yield Diagnostic(
+            what, place, f"$.{path}", "the last one counts, and the others do not", "leave one of them out"
+        )
 
 
 def _template_problems(template: object, locate: Any, file: str) -> Iterator[Diagnostic]:

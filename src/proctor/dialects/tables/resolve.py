@@ -42,6 +42,13 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) is not None}
     chosen = {**said, **given}
     if not chosen and not _is_ours(path):
+        if not Path(f"{path}{_BESIDE}").is_file():
+            get_logger().warning(
+                "%s: asked and scored as a custom dataset of OpenCompass, to the letter; %s[input_column=question] is "
+                "a table, where case and punctuation do not count",
+                path,
+                Path(path).name,
+            )
         return None
     if Path(f"{path}{_BESIDE}").is_file():
         get_logger().warning(

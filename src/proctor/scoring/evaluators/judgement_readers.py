@@ -15,8 +15,8 @@ Report = Callable[[Sequence[str], Sequence[Row], Sequence[Any]], Verdict]
 """Makes a verdict of judgements, with the rows and the right answers beside them."""
 
 
-def _letters(said: Sequence[str], letters: str, default: str) -> list[str]:
-    found = (re.search("|".join(letters), text) for text in said)
+def _marks(said: Sequence[str], pattern: str, default: str) -> list[str]:
+    found = (re.search(pattern, text) for text in said)
     return [default if match is None else match.group() for match in found]
 
 
@@ -27,7 +27,7 @@ def _marked(scores: dict[str, Any], marks: Sequence[bool], main: str, said: Sequ
 def attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Shares of A (right), B (wrong) and C (not attempted), as SimpleQA's authors combine them; ``f1`` is a share."""
     del rows, golds
-    grades = _letters(said, "ABC", "C")
+    grades = _marks(said, "[ABC]", "C")
     right, tried = grades.count("A") / len(grades), (grades.count("A") + grades.count("B")) / len(grades)
     given = right / tried if tried else 0.0
     f1 = 2 * given * right / (given + right) if given + right else 0.0
@@ -38,7 +38,7 @@ def attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> 
 def chinese_attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """As :func:`attempts`, as shares and under Chinese SimpleQA's names."""
     del rows, golds
-    grades = _letters(said, "ABC", "C")
+    grades = _marks(said, "[ABC]", "C")
     scores = {name: grades.count(letter) / len(grades) for name, letter in _CHINESE_NAMES.items()}
     right, tried = scores["correct"], grades.count("A") + grades.count("B")
     given = grades.count("A") / tried if tried else 0.0
@@ -47,6 +47,38 @@ def chinese_attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[A
 
 
 _CHINESE_NAMES = {"correct": "A", "incorrect": "B", "not_attempted": "C"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """Shares of judgements that say right, wrong or neither (``generic_llmjudge_postprocess``), in percent.
+
+    Attributes:
+        right: What a judge says of a right answer; the first of both marks in a judgement counts.
+        wrong: What it says of a wrong one.
+    """
+
+    right: str = "A"
+    wrong: str = "B"
+
+    def __call__(self, said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+        """Return what comes of judgements."""
+        del rows, golds
+        grades = _marks(said, f"{re.escape(self.right)}|{re.escape(self.wrong)}", "")
+        marks = [grade == self.right for grade in grades]
+        count, right, wrong = len(grades), sum(marks), sum(grade == self.wrong for grade in grades)
+        accuracy, attempted = right / count, (right + wrong) / count
+        given = accuracy / attempted if attempted else 0.0
+        scores = {
+            "accuracy": accuracy * 100,
+            "accuracy_given_attempted": given * 100,
+            "f1": 2 * given * accuracy / (given + accuracy) if given + accuracy else 0.0,
+            "attempted_ratio": attempted * 100,
+            "correct_count": right,
+            "incorrect_count": wrong,
+            "not_attempted_count": count - right - wrong,
+        }
+        return Verdict(scores, {"accuracy": [100.0 * mark for mark in marks]}, parsed=said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +96,7 @@ class Grouped:
     def __call__(self, said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
         """Return the verdict."""
         del golds
-        marks = [grade == "A" for grade in _letters(said, "AB", "B")]
+        marks = [grade == "A" for grade in _marks(said, "[AB]", "B")]
         scores: dict[str, Any] = {"accuracy": round(percent(marks), 2)}
         scores |= {"total_correct": sum(marks), "total_count": len(marks)}
         for names in self.fields:

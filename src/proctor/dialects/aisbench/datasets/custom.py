@@ -6,17 +6,16 @@ beside it (``rows.jsonl.meta.json``) may say more, and the config has the last w
 
 from __future__ import annotations
 
-import json
 import re
 import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.datasets.files import FileFormat, find_file, read_rows
+from proctor.data.row_files import FileFormat, json_object, read_rows
+from proctor.dialects.aisbench.datasets.files import find_file
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingFieldError, did_you_mean
-from proctor.foreign_text import parse_json
 
 _TOPS = {
     "opencompass": ("opencompass", "opencompass.datasets.custom", "opencompass.datasets.circular"),
@@ -155,14 +154,7 @@ def read_meta(path: str, meta_path: str | None, place: Location | None = None) -
         if meta_path:
             raise DatasetNotFoundError(f"there is no file '{meta_path}'", location=place)
         return {}
-    try:
-        found = parse_json(file.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        where = Location(str(file), error.lineno, error.colno)
-        raise DataError("the file is not valid JSON", location=where, why=error.msg) from None
-    if not isinstance(found, dict):
-        raise DataError("the file is not a JSON object", location=Location(str(file)))
-    return found
+    return json_object(file)
 
 
 def made_of(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> dict[str, Any]:

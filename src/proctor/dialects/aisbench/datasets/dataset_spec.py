@@ -2,8 +2,8 @@
 
 Tables say it for every class by name (:mod:`dataset_specs`): which files make which splits, and the columns as
 expressions over the files' columns. Beside them expressions may use ``row`` (the whole row), ``file`` (as the file has
-it), ``args`` (the arguments of the config), ``split``, ``position`` (of the row in the files) and ``index`` (among
-those that ``where`` leaves).
+it), ``args`` (the arguments of the config), ``split``, ``position`` (of the row in the files), ``index`` (among those
+that ``where`` leaves) and ``texts`` (constants of a module of upstream's).
 """
 
 from __future__ import annotations
@@ -17,11 +17,18 @@ from functools import partial
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat, iter_rows, local_path
+from proctor.data.lazy_rows import AnyRow, read_through, uniform
+from proctor.data.row_files import FileFormat
+from proctor.dialects.aisbench.datasets.files import iter_rows, local_path
 from proctor.dialects.aisbench.datasets.generators import Source, generator
-from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, read_through, uniform
-from proctor.dialects.aisbench.datasets.row_functions import COLUMN_FUNCTIONS, ROW_FUNCTIONS, circular
+from proctor.dialects.aisbench.datasets.row_functions import (
+    COLUMN_FUNCTIONS,
+    ROW_FUNCTIONS,
+    SINGLE_ROW_FUNCTIONS,
+    circular,
+)
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
+from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError, Location, ProctorError
 from proctor.ir import Failure
 from proctor.safe_python import compile_expression
@@ -45,6 +52,8 @@ class DatasetSpec:
         load: Arguments of ``datasets.load_dataset``, as expressions over the config's; empty: all of them.
         defaults: Arguments that configs may leave out.
         derived: Further arguments, as expressions over the others.
+        choices: What an argument may be.
+        texts: The module of upstream's package whose constants expressions and functions use.
         layout: How the files are read.
         fill: What stands for missing values.
         literal: Columns whose text is a Python literal.
@@ -56,7 +65,8 @@ class DatasetSpec:
         also: Expression for an object of further columns.
         rename: Old name → new name of columns that stay where they are.
         drop: Columns to leave out.
-        keep: Condition on the finished rows.
+        keep: Condition on the rows so far.
+        row_function: A function of :mod:`row_functions` that makes a row, or a list of rows, of a single one.
         repeat: Argument that says how often each row comes.
         sample: Rows to draw: the argument that asks for it, the split (``*``: all), how many as an expression over
             ``count`` and ``args``, and the seed.
@@ -72,6 +82,8 @@ class DatasetSpec:
     load: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    texts: str = ""
     layout: FileFormat = field(default_factory=FileFormat)
     fill: Any = None
     literal: Sequence[str] = ()
@@ -84,6 +96,7 @@ class DatasetSpec:
     rename: Mapping[str, str] = field(default_factory=dict)
     drop: Sequence[str] = ()
     keep: str = ""
+    row_function: str = ""
     repeat: str = ""
     sample: Sequence[Any] = ()
     repeat_whole: tuple[str, str] = ("", "")
@@ -92,8 +105,15 @@ class DatasetSpec:
     circular: Mapping[str, Any] = field(default_factory=dict)
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments with those that a config may leave out and those that follow from others."""
+        """Return the arguments with those that a config may leave out and those that follow from others.
+
+        Raises:
+            DataError: One is none of those that there are.
+        """
         values = {**self.defaults, **given}
+        for name, known in self.choices.items():
+            if values.get(name) not in known:
+                raise DataError(f"there is no {name} '{values.get(name)}'", hint=f"choose one of {', '.join(known)}")
         arguments = {name: local_path(value) if isinstance(value, str) else value for name, value in values.items()}
         for name, text in self.derived.items():
             arguments[name] = compile_expression(text, _MODULES)(arguments)
@@ -150,7 +170,7 @@ class DatasetSpec:
         self, paths: str | Sequence[str], split: str, arguments: Mapping[str, Any], place: Location | None
     ) -> Sequence[AnyRow]:
         if self.generator:
-            return uniform(self._whole(self._generated(Source(arguments, place), split), split, arguments))
+            return uniform(self._whole(self._generated(Source(arguments, place, split)), split, arguments))
         if isinstance(paths, str) and paths.startswith("@"):
             paths = arguments[paths[1:]]
         names = [paths] if isinstance(paths, str) else list(paths)
@@ -165,16 +185,16 @@ class DatasetSpec:
         for file in files:
             yield from iter_rows(file, self.layout, place) if file else [{}]
 
-    def _generated(self, source: Source, split: str) -> list[Row]:
+    def _generated(self, source: Source) -> list[Row]:
         try:
-            return generator(self.generator)(source, split)
+            return generator(self.generator)(source)
         except ProctorError:
             raise
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise DataError(
                 "the files do not have the form that the dataset type reads",
                 location=source.place,
-                path=split or "rows",
+                path=source.split or "rows",
                 why=f"{type(error).__name__}: {error}",
             ) from error
 
@@ -237,6 +257,7 @@ _OF_ROWS = (
     "rename",
     "drop",
     "keep",
+    "row_function",
     "repeat",
 )
 """Fields of a specification that change single rows."""
@@ -253,6 +274,7 @@ class _RowMaker:
         self._each = compile_expression(spec.each, _MODULES) if spec.each else None
         self._also = compile_expression(spec.also, _MODULES) if spec.also else None
         self._columns, self._update = _compiled(spec.columns), _compiled(spec.update)
+        self._texts = constants(spec.texts) if spec.texts else {}
         self._index = 0
 
     def over(self, raw: Iterable[AnyRow]) -> Iterator[AnyRow]:
@@ -263,7 +285,7 @@ class _RowMaker:
                 continue
             try:
                 yield from self._of_row(position, row)
-            except (ValueError, KeyError, IndexError, TypeError, AttributeError, DataError) as error:
+            except (ValueError, KeyError, IndexError, TypeError, AttributeError, SyntaxError, DataError) as error:
                 why = f"{type(error).__name__}: {error}"
                 what = f"{self._split or 'rows'}[{position}] does not have the form that the dataset type reads: {why}"
                 yield Failure("row", what, retryable=False)
@@ -273,14 +295,19 @@ class _RowMaker:
         read = row if spec.fill is None else {k: spec.fill if v is None else v for k, v in row.items()}
         read = {**read, **{name: COLUMN_FUNCTIONS["literal"](read[name]) for name in spec.literal}}
         names = {**read, "row": read, "file": read, "args": self._arguments, "split": self._split}
-        names |= {"position": position, "index": self._index}
+        names |= {"position": position, "index": self._index, "texts": self._texts}
         if not self._where(names):
             return []
         self._index += 1
         made = (
             self._row(part, {**names, **part, "row": part}) for part in (self._each(names) if self._each else [read])
         )
-        return [each for each in made if self._keep({**each, "row": each, "args": self._arguments})]
+        kept = [each for each in made if self._keep({**each, "row": each, "args": self._arguments})]
+        return [new for each in kept for new in self._finished(each)] if spec.row_function else kept
+
+    def _finished(self, row: Row) -> list[Row]:
+        made = SINGLE_ROW_FUNCTIONS[self._spec.row_function](row, self._arguments, self._texts)
+        return made if isinstance(made, list) else [made]
 
     def _row(self, part: Row, names: Mapping[str, Any]) -> Row:
         spec = self._spec

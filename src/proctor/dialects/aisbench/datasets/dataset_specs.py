@@ -14,8 +14,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.dataset_spec import DatasetSpec
-from proctor.dialects.aisbench.datasets.files import FileFormat
 
 _LAYOUT = {each.name for each in fields(FileFormat)}
 _PROJECT_NAMES = ("opencompass", "aisbench")

@@ -8,8 +8,8 @@ from typing import Any
 
 from proctor.data import hub
 from proctor.data.fields import Row
+from proctor.data.lazy_rows import read_through
 from proctor.dialects.aisbench.datasets.files import find_file, hub_id, hub_source, local_path
-from proctor.dialects.aisbench.datasets.lazy_rows import read_through
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, DatasetNotFoundError, Location
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from proctor.data.lazy_rows import AnyRow, LazyRows, picked
 from proctor.dialects.aisbench.datasets.dataset_spec import shuffled_positions
-from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, LazyRows, picked
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
-from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.dialects.aisbench.values import location_of, short_name, texts_in
 from proctor.errors import DataError, Diagnostic, Location, MissingFieldError, did_you_mean
 from proctor.ir import Failure
 from proctor.logs import get_logger
@@ -95,25 +95,40 @@ def _check_places(infer: Mapping[str, Any], row: Mapping[str, Any], place: Locat
         MissingFieldError: Not one of its places is a column, so that every row is asked the same.
     """
     part = infer.get("prompt_template") or infer.get("ice_template")
-    if not isinstance(part, Mapping) or short_name(part.get("type", "")) not in _OF_COLUMNS:
+    asking = short_name((infer.get("inferencer") or {}).get("type", ""))
+    if not isinstance(part, Mapping) or short_name(part.get("type", "")) not in _OF_COLUMNS or _TALKS.search(asking):
         return
-    text = str([part.get("template"), part.get("messages")])
-    named = dict.fromkeys(_PLACE.findall(text))
-    kept = [name for name in named if name not in row]
-    if not kept:
-        return
-    listed = ", ".join(f"'{{{name}}}'" for name in kept)
-    if "expand_column" not in text and not any(f"{{{name}}}" in text for name in row):
+    words = [part.get("template"), part.get("messages")]
+    text = "\n".join(texts_in(words))
+    kept = [name for name in dict.fromkeys(_PLACE.findall(text)) if name not in row]
+    if "expand_column" not in str(words) and not any(f"{{{name}}}" in text for name in row):
+        listed = ", ".join(f"'{{{name}}}'" for name in kept)
+        said = f"the data has no column for {listed}, and the prompt shows no other" if kept else "it shows no column"
         raise MissingFieldError(
-            f"the data has no column for {listed}, and the prompt shows no other: every row would be asked the same",
+            f"{said}: every row would be asked the same",
             location=location_of(part) or place,
             path="$.infer_cfg.prompt_template",
             why=f"the columns are {', '.join(map(repr, row))}",
-            hint=did_you_mean(kept[0], map(str, row)),
+            hint=did_you_mean(kept[0], map(str, row)) if kept else f"'{{{next(iter(row))}}}'",
         )
-    get_logger().warning("the prompt shows %s as it stands: the data has no such column", listed)
+    kept_places("the prompt", [words, infer.get("ice_template")], row)
 
 
+def kept_places(what: str, part: Any, columns: Container[str]) -> None:
+    """Say which names in braces stay as they are in words of a config, as upstream leaves them.
+
+    Args:
+        what: How the message calls the words.
+        part: Where they are.
+        columns: What is filled in.
+    """
+    named = dict.fromkeys(_PLACE.findall("\n".join(texts_in(part))))
+    if kept := ", ".join(f"'{{{name}}}'" for name in named if name not in columns):
+        get_logger().warning("%s shows %s as it stands: the data has no such column", what, kept)
+
+
+_TALKS = re.compile("Chat|FunctionCall")
+"""Inferencers whose rows are whole conversations."""
 _OF_COLUMNS = ("PromptTemplate", "RawPromptTemplate", "")
 _PLACE = re.compile(r"(?<![\w\\{}\]^])\{([A-Za-z_]\w*)\}(?!\})")
 """A name in braces, where it is not part of a formula: ``\\frac{a}{b}``, ``x_{i}``, ``x^{n}``."""
@@ -234,7 +249,7 @@ def mapped_splits(
         whole = LazyRows(splits[WHOLE])
         available = {"train": lambda: whole, "test": lambda: whole}
     for mapped in ("train", "test"):
-        origin = reader.get(f"{mapped}_split", mapped)
+        origin = reader.get(f"{mapped}_split") or mapped
         option = f"{mapped}_range"
         if origin in available:
             read = LazyRows(available[origin])

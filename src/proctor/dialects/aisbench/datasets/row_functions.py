@@ -1,4 +1,4 @@
-"""What some dataset classes do that no expression says: functions of a column, and of all rows."""
+"""What some dataset classes do that no expression says: functions of a column, of a row, and of all rows."""
 
 from __future__ import annotations
 
@@ -129,14 +129,17 @@ def _longest_answers(rows: Sequence[Row]) -> list[Row]:
 
 
 COLUMN_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {"boxed": boxed, "literal": read_literal}
-ROW_FUNCTIONS: Mapping[str, Callable[[Sequence[Row], Mapping[str, Any]], list[Row]]] = {
+ROW_FUNCTIONS: Mapping[str, rows_knowledge.RowFunction] = {
     "drawn_orders": _drawn_orders,
     "mathbench": _mathbench,
     "wikibench": _wikibench,
-    **rows_code.FUNCTIONS,
-    **rows_judged.FUNCTIONS,
     **rows_knowledge.FUNCTIONS,
     "aisbench_custom": _aisbench_custom,
+}
+SINGLE_ROW_FUNCTIONS: Mapping[str, rows_knowledge.SingleRowFunction] = {
+    **rows_code.FUNCTIONS,
+    **rows_judged.FUNCTIONS,
+    **rows_knowledge.SINGLE_ROW_FUNCTIONS,
 }
 
 

@@ -1,5 +1,4 @@
-"""Functions over all rows of exams in programming."""
-# ruff: noqa: E501 - prompts as upstream words them
+"""Functions of single rows of exams in programming."""
 
 from __future__ import annotations
 
@@ -9,13 +8,12 @@ import json
 import pickletools
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.rows_knowledge import RowFunction
-from proctor.dialects.aisbench.datasets.upstream_texts import constants
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
+from proctor.dialects.aisbench.datasets.rows_knowledge import Arguments, SingleRowFunction, Texts
 from proctor.errors import DataError
 from proctor.foreign_text import parse_json
 
@@ -24,24 +22,21 @@ _LARGEST = 256 * 1024 * 1024
 """Bytes that packed tests may unpack to: a few kilobytes of a damaged or hostile file could become gigabytes."""
 
 
-def _livecodebench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _livecodebench(row: Row, arguments: Arguments, texts: Texts) -> Row | list[Row]:
     """LiveCodeBench: problems of some time, with the form of the program and the tests in it."""
-    texts = constants("datasets.livecodebench.prompts")
-    start, end = (
-        datetime.strptime(value, "%Y-%m-%d") if value is not None else None  # noqa: DTZ007 - contests name no zone
-        for value in (arguments["start_date"], arguments["end_date"])
-    )
-    made = []
-    for row in rows:
-        if start is not None or end is not None:
-            date = datetime.fromisoformat(row["contest_date"])
-            if (start is not None and date < start) or (end is not None and date > end):
-                continue
-        made.append({**row, "format_prompt": _form(row, texts), "evaluation_sample": _tests(row)})
-    return made
+    start, end = _date(arguments.get("start_date")), _date(arguments.get("end_date"))
+    if start is not None or end is not None:
+        date = datetime.fromisoformat(row["contest_date"])
+        if (start is not None and date < start) or (end is not None and date > end):
+            return []
+    return {**row, "format_prompt": _form(row, texts), "evaluation_sample": _tests(row)}
 
 
-def _form(row: Row, texts: Mapping[str, Any]) -> str:
+def _date(text: str | None) -> datetime | None:
+    return None if text is None else datetime.strptime(text, "%Y-%m-%d")  # noqa: DTZ007 - contests name no zone
+
+
+def _form(row: Row, texts: Texts) -> str:
     name = "FORMATTING_MESSAGE_WITH_STARTER_CODE" if row["starter_code"] else "FORMATTING_WITHOUT_STARTER_CODE"
     code = row["starter_code"] or "# YOUR CODE HERE"
     return f"### Format: {texts[f'{_CONSTANTS}.{name}']}\n```python\n{code}\n```\n\n"
@@ -75,57 +70,26 @@ def packed_text(packed: str) -> str:
     return found[0]
 
 
-_ASKED = (
-    "You are given a Python function and an assertion containing an input to the function. Complete the assertion with a "
-    "literal (no unsimplified expressions, no function calls) containing the output when executing the provided code on the "
-    "given input, even if the function is incorrect or incomplete. Do NOT output any extra information. "
-)
-_PLAIN = (
-    _ASKED
-    + "Provide the full assertion with the correct output in [ANSWER] and [/ANSWER] tags, following the examples."
-    "\n\n[PYTHON]\ndef repeatNumber(number : int) -> int:\n    return number\nassert repeatNumber(number = 17) == ??\n"
-    "[/PYTHON]\n[ANSWER]\nassert repeatNumber(number = 17) == 17\n[/ANSWER]\n\n[PYTHON]\ndef addCharacterA(string : str) -> "
-    'str:\n    return string + "a"\nassert addCharacterA(string = "x9j") == ??\n[/PYTHON]\n[ANSWER]\nassert '
-    'addCharacterA(string = "x9j") == "x9ja"\n[/ANSWER]\n\n[PYTHON]\n'
-)
-_REASONED = (
-    _ASKED + "Execute the program step by step before arriving at an answer, and provide the full assertion with the "
-    "correct output in [ANSWER] and [/ANSWER] tags, following the examples.\n\n[PYTHON]\ndef performOperation(s):\n    s = s "
-    '+ s\n    return "b" + s + "a"\nassert performOperation(s = "hi") == ??\n[/PYTHON]\n[THOUGHT]\nLet\'s execute the code '
-    "step by step:\n\n1. The function performOperation is defined, which takes a single argument s.\n2. The function is "
-    'called with the argument "hi", so within the function, s is initially "hi".\n3. Inside the function, s is concatenated '
-    'with itself, so s becomes "hihi".\n4. The function then returns a new string that starts with "b", followed by the '
-    'value of s (which is now "hihi"), and ends with "a".\n5. The return value of the function is therefore "bhihia".\n'
-    '[/THOUGHT]\n[ANSWER]\nassert performOperation(s = "hi") == "bhihia"\n[/ANSWER]\n\n[PYTHON]\n'
-)
-
-
-def _livecodebench_execution(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _livecodebench_execution(row: Row, arguments: Arguments, _texts: Texts) -> Row:
     """LiveCodeBench: what a function returns, as a prompt with examples."""
-    examples, tag = (_REASONED, "THOUGHT") if arguments["cot"] else (_PLAIN, "ANSWER")
-    made = []
-    for row in rows:
-        prompt = f"{examples}{row['code']}\nassert {row['input']} == ??\n[/PYTHON]\n[{tag}]\n"
-        sample = json.dumps({"code": row["code"], "input": row["input"], "output": row["output"]})
-        made.append({**row, "prompt": prompt, "evaluation_sample": sample})
-    return made
+    kind, tag = ("reasoned", "THOUGHT") if arguments["cot"] else ("plain", "ANSWER")
+    examples = prompt_texts("livecodebench execution")[kind]
+    prompt = f"{examples}{row['code']}\nassert {row['input']} == ??\n[/PYTHON]\n[{tag}]\n"
+    sample = json.dumps({"code": row["code"], "input": row["input"], "output": row["output"]})
+    return {**row, "prompt": prompt, "evaluation_sample": sample}
 
 
-def _livecodebench_test_output(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _livecodebench_test_output(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
     """LiveCodeBench: a test whose expected value is missing."""
-    del arguments
-    made = []
-    for row in rows:
-        test = parse_json(row["test"])[0]
-        code, given = row["starter_code"], ", ".join(test["input"].split("\n"))
-        prompt = (
-            f"Problem:\n{row['question_content']}Function:\n```\n{code}\n```\nPlease complete the following test case:\n\n"
-            f"```\nassert {_only_function(code)}({given}) == # TODO\n```\n"
-        )
-        sample = json.dumps({"input": row["question_content"], "output": test["output"]})
-        shown = {"testcase_input": test["input"], "testcase_output": test["output"]}
-        made.append({**row, **shown, "prompt": prompt, "evaluation_sample": sample})
-    return made
+    test = parse_json(row["test"])[0]
+    code, given = row["starter_code"], ", ".join(test["input"].split("\n"))
+    prompt = (
+        f"Problem:\n{row['question_content']}Function:\n```\n{code}\n```\nPlease complete the following test case:\n\n"
+        f"```\nassert {_only_function(code)}({given}) == # TODO\n```\n"
+    )
+    sample = json.dumps({"input": row["question_content"], "output": test["output"]})
+    shown = {"testcase_input": test["input"], "testcase_output": test["output"]}
+    return {**row, **shown, "prompt": prompt, "evaluation_sample": sample}
 
 
 def _only_function(code: str) -> str:
@@ -135,41 +99,33 @@ def _only_function(code: str) -> str:
     return names[0] if names else "None"
 
 
-def _starters(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _starters(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
     """APPS and TACO: the code to begin with, and how the program gets its input."""
-    del arguments
-    made = []
-    for row in rows:
-        try:
-            named = parse_json(row["input_output"]).get("fn_name")
-        except ValueError:
-            named = None
-        how = "Call-Based" if named or row["starter_code"] else "Standard Input"
-        new = {**row, "starter": f"{row['starter_code']}\\nUse {how} format"}
-        if "problem_id" in row:  # TACO's stands behind
-            new["problem_id"] = new.pop("problem_id")
-        made.append(new)
-    return made
+    try:
+        named = parse_json(row["input_output"]).get("fn_name")
+    except ValueError:
+        named = None
+    how = "Call-Based" if named or row["starter_code"] else "Standard Input"
+    new = {**row, "starter": f"{row['starter_code']}\\nUse {how} format"}
+    if "problem_id" in row:  # TACO's stands behind
+        new["problem_id"] = new.pop("problem_id")
+    return new
 
 
 _LITERAL = re.compile("<(STR|NUM|CHAR)_LIT:(.*?)>", re.DOTALL)
 
 
-def _py150(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _py150(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
     """Python files as one text, with their literals put back; each line is JSON once they are."""
-    del arguments
-    made = []
-    for row in rows:
-        text = row["line"].replace("<NUM_LIT>", "0").replace("<STR_LIT>", "").replace("<CHAR_LIT>", "")
-        for kind, literal in _LITERAL.findall(text):
-            text = text.replace(f"<{kind}_LIT:{literal}>", literal)
-        new = parse_json(text)
-        new["input"] = "\n".join(new["input"].replace("<s>", "").split("<EOL>"))
-        made.append({name: value for name, value in new.items() if name != "id"})
-    return made
+    text = row["line"].replace("<NUM_LIT>", "0").replace("<STR_LIT>", "").replace("<CHAR_LIT>", "")
+    for kind, literal in _LITERAL.findall(text):
+        text = text.replace(f"<{kind}_LIT:{literal}>", literal)
+    new: Row = parse_json(text)
+    new["input"] = "\n".join(new["input"].replace("<s>", "").split("<EOL>"))
+    return {name: value for name, value in new.items() if name != "id"}
 
 
-FUNCTIONS: Mapping[str, RowFunction] = {
+FUNCTIONS: Mapping[str, SingleRowFunction] = {
     "livecodebench": _livecodebench,
     "livecodebench_execution": _livecodebench_execution,
     "livecodebench_test_output": _livecodebench_test_output,

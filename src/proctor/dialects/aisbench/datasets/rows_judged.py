@@ -1,35 +1,18 @@
-"""Functions over all rows of exams whose answers a model judges: rows carry the judge's prompt."""
+"""Functions of single rows of exams whose answers a model judges: rows carry the judge's prompt."""
 # ruff: noqa: RUF001 - Chinese
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.rows_knowledge import RowFunction
-from proctor.dialects.aisbench.datasets.upstream_texts import constants
+from proctor.dialects.aisbench.datasets.rows_knowledge import Arguments, SingleRowFunction, Texts
 from proctor.errors import DataError
 
 _LATER = {name: "{" + name + "}" for name in ("prediction", "prediction2", "prediction_r1", "prediction_r2")} | {
     name: "{" + name + "}" for name in ("prediction1_r1", "prediction1_r2", "answer_1")
 }
 """Places of a judge's prompt that stay open until there are answers."""
-
-
-def _compassbench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
-    texts = constants(f"datasets.subjective.{arguments['module']}")
-    made = []
-    for row in rows:
-        template = texts["base_prompt_zh" if row["language"] == "zh" else "base_prompt_en"]
-        judge = {"lan": row["language"], "level": row["others"]["level"], "category": row["category"]}
-        prompt = template.replace("{question}", row["question"])
-        made.append(
-            {"question": row["question"], "judge_prompt": prompt, "judge": {**judge, "question": row["question"]}}
-        )
-    return made
-
 
 _RULES = {
     "writing_rule": ("重写", "创作", "自然语言处理"),
@@ -39,19 +22,13 @@ _RULES = {
 }
 
 
-def _compass_arena_bench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _compass_arena_bench(row: Row, arguments: Arguments, texts: Texts) -> Row:
     """CompassArena: questions of one turn, or conversations, with the prompts of a single and of a comparing judge."""
-    texts = constants("datasets.subjective.compass_arena_subjective_bench")
     kind = next((each for each in ("singleturn", "multiturn") if each in arguments["name"]), "")
-    if not kind:
-        raise DataError(f"there is no '{arguments['name']}' of CompassArena", hint="singleturn… or multiturn…")
-    return [_arena_row(row, kind, texts) for row in rows]
-
-
-def _arena_row(row: Row, kind: str, texts: Mapping[str, Any]) -> Row:
     rule = next((name for name, categories in _RULES.items() if row["category"] in categories), None)
-    if rule is None:
-        raise DataError(f"there is no category '{row['category']}' of CompassArena")
+    if not kind or rule is None:
+        what = f"category '{row['category']}'" if kind else f"'{arguments['name']}'"
+        raise DataError(f"there is no {what} of CompassArena", hint="its files are singleturn… and multiturn…")
     question = row["question"]["content"] if kind == "singleturn" else ""
     words = {"rule": texts[rule], "question": question, **_LATER}
     prompts = {
@@ -68,18 +45,10 @@ def _arena_row(row: Row, kind: str, texts: Mapping[str, Any]) -> Row:
     }
 
 
-def _wildbench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _wildbench(row: Row, arguments: Arguments, texts: Texts) -> Row:
     """WildBench: conversations of real users, with a checklist for the judge."""
-    texts = constants("datasets.subjective.wildbench")
-    kinds = {"single": "score_prompt", "pair": "pair_prompt"}
-    if arguments["eval_mode"] not in kinds:
-        raise DataError(f"there is no eval_mode '{arguments['eval_mode']}'", hint="choose single or pair")
-    template, raw = texts[kinds[arguments["eval_mode"]]], arguments.get("raw", False)
-    return [_wild_row(row, template, raw=raw) for row in rows]
-
-
-def _wild_row(row: Row, template: str, *, raw: bool) -> Row:
-    said = row["turn"]
+    template = texts["score_prompt" if arguments["eval_mode"] == "single" else "pair_prompt"]
+    said, raw = row["turn"], arguments.get("raw", False)
     names = {"user": "user" if raw else "HUMAN", "assistant": "assistant"}
     shown = {"user": "USER", "assistant": "ASSISTANT"}
     history = "".join(f"{shown[each['role']]}: {each['content']}\n\n" for each in said[:-1] if each["role"] in shown)
@@ -97,13 +66,12 @@ def _wild_row(row: Row, template: str, *, raw: bool) -> Row:
     }
 
 
-def _mtbench101(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _mtbench101(row: Row, arguments: Arguments, texts: Texts) -> list[Row]:
     """MT-Bench-101: every turn of a conversation as a row of its own, after the turns before it."""
-    texts = constants("datasets.subjective.mtbench101")
-    return [made for row in rows for made in _turns(row, texts, raw=bool(arguments.get("raw")))]
+    return list(_turns(row, texts, raw=bool(arguments.get("raw"))))
 
 
-def _turns(row: Row, texts: Mapping[str, Any], *, raw: bool) -> Iterator[Row]:
+def _turns(row: Row, texts: Texts, *, raw: bool) -> Iterator[Row]:
     task, said, history = row["task"], list[Row](), ""
     system = texts["judge"] + texts["unique_prompt"][task] + texts["score_format"]
     for place, turn in enumerate(row["history"]):
@@ -122,13 +90,8 @@ def _turns(row: Row, texts: Mapping[str, Any], *, raw: bool) -> Iterator[Row]:
         history += turn["bot"]
 
 
-def _mtbench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _mtbench(row: Row, arguments: Arguments, texts: Texts) -> Row:
     """MT-Bench: two turns, with the prompt of a single or of a comparing judge."""
-    texts = constants("datasets.subjective.mtbench")
-    return [_mtbench_row(row, texts, arguments) for row in rows]
-
-
-def _mtbench_row(row: Row, texts: Mapping[str, Any], arguments: Mapping[str, Any]) -> Row:
     asked, several = row["dialogue"], arguments["multi_turn"]
     with_reference = row["capability"] in texts["NEED_REF_CATS"]
     kind = arguments["judge_type"]
@@ -155,76 +118,38 @@ def _mtbench_row(row: Row, texts: Mapping[str, Any], arguments: Mapping[str, Any
     }
 
 
-def _writingbench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _writingbench(row: Row, _arguments: Arguments, texts: Texts) -> Row:
     """WritingBench: a prompt of the judge for each criterion."""
-    del arguments
-    template = constants("datasets.subjective.writingbench")["base_prompt"]
-    made = []
-    for row in rows:
-        prompts = [template.format(question=row["query"], criteria=each, **_LATER) for each in row["criteria"]]
-        judged = {"index": row["index"], "domain1": row["domain1"], "domain2": row["domain2"], "query": row["query"]}
-        made.append({"question": row["query"], "judge": {**judged, "judge_prompt_list": prompts}})
-    return made
+    asked = row["query"]
+    prompts = [texts["base_prompt"].format(question=asked, criteria=each, **_LATER) for each in row["criteria"]]
+    judged = {name: row[name] for name in ("index", "domain1", "domain2", "query")}
+    return {"question": asked, "judge": {**judged, "judge_prompt_list": prompts}}
 
 
 _ASSISTANT = "你是一个智能助手"
 
 
-def _csimpleqa(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _csimpleqa(row: Row, _arguments: Arguments, texts: Texts) -> Row:
     """Chinese SimpleQA: questions as messages, with the judge's prompt."""
-    del arguments
-    template = constants("datasets.chinese_simpleqa")["csimpleqa_judge_prompt_new"]
-    made = []
-    for row in rows:
-        asked = [{"role": "system", "content": f"{_ASSISTANT}。"}, {"role": "user", "content": row["question"]}]
-        prompt = template.format(question=row["question"], target=row["answer"], predicted_answer="{prediction}")
-        named = {"primary_category": row["primary_category"], "question": row["question"], "question_id": row["id"]}
-        made.append(
-            {
-                "primary_category": row["primary_category"],
-                "question": row["question"],
-                "gold_ans": row["answer"],
-                "messages": asked,
-                "system_prompt": f"{_ASSISTANT}，请根据给定问题、标准答案和模型预测的答案来评估模型的回答是否正确。",
-                "prompt_template": prompt,
-                "judge": named,
-            }
-        )
-    return made
+    question, answer = row["question"], row["answer"]
+    asked = [{"role": "system", "content": f"{_ASSISTANT}。"}, {"role": "user", "content": question}]
+    template = texts["csimpleqa_judge_prompt_new"]
+    return {
+        "primary_category": row["primary_category"],
+        "question": question,
+        "gold_ans": answer,
+        "messages": asked,
+        "system_prompt": f"{_ASSISTANT}，请根据给定问题、标准答案和模型预测的答案来评估模型的回答是否正确。",
+        "prompt_template": template.format(question=question, target=answer, predicted_answer="{prediction}"),
+        "judge": {"primary_category": row["primary_category"], "question": question, "question_id": row["id"]},
+    }
 
 
-_GUIDANCE = ("Score", "Scoring Details", "Personalized Feedback")
-
-
-def _elbench_edu(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
-    del arguments
-    made = []
-    for row in rows:
-        question = row.get("question") or row.get("Question", "")
-        reference = json.dumps({name: row[name] for name in _GUIDANCE if name in row}, ensure_ascii=False)
-        judged = {"task": "highlevel_edu", "subject": row.get("Subject", ""), "reference": reference}
-        made.append({"question": question, "judge": {**judged, "question": question}})
-    return made
-
-
-def _elbench_general(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
-    del arguments
-    made = []
-    for row in rows:
-        said = row.get("input") or []
-        question = said[0].get("content", "") if isinstance(said, list) and said else str(said)
-        made.append({"question": question, "target": str(row.get("target", ""))})
-    return made
-
-
-FUNCTIONS: Mapping[str, RowFunction] = {
-    "compassbench": _compassbench,
+FUNCTIONS: Mapping[str, SingleRowFunction] = {
+    "writingbench": _writingbench,
+    "csimpleqa": _csimpleqa,
     "compass_arena_bench": _compass_arena_bench,
     "wildbench": _wildbench,
     "mtbench101": _mtbench101,
     "mtbench": _mtbench,
-    "writingbench": _writingbench,
-    "csimpleqa": _csimpleqa,
-    "elbench_edu": _elbench_edu,
-    "elbench_general": _elbench_general,
 }

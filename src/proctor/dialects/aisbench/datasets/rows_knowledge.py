@@ -1,5 +1,4 @@
-"""Functions over all rows of exams of knowledge, of science and of instructions."""
-# ruff: noqa: E501 - prompts as upstream words them
+"""Functions of rows of exams of knowledge, of science and of instructions."""
 
 from __future__ import annotations
 
@@ -11,11 +10,19 @@ from typing import Any
 import numpy as np
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.upstream_texts import constants, package_yaml
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
+from proctor.dialects.aisbench.datasets.upstream_texts import package_yaml
 from proctor.errors import DataError
 from proctor.foreign_text import parse_json
 
-RowFunction = Callable[[Sequence[Row], Mapping[str, Any]], list[Row]]
+Texts = Mapping[str, Any]
+"""Constants of a module of upstream's package, by name."""
+Arguments = Mapping[str, Any]
+"""Of the config."""
+RowFunction = Callable[[Sequence[Row], Arguments], list[Row]]
+"""From all rows of a split to other rows."""
+SingleRowFunction = Callable[[Row, Arguments, Texts], Row | list[Row]]
+"""From a row to another one, several or none."""
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -29,47 +36,31 @@ def _optioned(row: Row, question: str, options: list[Any], label: Any, mode: str
     return {**row, **asked, "start": "A", "end": chr(64 + len(options))}
 
 
-def _medbullets(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _medbullets(row: Row, arguments: Arguments, _texts: Texts) -> Row:
     if arguments["prompt_mode"] != "zero-shot":
-        return list(rows)
-    made = []
-    for row in rows:
-        names = ["opa", "opb", "opc", "opd", *(["ope"] if row.get("ope", "") != "" else [])]
-        options = [row.get(name, "") for name in names]
-        made.append(_optioned(row, row.get("question", ""), options, row.get("answer_idx"), "zero-shot"))
-    return made
+        return row
+    names = ["opa", "opb", "opc", "opd", *(["ope"] if row.get("ope", "") != "" else [])]
+    options = [row.get(name, "") for name in names]
+    return _optioned(row, row.get("question", ""), options, row.get("answer_idx"), "zero-shot")
 
 
-def _nejmai(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _nejmai(row: Row, arguments: Arguments, _texts: Texts) -> Row:
     if arguments["prompt_mode"] != "zero-shot":
-        return list(rows)
-    made = []
-    for row in rows:
-        lines = [line.strip() for line in row.get("Choices", "").strip().splitlines() if line.strip()]
-        options = [re.sub(r"^[A-Z]\.\s*", "", line) for line in lines]
-        made.append(_optioned(row, row["Question"], options, row["Answer"], "zero-shot"))
-    return made
+        return row
+    lines = [line.strip() for line in row.get("Choices", "").strip().splitlines() if line.strip()]
+    options = [re.sub(r"^[A-Z]\.\s*", "", line) for line in lines]
+    return _optioned(row, row["Question"], options, row["Answer"], "zero-shot")
 
 
-def _supergpqa(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _supergpqa(row: Row, arguments: Arguments, _texts: Texts) -> Row:
     mode = arguments["prompt_mode"]
-    if mode not in ("zero-shot", "five-shot"):
-        raise DataError(f"there is no prompt_mode '{mode}'", hint="choose zero-shot or five-shot")
     template = package_yaml(f"datasets/supergpqa/supergpqa_dataset_config/prompt/{mode}.yaml")["prompt_format"][0]
-    made = []
-    for row in rows:
-        options = "\n".join(f"{_LETTERS[i]}) {option}" for i, option in enumerate(row["options"]))
-        made.append({**row, "infer_prompt": template.format(f"{row['question']}\n{options}"), "prompt_mode": mode})
-    return made
+    options = "\n".join(f"{_LETTERS[i]}) {option}" for i, option in enumerate(row["options"]))
+    return {**row, "infer_prompt": template.format(f"{row['question']}\n{options}"), "prompt_mode": mode}
 
 
-def _chem_exam(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _chem_exam(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
     """Questions with their parts numbered, two levels deep."""
-    del arguments
-    return [_numbered_parts(row) for row in rows]
-
-
-def _numbered_parts(row: Row) -> Row:
     prompt, output, kinds = row["question"], "", []
     for i, part in enumerate(row.get("sub_question", ()), 1):
         prompt += f"\nQ{i}: {part['question']}"
@@ -85,7 +76,7 @@ def _numbered_parts(row: Row) -> Row:
     return {"id": row["id"], "prompt": prompt, "output": output, "has_img": row["has_img"], "qa_type": kinds}
 
 
-def _adversarial_glue(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _adversarial_glue(rows: Sequence[Row], arguments: Arguments) -> list[Row]:
     """Attacked sentences, then the originals of those that have one."""
     names = arguments["originals"]
     wanted = [f"original_{name}" for name in names]
@@ -100,7 +91,7 @@ def _adversarial_glue(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list
     return [{**row, "type": row.get("type"), "label_option": chr(65 + row["label"])} for row in (*attacked, *restored)]
 
 
-def _ten_thousand_of_test(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _ten_thousand_of_test(rows: Sequence[Row], arguments: Arguments) -> list[Row]:
     """Of the test split 10,000 rows, drawn as ``shuffle(seed=42)`` draws."""
     if arguments["split"] != "test":
         return list(rows)
@@ -112,17 +103,15 @@ _QUESTION = re.compile(
 )
 
 
-def _scieval(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _scieval(row: Row, arguments: Arguments, _texts: Texts) -> Row | list[Row]:
     """Questions of SciEval that have four options in their text."""
-    made = []
-    for row in rows:
-        if row.get("type") != "multiple-choice" or arguments["category"] not in (None, row.get("category")):
-            continue
-        answers, match = row.get("answer") or row.get("answers") or [], _QUESTION.search(row.get("question", ""))
-        if answers and match:
-            texts = {name: match[name].strip() for name in ("stem", *"ABCD")}
-            made.append({"input": texts.pop("stem"), **texts, "target": answers[0]})
-    return made
+    if row.get("type") != "multiple-choice" or arguments["category"] not in (None, row.get("category")):
+        return []
+    answers, match = row.get("answer") or row.get("answers") or [], _QUESTION.search(row.get("question", ""))
+    if not answers or not match:
+        return []
+    parts = {name: match[name].strip() for name in ("stem", *"ABCD")}
+    return {"input": parts.pop("stem"), **parts, "target": answers[0]}
 
 
 _EXPERIMENTS: Mapping[str, Callable[[str], bool]] = {
@@ -133,7 +122,7 @@ _EXPERIMENTS: Mapping[str, Callable[[str], bool]] = {
 }
 
 
-def _pi_llm(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _pi_llm(rows: Sequence[Row], arguments: Arguments) -> list[Row]:
     """PI-LLM: rows of an experiment, their prompts as messages."""
     chosen = _EXPERIMENTS.get(arguments["experiment_filter"] or "")
     kept = [row for row in rows if chosen is None or chosen(row.get("experiment", ""))]
@@ -149,13 +138,8 @@ def _messages(prompt: Any) -> Any:
         return [{"role": "user", "content": prompt}]
 
 
-def _multi_if(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
-    """Multi-IF: three turns, each with its instructions; shorter conversations are left out, as upstream."""
-    del arguments
-    return [_three_turns(row) for row in rows if row["turn_3_prompt"]]
-
-
-def _three_turns(row: Row) -> Row:
+def _multi_if(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
+    """Multi-IF: three turns, each with its instructions; the table leaves shorter conversations out, as upstream."""
     dialogue: list[Any] = []
     reference = {"language": row["language"]}
     for turn in (1, 2, 3):
@@ -168,23 +152,9 @@ def _three_turns(row: Row) -> Row:
     return {"dialogue": dialogue, "reference": reference}
 
 
-_BIODATA = {
-    "cls": 'Please use "yes" or "no" as your answer, and put your answer within \\boxed{}.',
-    "number": "Please put your answer number within \\boxed{}.",
-    "Function EC": 'Please put the final enzyme within \\boxed{} using "EC number", such as "ECx.x.x.x". Please split by '
-    '"," if there are multiple enzymes.',
-    "Non-coding RNA Function Classification": "You should choose from [leader, tRNA, 5_8S_rRNA, ribozyme, CD-box, "
-    "Intron_gpII, IRES, 5S_rRNA, scaRNA, miRNA, riboswitch, Intron_gpI, HACA-box]. Please put your final answer within "
-    "\\boxed{}.",
-    "Modification Prediction": "You should choose from [AtoI, m6A, none, m1A, m5C, m5U, m6Am, m7G, Cm, Am, Gm, Um, Psi]. "
-    'Please put your final answer within \\boxed{}, split by "," if there are multiple answers.',
-}
-
-
-def _biodata(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _biodata(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
     """Prompts with the form that the answer is to have."""
-    del arguments
-    return [{**row, "prompt": row["prompt"] + _answer_form(row)} for row in rows]
+    return {**row, "prompt": row["prompt"] + _answer_form(row)}
 
 
 def _answer_form(row: Row) -> str:
@@ -194,16 +164,12 @@ def _answer_form(row: Row) -> str:
         return f"Please put your final answer with \\boxed{{}} in json format, such as {{{shown}}}"
     if kind not in ("cls", "number", "string"):
         raise DataError(f"there is no ans_type '{kind}'")
-    return "\n" + _BIODATA[row["meta_data"]["task"] if kind == "string" else kind]
+    words: str = prompt_texts("biodata")[row["meta_data"]["task"] if kind == "string" else kind]
+    return f"\n{words}"
 
 
-def _advanced_if(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _advanced_if(row: Row, _arguments: Arguments, _texts: Texts) -> Row:
     """AdvancedIF: a conversation, what was said before the last question, and the rubrics of the judge."""
-    del arguments
-    return [_conversation(row) for row in rows]
-
-
-def _conversation(row: Row) -> Row:
     history = parse_json(row["conversation_history"])
     asked = [i for i, message in enumerate(history) if message.get("role") == "user"]
     before = [message for i, message in enumerate(history) if not asked or i != asked[-1]]
@@ -234,27 +200,25 @@ def _rubrics(metadata: Any) -> Any:
 _BABILONG_PARTS = (("instruction", "use_instruction"), ("examples", "use_examples"), ("post_prompt", "use_post_prompt"))
 
 
-def _babilong(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+def _babilong(row: Row, arguments: Arguments, texts: Texts) -> Row:
     """BABILong: a story in a haystack, in the prompt of its task."""
-    texts = constants("datasets.babilong.prompts")
-    own, template = texts["DEFAULT_PROMPTS"][arguments["task"]], texts["DEFAULT_TEMPLATE"]
+    own = texts["DEFAULT_PROMPTS"][arguments["task"]]
     words = {name: own[name] if arguments[switch] else "" for name, switch in _BABILONG_PARTS}
-    made = []
-    for row in rows:
-        text = template.format(**words, context=row["input"].strip(), question=row["question"])
-        made.append({"prompt": [text.strip()], "answer": [row["target"]]})
-    return made
+    text = texts["DEFAULT_TEMPLATE"].format(**words, context=row["input"].strip(), question=row["question"])
+    return {"prompt": [text.strip()], "answer": [row["target"]]}
 
 
 FUNCTIONS: Mapping[str, RowFunction] = {
+    "adversarial_glue": _adversarial_glue,
+    "ten_thousand_of_test": _ten_thousand_of_test,
+    "pi_llm": _pi_llm,
+}
+SINGLE_ROW_FUNCTIONS: Mapping[str, SingleRowFunction] = {
     "medbullets": _medbullets,
     "nejmai": _nejmai,
     "supergpqa": _supergpqa,
     "chem_exam": _chem_exam,
-    "adversarial_glue": _adversarial_glue,
-    "ten_thousand_of_test": _ten_thousand_of_test,
     "scieval": _scieval,
-    "pi_llm": _pi_llm,
     "multi_if": _multi_if,
     "biodata": _biodata,
     "advanced_if": _advanced_if,

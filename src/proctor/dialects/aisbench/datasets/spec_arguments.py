@@ -14,9 +14,16 @@ _OF_CIRCULAR = frozenset({"option_keys", "answer_key", "circular_splits", "circu
 
 def argument_names(spec: DatasetSpec) -> frozenset[str] | None:
     """Return the arguments that a dataset type reads; ``None`` where functions read them, or the hub's library."""
-    if spec.generator or spec.function or (spec.files is None and not spec.load):
+    if spec.generator or spec.function or spec.row_function or (spec.files is None and not spec.load):
         return None
-    found = {*spec.defaults, *spec.derived, spec.repeat, spec.repeat_whole[0], *map(str, spec.sample[:1])}
+    found = {
+        *spec.defaults,
+        *spec.derived,
+        *spec.choices,
+        spec.repeat,
+        spec.repeat_whole[0],
+        *map(str, spec.sample[:1]),
+    }
     found.update(name for text in _texts((spec.files, spec.takes)) for name in _places(text))
     found.update(name for text in (*spec.derived.values(), *spec.load.values()) for name in _names(text))
     found.update(name for text in _expressions(spec) for name in _of_args(text))

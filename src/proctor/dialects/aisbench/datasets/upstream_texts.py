@@ -1,4 +1,4 @@
-"""Long texts of prompts that only upstream's package has: read from its files, never imported or run.
+"""Long texts of prompts that only upstream's package has: computed from its files, never imported.
 
 Some dataset classes put their rows into prompts of several pages, which lie as constants in the class's module or as
 YAML beside it. The package has to be installed for its configs anyway; ``pip install --no-deps`` is enough.
@@ -7,7 +7,8 @@ YAML beside it. The package has to be installed for its configs anyway; ``pip in
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ import yaml
 
 from proctor.errors import DatasetNotFoundError
 from proctor.packages import package_folder
+from proctor.safe_python.budget import Budget
+from proctor.safe_python.scope import Frame, SourceFile
+from proctor.safe_python.statements import Interpreter
 
 _PACKAGE = "opencompass"
 _ALSO = ("ais_bench", "benchmark")
@@ -56,7 +60,7 @@ def package_yaml(name: str) -> Any:
 
 @cache
 def constants(module: str) -> Mapping[str, Any]:
-    """Return the constants of a module of the package: literals, and what is joined or filled in from literals.
+    """Return the constants of a module of the package: what :mod:`~proctor.safe_python` computes of literals.
 
     Args:
         module: Dotted, below the package: ``datasets.babilong.prompts``. A class's constants are ``Class.name``.
@@ -75,22 +79,19 @@ def constants_of_file(path: Path) -> Mapping[str, Any]:
 
 def _read(path: Path, module: str = "") -> Mapping[str, Any]:
     """Return constants of a file, and of the modules beside it that it imports, where it is a module of the package."""
-    known: dict[str, Any] = {}
-    for prefix, node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
+    file = SourceFile(path, path.read_text(encoding="utf-8"), path.parent)
+    machine, frame = Interpreter(lambda _, error: error), Frame.of_file(file, Budget())
+    known = file.names
+    for prefix, node in _statements(ast.parse(file.text)):
         if isinstance(node, ast.ImportFrom) and node.module:
             if module and (origin := _sibling(module, node)) is not None:
                 theirs = constants(origin)
                 known |= {each.asname or each.name: theirs[each.name] for each in node.names if each.name in theirs}
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            try:
-                known[prefix + node.targets[0].id] = _value(node.value, known)
-            except _NotConstantError:
-                continue
+            with suppress(Exception):  # what names something else, or fails, is not a constant
+                known[prefix + node.targets[0].id] = machine.evaluate(node.value, frame)
+    known.pop("__file__", None)
     return known
-
-
-class _NotConstantError(Exception):
-    pass
 
 
 def _statements(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
@@ -115,70 +116,3 @@ def _sibling(module: str, node: ast.ImportFrom) -> str | None:
     except DatasetNotFoundError:
         return None
     return name
-
-
-def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
-    """Return the value of a constant expression.
-
-    Raises:
-        _NotConstantError: It is not one.
-    """
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Name) and node.id in known:
-        return known[node.id]
-    reader = _READERS.get(type(node))
-    if reader is None:
-        raise _NotConstantError
-    return reader(node, known)
-
-
-def _listed(node: Any, known: Mapping[str, Any]) -> list[Any]:
-    return [_value(each, known) for each in node.elts]
-
-
-def _dictionary(node: Any, known: Mapping[str, Any]) -> dict[Any, Any]:
-    if not all(node.keys):
-        raise _NotConstantError
-    return {_value(key, known): _value(each, known) for key, each in zip(node.keys, node.values, strict=True)}
-
-
-def _joined(node: Any, known: Mapping[str, Any]) -> str:
-    return "".join(str(_value(each, known)) for each in node.values)
-
-
-def _filled(node: Any, known: Mapping[str, Any]) -> Any:
-    if node.conversion >= 0 or node.format_spec is not None:
-        raise _NotConstantError
-    return _value(node.value, known)
-
-
-def _added(node: Any, known: Mapping[str, Any]) -> str:
-    left, right = _value(node.left, known), _value(node.right, known)
-    if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, str):
-        return left + right
-    raise _NotConstantError
-
-
-def _called(node: Any, known: Mapping[str, Any]) -> Any:
-    """Return what ``dict(…)``, or ``strip`` or ``replace`` of a text, gives."""
-    function = node.func
-    if isinstance(function, ast.Name) and function.id == "dict" and not node.args:
-        return {each.arg: _value(each.value, known) for each in node.keywords}
-    if isinstance(function, ast.Attribute) and function.attr in ("strip", "replace"):
-        text, words = _value(function.value, known), [_value(each, known) for each in node.args]
-        if isinstance(text, str) and all(isinstance(word, str) for word in words):
-            return getattr(text, function.attr)(*words)
-    raise _NotConstantError
-
-
-_READERS: Mapping[type[ast.expr], Callable[[Any, Mapping[str, Any]], Any]] = {
-    ast.List: _listed,
-    ast.Tuple: _listed,
-    ast.Set: _listed,
-    ast.Dict: _dictionary,
-    ast.JoinedStr: _joined,
-    ast.FormattedValue: _filled,
-    ast.BinOp: _added,
-    ast.Call: _called,
-}

@@ -259,7 +259,7 @@ class ConfigurableTask(Task):
         """Return the aggregations of ``metric_list``."""
         return self._scorer.aggregates
 
-    def higher_is_better(self) -> Mapping[str, bool]:
+    def higher_is_better(self) -> Mapping[str, bool | None]:
         """Return the directions of ``metric_list``."""
         return self._scorer.directions
 

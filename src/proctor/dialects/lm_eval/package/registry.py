@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
+from proctor.dialects.lm_eval.metrics import DEFAULT_METRICS
 from proctor.errors import ScoringError, UsageError, did_you_mean
 from proctor.scoring.aggregations import AGGREGATIONS
 from proctor.scoring.row_metrics import TEXT_METRICS
@@ -97,6 +98,11 @@ class Registry(Mapping[str, Any]):
         """
         return self[name] if default is _NOTHING or name in self else default
 
+    def knows(self, built_in: Callable[[], Mapping[str, Any]]) -> Registry:
+        """Let it have what another place makes of this package, and return it."""
+        self._built_in = built_in
+        return self
+
     def freeze(self) -> None:
         """Take nothing more."""
         self._frozen = True
@@ -119,12 +125,31 @@ def _filters() -> Mapping[str, Any]:
     return FILTERS
 
 
+def _metrics() -> Mapping[str, Any]:
+    from proctor.scoring.metric_table import metric_table
+    from proctor.scoring.registry import LM_EVAL
+
+    return metric_table().of(LM_EVAL)
+
+
+def _aggregations_of_metrics() -> Mapping[str, Any]:
+    return {name: AGGREGATIONS[each.aggregation] for name, each in _metrics().items()}
+
+
+def _directions() -> Mapping[str, Any]:
+    return {name: each.higher_is_better for name, each in _metrics().items() if each.higher_is_better is not None}
+
+
 model_registry = MODEL_REGISTRY = Registry("model")
 filter_registry = FILTER_REGISTRY = Registry("filter", _filters)
 aggregation_registry = AGGREGATION_REGISTRY = Registry("aggregation", lambda: AGGREGATIONS)
 metric_registry = METRIC_REGISTRY = Registry("metric", lambda: TEXT_METRICS)
-metric_agg_registry = METRIC_AGGREGATION_REGISTRY = Registry("metric_aggregation")
-higher_is_better_registry = HIGHER_IS_BETTER_REGISTRY = Registry("higher_is_better")
+metric_agg_registry = METRIC_AGGREGATION_REGISTRY = Registry("metric_aggregation", _aggregations_of_metrics)
+higher_is_better_registry = HIGHER_IS_BETTER_REGISTRY = Registry("higher_is_better", _directions)
+
+
+DEFAULT_METRIC_REGISTRY: Final = {kind: list(names) for kind, names in DEFAULT_METRICS.items()}
+"""Metrics of a task that names none, by its output type."""
 
 
 def register_model(*names: str) -> Any:
@@ -205,24 +230,12 @@ def get_metric_aggregation(name: str) -> Callable[..., Any]:
     Raises:
         ScoringError: The metric is not known, and was not registered with one.
     """
-    from proctor.scoring.metric_table import metric_table
-    from proctor.scoring.registry import LM_EVAL
-
-    known = metric_table().of(LM_EVAL).get(name)
-    if name in metric_agg_registry or known is None:
-        return _got(metric_agg_registry, name)  # type: ignore[no-any-return]
-    return AGGREGATIONS[known.aggregation]
+    return _got(metric_agg_registry, name)  # type: ignore[no-any-return]
 
 
 def is_higher_better(metric_name: str) -> bool | None:
     """Return whether more of a metric is better; ``None`` where nobody said."""
-    from proctor.scoring.metric_table import metric_table
-    from proctor.scoring.registry import LM_EVAL
-
-    if metric_name in higher_is_better_registry:
-        return bool(higher_is_better_registry[metric_name])
-    known = metric_table().of(LM_EVAL).get(metric_name)
-    return None if known is None else known.higher_is_better
+    return higher_is_better_registry.get(metric_name, None)  # type: ignore[no-any-return]
 
 
 def get_model(model_name: str) -> Any:

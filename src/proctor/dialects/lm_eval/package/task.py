@@ -172,7 +172,7 @@ class Task(ABC):
         """Return how each metric becomes one number."""
 
     @abstractmethod
-    def higher_is_better(self) -> Mapping[str, bool]:
+    def higher_is_better(self) -> Mapping[str, bool | None]:
         """Return whether more of each metric is better."""
 
     def should_decontaminate(self) -> bool:

@@ -1,7 +1,7 @@
 """Functions that make a dataset's rows where no table can say it: texts built around a needle, folders of documents.
 
-A generator takes what it reads with (:class:`Source`) and the name of a split, and returns the split's rows. Tables
-name it as ``module:function``.
+A generator takes what it reads with (:class:`Source`), and returns the rows of a split. Tables name it as
+``module:function``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.file_access import access
-from proctor.dialects.aisbench.datasets.files import FileFormat, file_rows, find_file, found_file, local_path
+from proctor.data.file_access import access
+from proctor.data.row_files import PLAIN, FileFormat
+from proctor.dialects.aisbench.datasets.files import file_rows, find_file, found_file, local_path
 from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
 from proctor.dialects.aisbench.datasets.splits import WHOLE
 from proctor.errors import DataError, Location
 
-_PLAIN = FileFormat()
+LINES = FileFormat(lines=True)
+"""Files of JSON lines, whatever they are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,14 @@ class Source:
     Attributes:
         arguments: Of the dataset's config; paths are places in the data folder.
         place: Where the config is.
+        split: The split whose rows are wanted.
     """
 
     arguments: Mapping[str, Any]
     place: Location | None = None
+    split: str = WHOLE
 
-    def rows(self, path: str, layout: FileFormat = _PLAIN) -> list[Row]:
+    def rows(self, path: str, layout: FileFormat = PLAIN) -> list[Row]:
         """Return the rows of a file.
 
         Raises:
@@ -87,7 +91,7 @@ class Source:
         return list(loaded_splits(arguments, self.place)[WHOLE]())
 
 
-Generator = Callable[[Source, str], list[Row]]
+Generator = Callable[[Source], list[Row]]
 
 
 def generator(place: str) -> Generator:

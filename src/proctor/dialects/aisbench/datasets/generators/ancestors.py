@@ -1,5 +1,4 @@
 """NeedleBench's ancestral trace: a shuffled story of who is whose relative, and a question about it."""
-# ruff: noqa: E501, RUF001 - prompts as upstream words them
 
 from __future__ import annotations
 
@@ -10,67 +9,13 @@ from typing import Any
 
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.dialects.aisbench.datasets.row_functions import with_circular_options
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError
 from proctor.randomness import random_stream
 
 _ENDS = {"Chinese": "zh_CN", "English": "en"}
-_OLD_TERMS = {
-    "Chinese": ["父亲", "母亲", "爸爸", "妈妈", "爷爷", "奶奶", "姥姥", "姥爷", "外公", "外婆"],
-    "English": [
-        "father",
-        "mother",
-        "dad",
-        "mom",
-        "grandfather",
-        "grandmother",
-        "maternal grandmother",
-        "maternal grandfather",
-        "paternal grandfather",
-        "paternal grandmother",
-    ],
-}
-_OLD_TEMPLATES = {
-    "Chinese": [
-        "{A}是{B}的{relationship}。",
-        "{B}的{relationship}是{A}。",
-        "{A}作为{B}的{relationship}，对{B}的成长有重要影响。",
-        "{A}不仅是{B}的{relationship}，还是{B}的榜样。",
-        "{B}是{A}所生的孩子。",
-        "{A}对{B}来说，不只是一个{relationship}，还是一个朋友。",
-        "{A}在{B}的生命中扮演着{relationship}的角色。",
-        "{B}把{A}视为其{relationship}。",
-    ],
-    "English": [
-        "{A} is {B}'s {relationship}.",
-        "{B}'s {relationship} is {A}.",
-        "{A}, as {B}'s {relationship}, has a significant impact on {B}'s upbringing.",
-        "{A} is not only {B}'s {relationship} but also {B}'s role model.",
-        "{B} is the child of {A}.",
-        "For {B}, {A} is not just a {relationship}, but also a friend.",
-        "{A} plays the role of {B}'s {relationship} in {B}'s life.",
-        "{B} considers {A} as their {relationship}.",
-    ],
-}
-_OLD_QUESTIONS = {
-    "Chinese": "\n在上面提供的打乱的家族关系文本中，'{last}'的能够向上追溯到的最年长的亲人是谁？",
-    "English": "\nGiven the scrambled family relationships described above, who is the eldest relative that '{last}' can "
-    "trace back to in the context?",
-}
-_OLD_EXAMPLES = {
-    "Chinese": "\n例如：\n例子1.如果张强的父亲是马克，除此以外提供的文本中没有更多关于亲属关系的信息，那么在提供的文本中张强能够向上追溯到的最年长的亲人就是马克。"
-    "\n例子2.如果李明的姥姥是张红，而张红的父亲是张强，除此以外提供的文本中没有更多关于亲属关系的信息，那么在提供的文本中李明能够向上追溯到的最年长的亲人就是张强。"
-    "\n例子3.如果小明是张红的曾孙女，张红的祖母是王华，王华的父亲是王刚，除此以外提供的文本中没有更多关于亲属关系的信息，那么小明能够向上追溯到的最年长的亲人就是王刚。\n",
-    "English": "\nFor example:\nExample 1: If Zhang Qiang's father is Mark, and no further information about familial "
-    "relationships is provided in the text, then the oldest relative Zhang Qiang can trace back to in the provided text "
-    "is Mark.\nExample 2: If Li Ming's grandmother is Zhang Hong, and Zhang Hong's father is Zhang Qiang, and no further "
-    "information about familial relationships is provided in the text, then the oldest relative Li Ming can trace back "
-    "to in the provided text is Zhang Qiang.\nExample 3: If Xiao Ming is Zhang Hong's great-granddaughter, Zhang Hong's "
-    "grandmother is Wang Hua, and Wang Hua's father is Wang Gang, and no further information about familial "
-    "relationships is provided in the text, then the oldest relative Xiao Ming can trace back to in the provided text is "
-    "Wang Gang.",
-}
 
 
 def told(
@@ -86,15 +31,8 @@ def told(
 
 
 def all_names(source: Source, path: str) -> list[str]:
-    """Return the people of a language, whom a JSON document lists in one text.
-
-    Raises:
-        DataError: There is no such language.
-    """
-    language = source.arguments["language"]
-    if language not in _ENDS:
-        raise DataError(f"there is no language '{language}'", hint="choose Chinese or English")
-    people: list[str] = source.document(path)[language].split(",")
+    """Return the people of a language, whom a JSON document lists in one text."""
+    people: list[str] = source.document(path)[source.arguments["language"]].split(",")
     return people
 
 
@@ -110,28 +48,26 @@ def _shuffled(sentences: list[str], stream: random.Random, *, with_empty: bool) 
 
 
 def _old_story(source: Source, people: Sequence[str], stream: random.Random) -> tuple[list[str], str]:
-    language = source.arguments["language"]
+    language, words = source.arguments["language"], prompt_texts("ancestors")
     names = stream.sample(people, source.arguments["num_needles"])
-    sentences, _ = told(names, _OLD_TEMPLATES[language], _OLD_TERMS[language], stream)
-    asked = _OLD_QUESTIONS[language].format(last=names[-1])
+    sentences, _ = told(names, words["templates"][language], words["terms"][language], stream)
+    asked = words["questions"][language].format(last=names[-1])
     return names, f"{_shuffled(sentences, stream, with_empty=True)} {asked}"
 
 
-def old(source: Source, split: str) -> list[Row]:
+def old(source: Source) -> list[Row]:
     """Open questions; upstream draws without a seed, here the draws follow from the settings' seed and the path."""
-    del split
     people, stream = _people(source), random_stream(str(source.arguments["path"]))
     made = []
     for _ in range(source.arguments["repeats"]):
         names, asked = _old_story(source, people, stream)
-        prompt = asked + _OLD_EXAMPLES[source.arguments["language"]]
+        prompt = asked + prompt_texts("ancestors")["examples"][source.arguments["language"]]
         made.append({"prompt": prompt, "answer": f"{names[0]}*{names[0]}"})
     return made
 
 
-def choice(source: Source, split: str) -> list[Row]:
+def choice(source: Source) -> list[Row]:
     """Questions with four options, each asked with the options in four orders."""
-    del split
     people = _people(source)
     made: list[Row] = []
     for number in range(source.arguments["repeats"]):
@@ -143,9 +79,8 @@ def choice(source: Source, split: str) -> list[Row]:
     return made
 
 
-def eldest(source: Source, split: str) -> list[Row]:
+def eldest(source: Source) -> list[Row]:
     """Questions for the eldest relative, answered in a box."""
-    del split
     texts, end = constants("datasets.needlebench_v2.atc_elder_only"), _ENDS[source.arguments["language"]]
     people = _people(source)
     made = []
@@ -177,9 +112,8 @@ _KINDS: Mapping[str, tuple[int, str, _Asked]] = {
 """Kinds of questions: the number that upstream's seeds have, the prompt, what fills it and the answer."""
 
 
-def kinds(source: Source, split: str) -> list[Row]:
+def kinds(source: Source) -> list[Row]:
     """Questions of several kinds: the eldest, the n-th ancestor or descendant, how far two are apart."""
-    del split
     texts, end = constants("datasets.needlebench_v2.atc"), _ENDS[source.arguments["language"]]
     generations = texts[f"relationship_generation_map_{end.partition('_')[0]}"]
     people, templates, terms = _people(source), *_words(texts, end)

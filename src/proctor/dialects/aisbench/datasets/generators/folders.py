@@ -16,7 +16,8 @@ import numpy as np
 
 from proctor.data.bounds import check_file
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat, found_file, local_path
+from proctor.data.row_files import FileFormat
+from proctor.dialects.aisbench.datasets.files import found_file, local_path
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError, DatasetNotFoundError, Location
@@ -27,9 +28,8 @@ _EVIDENCE = 100_000
 """Characters of a document that upstream reads."""
 
 
-def jigsaw(source: Source, split: str) -> list[Row]:
+def jigsaw(source: Source) -> list[Row]:
     """Comments of one language, with the label of the same line of a second table."""
-    del split
     texts, labels = (source.rows(source.arguments[name], _TABLE) for name in ("path", "label"))
     made: list[Row] = []
     for text, label in zip(texts, labels, strict=False):
@@ -41,37 +41,14 @@ def jigsaw(source: Source, split: str) -> list[Row]:
     return made
 
 
-_XCOPA = "et ht it id qu sw zh ta th tr vi"
-_TRANSLATED = "et ht it id sw zh ta th tr vi"
-_XLSUM = (
-    "oromo french amharic arabic azerbaijani bengali burmese chinese_simplified chinese_traditional welsh english "
-    "kirundi gujarati hausa hindi igbo indonesian japanese korean kyrgyz marathi spanish scottish_gaelic nepali pashto "
-    "persian pidgin portuguese punjabi russian serbian_cyrillic serbian_latin sinhala somali swahili tamil telugu thai "
-    "tigrinya turkish ukrainian urdu uzbek vietnamese yoruba"
-)
-
-
-def xcopa(source: Source, split: str) -> list[Row]:
-    """The validation rows of all languages, then of all translations."""
-    del split
-    names = [*_XCOPA.split(), *(f"translation-{name}" for name in _TRANSLATED.split())]
-    return _of_configurations(source, names)
-
-
-def xlsum(source: Source, split: str) -> list[Row]:
-    """The validation rows of all languages."""
-    del split
-    return _of_configurations(source, _XLSUM.split())
-
-
-def _of_configurations(source: Source, names: list[str]) -> list[Row]:
-    path = source.arguments["path"]
+def configurations(source: Source) -> list[Row]:
+    """The validation rows of all configurations that the table names: languages, and translations."""
+    path, names = source.arguments["path"], source.arguments["configurations"]
     return [row for name in names for row in source.load(path=path, name=name, split="validation")]
 
 
-def openswi(source: Source, split: str) -> list[Row]:
+def openswi(source: Source) -> list[Row]:
     """Dialogues of all files of a folder; the file's name is the subset."""
-    del split
     folder = f"{source.arguments['path']}/{source.arguments['name']}"
     return [
         {
@@ -86,7 +63,7 @@ def openswi(source: Source, split: str) -> list[Row]:
     ]
 
 
-def rolebench(source: Source, split: str) -> list[Row]:
+def rolebench(source: Source) -> list[Row]:
     """Questions to a character, with the character's description, in the order that ``shuffle(seed=42)`` gives."""
     path, part = source.arguments["path"], source.arguments["part"]
     described = source.document(f"{path}/{source.arguments['profiles']}/desc.json")
@@ -98,7 +75,7 @@ def rolebench(source: Source, split: str) -> list[Row]:
             "answer": row["generated"][0],
         }
         for kind in ("general", "role_specific")
-        for row in source.rows(f"{path}/{part}/{kind}/{split}.jsonl")
+        for row in source.rows(f"{path}/{part}/{kind}/{source.split}.jsonl")
     ]
     return [rows[i] for i in np.random.default_rng(42).permutation(len(rows))]
 
@@ -124,9 +101,8 @@ def _clean(annotations: Mapping[str, Any], name: str) -> Any:
     return annotations[name][0] if name in annotations else "not labeled"
 
 
-def arc_clean(source: Source, split: str) -> list[Row]:
+def arc_clean(source: Source) -> list[Row]:
     """ARC with ``is_clean``."""
-    del split
     path = source.arguments["path"]
     known = _annotations(source, f"{posixpath.dirname(path)}/ARC_c_test_contamination_annotations.json")
     made = []
@@ -141,9 +117,8 @@ def arc_clean(source: Source, split: str) -> list[Row]:
     return made
 
 
-def hellaswag_clean(source: Source, split: str) -> list[Row]:
+def hellaswag_clean(source: Source) -> list[Row]:
     """HellaSwag with ``is_clean``."""
-    del split
     path = source.arguments["path"]
     known = _annotations(source, f"{posixpath.dirname(path)}/hellaswag_val_contamination_annotations.json")
     return [
@@ -157,37 +132,38 @@ def hellaswag_clean(source: Source, split: str) -> list[Row]:
     ]
 
 
-def mmlu_clean(source: Source, split: str) -> list[Row]:
+def mmlu_clean(source: Source) -> list[Row]:
     """MMLU; the test split with ``is_clean``."""
     path, name = source.arguments["path"], source.arguments["name"]
-    rows = source.rows(f"{path}/{split}/{name}_{split}.csv", FileFormat(header=("input", *"ABCD", "target")))
-    if split != "test":
+    layout = FileFormat(header=("input", *"ABCD", "target"))
+    rows = source.rows(f"{path}/{source.split}/{name}_{source.split}.csv", layout)
+    if source.split != "test":
         return rows
-    known = _annotations(source, f"{path}/{split}/MMLU_{split}_contamination_annotations.json")
+    known = _annotations(source, f"{path}/{source.split}/MMLU_{source.split}_contamination_annotations.json")
     return [{**row, "is_clean": _clean(known, f"{name} {index}")} for index, row in enumerate(rows)]
 
 
-def ceval_clean(source: Source, split: str) -> list[Row]:
+def ceval_clean(source: Source) -> list[Row]:
     """C-Eval; the validation split with ``is_clean``."""
     path, name = source.arguments["path"], source.arguments["name"]
     rows = [
         {**row, "explanation": row.get("explanation", ""), "answer": row.get("answer", "")}
-        for row in source.rows(f"{path}/{split}/{name}_{split}.csv")
+        for row in source.rows(f"{path}/{source.split}/{name}_{source.split}.csv")
     ]
-    if split != "val":
+    if source.split != "val":
         return rows
-    known = _annotations(source, f"{path}/{split}/ceval_contamination_annotations.json")
+    known = _annotations(source, f"{path}/{source.split}/ceval_contamination_annotations.json")
     return [{**row, "is_clean": _clean(known, f"{name}-{index}")} for index, row in enumerate(rows)]
 
 
 # -- documents ----------------------------------------------------------------------------------------------------
 
 
-def govrepcrs(source: Source, split: str) -> list[Row]:
+def govrepcrs(source: Source) -> list[Row]:
     """Reports and their summaries, as far as a split's list names them."""
     base = f"{source.arguments['path']}/gov-report"
     made = []
-    for line in source.rows(f"{base}/split_ids/crs_{split}.ids"):
+    for line in source.rows(f"{base}/split_ids/crs_{source.split}.ids"):
         report = source.document(f"{base}/crs/{line['line'].strip()}.json")
         parts = [
             (part["section_title"] or "") + "\n" + "\n".join(part["paragraphs"])
@@ -198,12 +174,12 @@ def govrepcrs(source: Source, split: str) -> list[Row]:
     return made
 
 
-def narrativeqa(source: Source, split: str) -> list[Row]:
+def narrativeqa(source: Source) -> list[Row]:
     """Questions about stories; those whose story is not there are left out, as upstream."""
     path = source.arguments["path"]
     made = []
     for row in source.rows(f"{path}/qaps.csv", _TABLE):
-        if row["c1"] != split:
+        if row["c1"] != source.split:
             continue
         try:
             evidence = source.text("/".join((path, _STORIES, f"{row['c0']}.content")), _EVIDENCE)
@@ -213,9 +189,8 @@ def narrativeqa(source: Source, split: str) -> list[Row]:
     return made
 
 
-def triviaqarc(source: Source, split: str) -> list[Row]:
+def triviaqarc(source: Source) -> list[Row]:
     """Questions with the first document that answers them: from the web, then from Wikipedia."""
-    del split
     path = source.arguments["path"]
     made = []
     for name, folder, key in (("web", "web", "SearchResults"), ("wikipedia", "wikipedia", "EntityPages")):
@@ -227,9 +202,8 @@ def triviaqarc(source: Source, split: str) -> list[Row]:
     return made
 
 
-def maxmin(source: Source, split: str) -> list[Row]:
+def maxmin(source: Source) -> list[Row]:
     """Code with a gap that ``max`` or ``min`` fills; the answers, if there are any, lie in a file of their own."""
-    del split
     answers: dict[str, str] = {}
     if source.arguments.get("answer_path") is not None:
         lines = (row["line"].strip() for row in source.rows(source.arguments["answer_path"], FileFormat(text=True)))
@@ -247,9 +221,8 @@ def maxmin(source: Source, split: str) -> list[Row]:
 _LIBRARIES = ("Pandas", "Numpy", "Matplotlib", "Tensorflow", "Scipy", "Sklearn", "Pytorch")
 
 
-def ds1000(source: Source, split: str) -> list[Row]:
+def ds1000(source: Source) -> list[Row]:
     """Problems of DS-1000: one folder for each, sorted by their numbers."""
-    del split
     path, mode, asked = (
         source.arguments["path"],
         source.arguments.get("mode", "Insertion"),
@@ -286,9 +259,8 @@ def _problem(source: Source, folder: str) -> Row:
     return row
 
 
-def aa_lcr(source: Source, split: str) -> list[Row]:
+def aa_lcr(source: Source) -> list[Row]:
     """Questions about documents of an archive, which stand in the prompt."""
-    del split
     texts = constants("datasets.aa_lcr")
     names = [
         source.arguments.get(name, texts[default])

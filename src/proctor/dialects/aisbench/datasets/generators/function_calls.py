@@ -6,27 +6,24 @@ import json
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat
-from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators import LINES, Source
 from proctor.errors import DataError, DatasetNotFoundError
 
 _VERSION = "BFCL_v3"
 _AS_TEXT = ("question", "ground_truth", "function", "missed_function", "involved_classes", "initial_config")
 """Columns that upstream keeps as JSON texts."""
-_LINES = FileFormat(lines=True)
 SEVERAL_TURNS = (
     "questions of several turns run the functions that the model calls, on programs of the package bfcl-eval"
 )
 
 
-def bfcl(source: Source, split: str) -> list[Row]:
+def bfcl(source: Source) -> list[Row]:
     """Return the questions of a category with the acceptable calls; those that want no call have none to compare.
 
     Raises:
         DataError: The category is one of several turns, or questions and calls do not belong together.
         DatasetNotFoundError: There is no such file.
     """
-    del split
     category, wanted = str(source.arguments["category"]), source.arguments.get("test_ids")
     if "multi_turn" in category:
         raise DataError(f"the category '{category}' is not asked here", location=source.place, why=SEVERAL_TURNS)
@@ -48,7 +45,7 @@ def bfcl(source: Source, split: str) -> list[Row]:
 
 def _read(source: Source, path: str) -> list[Row]:
     try:
-        return source.rows(path, _LINES)
+        return source.rows(path, LINES)
     except DatasetNotFoundError as error:
         hint = "pip install --no-deps 'bfcl-eval==2025.6.14' brings it; or name a folder that has it: path=…"
         raise DatasetNotFoundError(

@@ -6,18 +6,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat
-from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators import LINES, Source
 from proctor.dialects.aisbench.datasets.generators.ancestors import all_names, told
 from proctor.dialects.aisbench.datasets.generators.tokens import Tokenizer, tokenizer
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError
-from proctor.foreign_text import parse_json
 from proctor.randomness import random_stream
 
 _FILES = {
@@ -28,11 +25,6 @@ _FILES = {
     " zh_government zh_movie zh_tech",
 }
 _FILES["needlebench_v2 origin"] = _FILES["needlebench origin"]
-_LINES = FileFormat(lines=True)
-_GUIDES = {
-    "Chinese": "在回答之前，请思考文档中与此问题最相关的内容是什么。",
-    "English": "Before answering, please consider what in the document is most relevant to this question. ",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +44,15 @@ class Hidden:
     person: str = ""
 
 
-def haystack(source: Source, split: str) -> list[Row]:
+def haystack(source: Source) -> list[Row]:
     """Rows with a prompt around a haystack of the length that the config says, one for each file and repetition."""
-    del split
     arguments, encoding = source.arguments, tokenizer(source.arguments["tokenizer_model"])
     kind = f"{arguments['version']} {arguments['kind']}"
-    if arguments["language"] not in _GUIDES:
-        raise DataError(f"there is no language '{arguments['language']}'", hint="choose Chinese or English")
     hide = _HIDERS[kind](source)
     names = [name if "." in name else f"{name}.jsonl" for name in _FILES.get(kind, _FILES[""]).split()]
     made: list[Row] = []
     for name in (name for name in names if name in arguments["file_list"]):
-        texts = [row["text"] for row in source.rows(f"{arguments['path']}/{name}", _LINES)]
+        texts = [row["text"] for row in source.rows(f"{arguments['path']}/{name}", LINES)]
         for counter in range(arguments["num_repeats_per_file"]):
             random.Random(counter).shuffle(texts)
             hidden = hide(counter)
@@ -129,7 +118,7 @@ def _needle_path(source: Source) -> str:
 
 
 def _one(source: Source) -> Callable[[int], Hidden]:
-    rows = [row for row in source.rows(_needle_path(source), _LINES) if row["language"] == source.arguments["language"]]
+    rows = [row for row in source.rows(_needle_path(source), LINES) if row["language"] == source.arguments["language"]]
 
     def hide(counter: int) -> Hidden:
         row = random.Random(counter).choice(rows)
@@ -142,7 +131,7 @@ def _one(source: Source) -> Callable[[int], Hidden]:
 def _parallel(source: Source) -> Callable[[int], Hidden]:
     """Several needles; upstream draws which without a seed, here that follows from the settings' seed and the path."""
     language, depths = source.arguments["language"], source.arguments["depths"]
-    rows = source.rows(_needle_path(source), _LINES)
+    rows = source.rows(_needle_path(source), LINES)
     random_stream(_needle_path(source)).shuffle(rows)
     chosen = _different([row for row in rows if row.get("language") == language], len(depths))
     mark, stop, end = ("？", "。", "的格式回答。") if language == "Chinese" else ("?", ".", "")
@@ -188,11 +177,7 @@ def _derived(source: Source) -> Callable[[int], Hidden]:
     return hide
 
 
-ELDEST = {
-    "Chinese": "在上面提供的文本中，'{last}'的能够向上追溯到的最年长的亲人是谁？",
-    "English": "Given the context described above, who is the eldest relative that '{last}' can trace back to in the "
-    "context?",
-}
+ELDEST: Mapping[str, str] = prompt_texts("eldest")
 """What is asked about a chain of people, of whom the last is named."""
 
 
@@ -224,19 +209,12 @@ _HIDERS: Mapping[str, Callable[[Source], Callable[[int], Hidden]]] = {
 # -- prompts ------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _prompts() -> Mapping[str, Mapping[str, Any]]:
-    text = resources.files(__package__).joinpath("needle_prompts.json").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, Any]] = parse_json(text)
-    return found
-
-
 def _prompt(kind: str, arguments: Mapping[str, Any], context: str, hidden: Hidden) -> Any:
     """Return a row's prompt; one of upstream's is two texts, and stays so."""
     position = arguments.get("quesiton_position" if kind.startswith("needlebench_v2") else "position", "End")
     if position not in ("End", "Start"):
         raise DataError(f"there is no position '{position}'", hint="choose End or Start")
-    template = _prompts()[kind][f"{arguments['language']} {position}"]
+    template = prompt_texts("needles")[kind][f"{arguments['language']} {position}"]
     question = hidden.question
     if kind.startswith("needlebench ") and (arguments["guide"] or kind.endswith("origin")):
         question = _guided(question, arguments["language"], kind, guide=arguments["guide"])
@@ -246,11 +224,12 @@ def _prompt(kind: str, arguments: Mapping[str, Any], context: str, hidden: Hidde
 
 def _guided(question: str, language: str, kind: str, *, guide: bool) -> str:
     """Return a question with the advice to think first, which stands before the words about the answer's format."""
+    guides: Mapping[str, str] = prompt_texts("needle guides")
     if kind.endswith("multi"):
-        return question + _GUIDES[language].rstrip()
+        return question + guides[language].rstrip()
     mark = "请按照" if language == "Chinese" else "Please answer in the format"
     parts = question.split(mark)
-    asked = f"{parts[0]}{_GUIDES[language]}{mark}{parts[1]}"
+    asked = f"{parts[0]}{guides[language]}{mark}{parts[1]}"
     if guide:
         return asked
     if language == "Chinese":  # for base models: the question ends where the answer begins

@@ -9,19 +9,17 @@ from itertools import product
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench import agieval_prompts
-from proctor.dialects.aisbench.datasets.files import FileFormat
-from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators import LINES, Source
 from proctor.dialects.aisbench.datasets.upstream_texts import constants, package_yaml
 from proctor.errors import DataError
 
-_LINES = FileFormat(lines=True)
 _ZERO_SHOT = "zero-shot"
 
 
-def musr(source: Source, split: str) -> list[Row]:
+def musr(source: Source) -> list[Row]:
     """MuSR: one row for each question of a story, asked for a chain of thought with a hint (``cot+``)."""
-    del split
     kinds, name = constants("datasets.musr.musr")["DATASET_CONFIGS"], source.arguments["name"]
     if name not in kinds:
         raise DataError(f"there is no dataset '{name}' of MuSR", hint=f"choose one of {', '.join(kinds)}")
@@ -85,9 +83,8 @@ def _musr_row(story: Row, question: Row, kind: Mapping[str, Any], number: int, t
 _SPLITS, _LANGUAGES = ("CNMO", "CCEE", "AMC", "WLPMC"), ("cn", "en")
 
 
-def livemathbench(source: Source, split: str) -> list[Row]:
+def livemathbench(source: Source) -> list[Row]:
     """LiveMathBench: the rows of some splits in some languages, each with its prompt."""
-    del split
     version = source.arguments.get("version", "202412")
     made = []
     for part, language in product(
@@ -106,15 +103,12 @@ def _livemath_rows(source: Source, version: str, name: str) -> list[Row]:
     path = source.arguments["path"]
     if path.startswith("opencompass/"):
         return source.load(path=path, name=f"v{version}_{name}", split="test")
-    return source.rows("/".join(filter(None, (path, version, f"{name}.jsonl"))), _LINES)
+    return source.rows("/".join(filter(None, (path, version, f"{name}.jsonl"))), LINES)
 
 
-def korbench(source: Source, split: str) -> list[Row]:
+def korbench(source: Source) -> list[Row]:
     """KOR-Bench: a rule and a question (with three examples), or several of both (``mixed``)."""
-    del split
     mode, category = source.arguments["prompt_mode"], source.arguments["category"]
-    if mode not in ("0_shot", "3_shot", "mixed"):
-        raise DataError(f"there is no prompt_mode '{mode}'", hint="choose one of 0_shot, 3_shot, mixed")
     template = package_yaml(f"datasets/korbench/korbench_dataset_config/prompt/{mode}.yaml")
     if mode == "mixed":
         return _mixed(source, category, template["prompt_format"][0])
@@ -177,9 +171,8 @@ def _numbered(what: str, texts: Iterable[str]) -> str:
     return "\n".join(f"{what} {i}: {text}" for i, text in enumerate(texts, 1))
 
 
-def fake_alignment(source: Source, split: str) -> list[Row]:
+def fake_alignment(source: Source) -> list[Row]:
     """Each question asked openly, and as a choice in both orders."""
-    del split
     template = constants("datasets.fake_alignment.fake_alignment")["OFFICIAL_CHOICE_PROMPT"]
     made = []
     for index, row in enumerate(source.rows(source.arguments["path"], FileFormat(lines=True, encoding="utf-8-sig"))):
@@ -195,9 +188,8 @@ def fake_alignment(source: Source, split: str) -> list[Row]:
     return made
 
 
-def arc_prize(source: Source, split: str) -> list[Row]:
+def arc_prize(source: Source) -> list[Row]:
     """ARC-AGI's public tasks of a version, sorted by their names; upstream takes them in the folder's own order."""
-    del split
     path = source.arguments["path"]
     names = set(
         constants("datasets.arc_prize_public_evaluation")["ARCPrizeDataset.task_file_names"][
@@ -220,11 +212,10 @@ _VERSIONS = 6
 """Files of ``livecodebench/code_generation_lite``: each half year of problems adds one."""
 
 
-def livecodebench_release(source: Source, split: str) -> list[Row]:
+def livecodebench_release(source: Source) -> list[Row]:
     """LiveCodeBench in AISBench: the files that a release has, as the dataset's own script chooses them."""
-    del split
     folder, release = source.arguments["path"], str(source.arguments.get("release_version", "release_v1"))
-    return [row for name in _release_files(release) for row in source.rows(f"{folder}/{name}", _LINES)]
+    return [row for name in _release_files(release) for row in source.rows(f"{folder}/{name}", LINES)]
 
 
 def _release_files(release: str) -> list[str]:
@@ -242,9 +233,8 @@ def _release_files(release: str) -> list[str]:
     )
 
 
-def dapo(source: Source, split: str) -> list[Row]:
+def dapo(source: Source) -> list[Row]:
     """DAPO's problems of mathematics: the user's words of each prompt, and the answer behind them."""
-    del split
     path, name = str(source.arguments["path"]), source.arguments.get("file_name")
     if not path.endswith(".parquet"):
         there = [each for each in source.names(path) if each.endswith(".parquet")]
@@ -271,17 +261,16 @@ def _dapo_row(row: Row) -> Row:
     }
 
 
-def agieval(source: Source, split: str) -> list[Row]:
+def agieval(source: Source) -> list[Row]:
     """AGIEval as its authors ask it (``zero-shot``): the prompt, and the label or, where there is none, the answer.
 
     Raises:
         DataError: Another setting is asked for, or AGIEval has no such exam.
     """
-    del split
     name, setting = source.arguments["name"], source.arguments.get("setting_name", _ZERO_SHOT)
     if setting != _ZERO_SHOT or not agieval_prompts.language_of(name):
         raise DataError(f"AGIEval has no exam '{name}' with setting_name '{setting}'", why="only zero-shot is asked")
-    rows = source.rows(f"{source.arguments['path']}/{name}.jsonl", _LINES)
+    rows = source.rows(f"{source.arguments['path']}/{name}.jsonl", LINES)
     return [
         {"id": place, "problem_input": agieval_prompts.zero_shot(row, name), "label": row["label"] or row["answer"]}
         for place, row in enumerate(rows)

@@ -3,7 +3,6 @@
 Lengths are grown until one more step would be too long, then every sample is made with that length. All draws come from
 generators with the config's seed, in upstream's order, so that the texts are upstream's.
 """
-# ruff: noqa: E501 - prompts as upstream words them
 
 from __future__ import annotations
 
@@ -18,17 +17,10 @@ from proctor.dialects.aisbench.datasets.generators.ruler_task import NOISE, SHOR
 
 # -- common words -------------------------------------------------------------------------------------------------
 
-_CWE = (
-    "Below is a numbered list of words. In these words, some appear more often than others. Memorize the ones that appear "
-    "most often.\n{context}\nQuestion: What are the 10 most common words in the above list? Answer: The top 10 words that "
-    "appear most often in the list are:"
-)
 
-
-def cwe(source: Source, split: str) -> list[Row]:
+def cwe(source: Source) -> list[Row]:
     """The words that a numbered list has most often, after a short example."""
-    del split
-    task = Task.of(source, template=_CWE, tokens_to_generate=120, freq_cw=30, freq_ucw=3, num_cw=10)
+    task = Task.of(source, "cwe", tokens_to_generate=120, freq_cw=30, freq_ucw=3, num_cw=10)
     words = sorted({word for kind in word_lists("noun", "adjective", "verb") for word in kind})
     task.shuffle(words)
 
@@ -61,18 +53,10 @@ def _numbered(words: Sequence[str]) -> str:
 
 # -- frequent coded words -----------------------------------------------------------------------------------------
 
-_FWE = (
-    "Read the following coded text and track the frequency of each coded word. Find the three most frequently appeared "
-    "coded words. {context}\nQuestion: Do not provide any explanation. Please ignore the dots '....'. What are the three "
-    "most frequently appeared words in the above coded text? Answer: According to the coded text above, the three most "
-    "frequently appeared words are:"
-)
 
-
-def fwe(source: Source, split: str) -> list[Row]:
+def fwe(source: Source) -> list[Row]:
     """The most frequent of made-up words whose frequencies follow Zipf's law."""
-    del split
-    task = Task.of(source, template=_FWE, tokens_to_generate=50, alpha=2.0, coded_wordlen=6, vocab_size=-1)
+    task = Task.of(source, "fwe", tokens_to_generate=50, alpha=2.0, coded_wordlen=6, vocab_size=-1)
     longest = task["max_seq_length"]
     kinds = longest // 50 if task["vocab_size"] == -1 else task["vocab_size"]
     step = longest // 32
@@ -115,17 +99,10 @@ def _zipf(task: Task, vocabulary: Sequence[str], count: int) -> str:
 
 # -- chains of variables ------------------------------------------------------------------------------------------
 
-_VT = (
-    "Memorize and track the chain(s) of variable assignment hidden in the following text.\n\n{context}\nQuestion: Find all "
-    "variables that are assigned the value {query} in the text above. Answer: According to the chain(s) of variable "
-    "assignment in the text above, {num_v} variables are assigned the value {query}, they are: "
-)
 
-
-def vt(source: Source, split: str) -> list[Row]:
+def vt(source: Source) -> list[Row]:
     """The variables that a value passes through, hidden in noise."""
-    del split
-    task = Task.of(source, template=_VT, tokens_to_generate=30, num_chains=1, num_hops=4)
+    task = Task.of(source, "vt", tokens_to_generate=30, num_chains=1, num_hops=4)
     numbers = np.random.RandomState(task["random_seed"])
 
     def with_answer(size: int) -> str:

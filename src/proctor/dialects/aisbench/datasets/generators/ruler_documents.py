@@ -1,5 +1,4 @@
 """RULER's tasks with documents: needles in a haystack, and questions about documents among others."""
-# ruff: noqa: E501 - prompts as upstream words them
 
 from __future__ import annotations
 
@@ -13,37 +12,28 @@ from typing import Any
 import numpy as np
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat
-from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators import LINES, Source
 from proctor.dialects.aisbench.datasets.generators.ruler_task import NOISE, SHORT, Made, Task, word_lists
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.errors import DataError
 
 # -- needles in a haystack ----------------------------------------------------------------------------------------
 
-_NIAH = (
-    "Some special magic {type_needle_v} are hidden within the following text. Make sure to memorize it. I will quiz you "
-    "about the {type_needle_v} afterwards.\n{context}\nWhat are all the special magic {type_needle_v} for {query} mentioned "
-    "in the provided text? The special magic {type_needle_v} for {query} mentioned in the provided text are"
-)
-_NEEDLE = "One of the special magic {type_needle_v} for {key} is: {value}."
 _SINGULAR = (("Some", "A"), ("are all", "is"), ("are", "is"), ("answers", "answer"))
 _DEPTHS = [int(depth) for depth in np.round(np.linspace(0, 100, num=40)).astype(int)]
 
 
-def niah(source: Source, split: str) -> list[Row]:
-    """Magic numbers, words or UUIDs for some keys, hidden in essays, in one sentence many times, or among their like."""
-    del split
+def niah(source: Source) -> list[Row]:
+    """Magic numbers, words or UUIDs for some keys, hidden in essays, in one sentence often, or among their like."""
     task = Task.of(
-        source, template=_NIAH, tokens_to_generate=128, num_needle_k=1, num_needle_v=1, num_needle_q=1,
-        type_haystack="essay", type_needle_k="words", type_needle_v="numbers",
+        source, "niah", tokens_to_generate=128, num_needle_k=1, num_needle_v=1, num_needle_q=1,
+        type_needle_k="words", type_needle_v="numbers",
     )  # fmt: skip
     kind = task["type_haystack"]
-    if kind not in ("essay", "repeat", "needle"):
-        raise DataError(f"there is no type_haystack '{kind}'", hint="choose essay, repeat or needle")
     needles = _Needles(task, *word_lists("noun", "adjective"))
     essay: list[str] = []
     if kind == "essay":
-        rows = source.rows(f"{task['base_path']}/{task['file_path']}", FileFormat(lines=True))
+        rows = source.rows(f"{task['base_path']}/{task['file_path']}", LINES)
         essay = re.sub(r"\s+", " ", "".join(f"{row.get('text', '').strip()} " for row in rows)).split(" ")
     step = 500 if kind == "essay" else 5 if task["max_seq_length"] < SHORT else 25
 
@@ -53,6 +43,10 @@ def niah(source: Source, split: str) -> list[Row]:
 
     size = task.grown(with_answer, step, len(essay) if kind == "essay" else None, late=True)
     return task.samples(lambda _, size: needles.make(size, essay), size, step)
+
+
+def _needle(kind: str, key: str, value: str) -> str:
+    return str(prompt_texts("ruler")["needle"].format(type_needle_v=kind, key=key, value=value))
 
 
 class _Needles:
@@ -82,7 +76,7 @@ class _Needles:
             values.append([])
             for _ in range(task["num_needle_v"]):
                 values[-1].append(self.drawn(kind))
-                needles.append(_NEEDLE.format(type_needle_v=kind, key=keys[-1], value=values[-1][-1]))
+                needles.append(_needle(kind, keys[-1], values[-1][-1]))
         task.shuffle(needles)
         context = self._essay(essay[:size], needles) if task["type_haystack"] == "essay" else self._lines(size, needles)
         asked = task.draw.sample(range(self.keys), task["num_needle_q"])
@@ -111,9 +105,7 @@ class _Needles:
             lines = [NOISE] * size
         else:
             value, key = task["type_needle_v"], task["type_needle_k"]
-            lines = [
-                _NEEDLE.format(type_needle_v=value, key=self.drawn(key), value=self.drawn(value)) for _ in range(size)
-            ]
+            lines = [_needle(value, self.drawn(key), self.drawn(value)) for _ in range(size)]
         places = sorted(task.draw.sample(range(size), len(needles)), reverse=True)
         for place, needle in zip(places, needles, strict=True):
             lines.insert(place, needle)
@@ -121,12 +113,6 @@ class _Needles:
 
 
 # -- questions about documents ------------------------------------------------------------------------------------
-
-_QA = (
-    "Answer the question based on the given documents. Only give me the answer and do not output any other words.\n\nThe "
-    "following are given documents.\n\n{context}\n\nAnswer the question based on the given documents. Only give me the "
-    "answer and do not output any other words.\n\nQuestion: {query} Answer:"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +123,9 @@ class _Question:
     related: list[int]
 
 
-def qa(source: Source, split: str) -> list[Row]:
+def qa(source: Source) -> list[Row]:
     """Questions of SQuAD or HotpotQA about documents among other documents."""
-    del split
-    task = Task.of(source, template=_QA, dataset="squad", tokens_to_generate=32, pre_samples=0)
-    if task["dataset"] not in _READERS:
-        raise DataError(f"there is no dataset '{task['dataset']}'", hint="choose squad or hotpotqa")
+    task = Task.of(source, "qa", tokens_to_generate=32, pre_samples=0)
     questions, documents = _READERS[task["dataset"]](source.document(task["path"]))
 
     def make(index: int, size: int) -> Made:

@@ -10,6 +10,7 @@ from typing import Any
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.generators.tokens import any_tokenizer
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.errors import DataError, MissingExtraError
 
 _TRIES = 1000
@@ -30,10 +31,11 @@ class Task:
     encode: Callable[[str], Sequence[int]]
 
     @classmethod
-    def of(cls, source: Source, **defaults: Any) -> Task:
-        """Return the task of a config, with a task's own defaults."""
+    def of(cls, source: Source, name: str, **defaults: Any) -> Task:
+        """Return the task of a config, with the words and the defaults of the task of this name."""
+        words = {"template": prompt_texts("ruler")[name], "remove_newline_tab": ""}
         common = {"max_seq_length": 4096, "tokenizer_model": "gpt-4", "num_samples": 500, "random_seed": 42}
-        given = {**common, "remove_newline_tab": "", **defaults, **source.arguments}
+        given = {**words, **common, **defaults, **source.arguments}
         return cls(given, random.Random(given["random_seed"]), any_tokenizer(given["tokenizer_model"]).encode)
 
     def __getitem__(self, name: str) -> Any:

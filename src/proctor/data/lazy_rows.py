@@ -121,8 +121,7 @@ class RereadRows(_Rows):
 class Form:
     """The form that all rows of a split have: the first one's columns, numbers of one column of one kind.
 
-    Upstream keeps rows in Arrow tables, which do both: a missing value is ``None``, and a column with a fraction in it
-    holds floats only.
+    Arrow tables do both: a missing value is ``None``, and a column with a fraction in it holds floats only.
     """
 
     def __init__(self) -> None:
@@ -210,20 +209,29 @@ def picked(places: Sequence[int], rows: Sequence[AnyRow]) -> Sequence[Any]:
 
 
 class RepeatedRows(_Rows):
-    """Rows, each asked about several times, with the two columns that upstream adds.
+    """Rows, each of them several times, perhaps with two columns that say which one it is.
 
-    A row that cannot be used says which one it is: the dataset with its split, and the position.
+    A row that cannot be used says it, too.
 
     Args:
-        rows: Each instance once.
-        subdivision: Value of the column of that name; without one, rows stay as they are.
-        times: How often each is asked about.
+        rows: Each once.
+        times: How often each comes.
         in_blocks: Whether the whole is repeated, rather than each row.
+        origin: What the rows are of; without one they stay as they are.
+        columns: What the columns of the origin and of the position are called; by default as in OpenCompass.
     """
 
-    def __init__(self, rows: Sequence[AnyRow], subdivision: str, times: int = 1, *, in_blocks: bool = False) -> None:
-        self._rows, self._subdivision = rows, subdivision
-        self._times, self._in_blocks = times, in_blocks
+    def __init__(
+        self,
+        rows: Sequence[AnyRow],
+        times: int = 1,
+        *,
+        in_blocks: bool = False,
+        origin: str = "",
+        columns: tuple[str, str] = ("subdivision", "idx"),
+    ) -> None:
+        self._rows, self._times, self._in_blocks = rows, times, in_blocks
+        self._origin, self._columns = origin, columns
 
     def __len__(self) -> int:
         return len(self._rows) * self._times
@@ -241,8 +249,8 @@ class RepeatedRows(_Rows):
         return self._numbered(self._rows[index], index)
 
     def _numbered(self, row: AnyRow, index: int) -> AnyRow:
-        if not self._subdivision:
+        if not self._origin:
             return row
         if isinstance(row, Failure):
-            return structs.replace(row, message=f"{self._subdivision}[{index}]: {row.message}")
-        return {**row, "subdivision": self._subdivision, "idx": index}
+            return structs.replace(row, message=f"{self._origin}[{index}]: {row.message}")
+        return {**row, self._columns[0]: self._origin, self._columns[1]: index}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.dialects.aisbench.datasets import lazy_rows
-from proctor.dialects.aisbench.datasets.lazy_rows import (
+from proctor.data import lazy_rows
+from proctor.data.lazy_rows import (
     LazyRows,
     PickedRows,
     RepeatedRows,
@@ -53,7 +53,7 @@ def test_picked_places_in_any_order(count, data):
 @given(st.integers(0, 5), st.integers(1, 4), st.booleans())
 def test_repeated_rows(count, times, in_blocks):
     rows = [{"i": i} for i in range(count)]
-    found = RepeatedRows(rows, "set_test", times, in_blocks=in_blocks)
+    found = RepeatedRows(rows, times, in_blocks=in_blocks, origin="set_test")
     numbered = [{"i": i, "subdivision": "set_test", "idx": i} for i in range(count)]
     wanted = numbered * times if in_blocks else [row for row in numbered for _ in range(times)]
     assert list(found) == wanted == [found[place] for place in range(len(found))]
@@ -80,7 +80,9 @@ def test_a_row_that_cannot_be_used_stays_one():
     bad = Failure("row", "damaged", retryable=False)
     rows = read_through(lambda: iter([{"a": 1}, bad, {"a": 0.5}, {}, {"a": 2}]))
     assert list(rows) == [{"a": 1.0}, bad, {"a": 0.5}, {"a": None}, {"a": 2.0}]
-    assert [each.message for each in RepeatedRows([{}, bad], "set_test", 2)[2:]] == ["set_test[1]: damaged"] * 2
+    named = RepeatedRows([{}, bad], 2, origin="set_test")
+    assert [each.message for each in named[2:]] == ["set_test[1]: damaged"] * 2
+    assert list(RepeatedRows([{}, bad], 2)[2:]) == [bad] * 2
 
 
 def test_nothing_is_read_before_somebody_looks():

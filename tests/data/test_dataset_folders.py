@@ -1,0 +1,71 @@
+"""A folder with data in which runs lie: what is read is the data."""
+
+import json
+
+import pytest
+
+from proctor.data import hub
+from proctor.data.dataset_folders import files_beside_runs, run_folders
+from proctor.errors import DatasetNotFoundError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A dataset's folder with a run whose name has the word of a split in it."""
+    folder = tmp_path / "data"
+    run = folder / "runs" / "scripted-test.yaml-1"
+    run.mkdir(parents=True)
+    (run / "run.yaml").write_text("model: dummy\n")
+    (run / "samples.jsonl").write_text('{"exam": "x"}\n' * 3)
+    (run / "results.json").write_text("{}")
+    return folder
+
+
+def _write(path, names):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps({"name": name}) + "\n" for name in names))
+
+
+@pytest.mark.parametrize(
+    "files, expected",
+    [
+        ({"test.jsonl": "ab"}, {"test": "ab"}),
+        ({"train.jsonl": "ab", "test.jsonl": "c"}, {"train": "ab", "test": "c"}),
+        ({"rows.jsonl": "ab"}, {"train": "ab"}),
+        ({"data/test-00000-of-00002.jsonl": "a", "data/test-00001-of-00002.jsonl": "b"}, {"test": "ab"}),
+    ],
+)
+def test_splits_are_those_of_the_data_alone(folder, files, expected):
+    for name, names in files.items():
+        _write(folder / name, names)
+    (folder / "test.yaml").write_text("tasks: []\n")
+    dataset = hub.Dataset(str(folder))
+    assert sorted(hub.split_names(dataset)) == sorted(expected)
+    for split, names in expected.items():
+        assert [row["name"] for row in hub.rows(dataset, split)] == list(names)
+
+
+def test_without_runs_or_with_a_card_the_library_decides(folder):
+    _write(folder / "rows.jsonl", "a")
+    (folder / "README.md").write_text("---\nconfigs:\n- config_name: default\n  data_files: rows.jsonl\n---\n")
+    assert run_folders(folder)
+    assert files_beside_runs(folder) is None
+    assert [row["name"] for row in hub.rows(hub.Dataset(str(folder)), "train")] == ["a"]
+    assert files_beside_runs(folder / "runs" / "nothing") is None
+
+
+def test_a_split_that_is_not_there_is_refused_with_those_that_are(folder):
+    _write(folder / "train.jsonl", "a")
+    with pytest.raises(DatasetNotFoundError) as raised:
+        list(hub.rows(hub.Dataset(str(folder)), "test"))
+    assert "choose one of train" in str(raised.value)
+
+
+def test_files_that_cannot_be_read_are_told_with_their_cause(tmp_path):
+    (tmp_path / "train.jsonl").write_text('{"a": 1}\n{"a": \n')
+    with pytest.raises(DatasetNotFoundError) as raised:
+        list(hub.rows(hub.Dataset(str(tmp_path)), "train"))
+    said = str(raised.value)
+    assert f"the files of the dataset in {tmp_path} cannot be read" in said
+    assert "PROCTOR_HUB_DIR" not in said
+    assert "JSON" in said
