@@ -19,8 +19,12 @@ from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
 from proctor.scoring.intervals import wilson
 from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, ReductionInstanceMetric
 from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
+from proctor.scoring.metrics.binary import F1Binary
 from proctor.scoring.metrics.f1 import F1Fast, F1Resampler
-from proctor.scoring.metrics.strings import TokenOverlap
+from proctor.scoring.metrics.labels import F1MacroMultiLabel, F1Weighted
+from proctor.scoring.metrics.spans import NER
+from proctor.scoring.metrics.strings import StringContainment, TokenOverlap
+from proctor.scoring.metrics.translation import NormalizedSacrebleu
 from proctor.scoring.metrics_list import MetricsList
 from proctor.scoring.pipeline import (
     MetricScorers,
@@ -663,12 +667,6 @@ def test_an_interval_of_a_score_that_there_is_not_is_refused_by_name(metric):
     assert "has no score 'accurcy' to give an interval" in why
 
 
-def test_instance_scores_stand_in_unitxts_order():
-    columns = Columns(["a", "b"], [["a"]] * 2, [{}] * 2)
-    assert list(apply_metrics(columns, ["metrics.accuracy"]).instance_scores) == ["accuracy", "score_name", "score"]
-    assert list(apply_metrics(columns, ["metrics.token_overlap"]).instance_scores)[-2:] == ["score", "score_name"]
-
-
 def test_a_score_that_two_metrics_have_is_told_of_once(heard):
     columns = Columns(["a b", "b"], [["a"], ["b"]], [{}] * 2)
     two = [Shouting(main_score="volume"), Shouting(main_score="volume", factor=2.0)]
@@ -694,3 +692,60 @@ def test_a_metric_that_a_program_derives_sees_the_task():
     grade = apply_metrics(Columns(["be nice"], [["x"]], [{"instruction": "Be nice."}]), [derived()])
     assert grade.scores["f1"] == 1.0
     assert not TokenOverlap.reads_task_data
+
+
+ANSWERS = {
+    "": Columns(["a", "b", "a b", "a", "c", "a b"], [["a"], ["a"], ["a b"], ["a"], ["a b"], ["a b"]], [{}] * 6),
+    "F1MacroMultiLabel": Columns([["a"], ["b"], ["a", "b"], []], [[["a"]], [["a"]], [["a", "b"]], [["b"]]], [{}] * 4),
+    "F1Binary": Columns([1.0, 0.0, 1.0, 0.2, 1.0], [[1.0], [1.0], [1.0], [0.0], [0.0]], [{}] * 5),
+    "NER": Columns([[("a", "X")], [], [("b", "Y")], [("a", "X")]], [[[("a", "X")]], [[("a", "X")]]] * 2, [{}] * 4),
+}
+
+
+@pytest.mark.parametrize(
+    "base, method, fields",
+    [
+        (AccuracyFast, "reduce", {}),
+        (F1Fast, "reduce", {"main_score": "f1_micro", "averages": ["micro"]}),
+        (NormalizedSacrebleu, "reduce", {}),
+        (StringContainment, "reduce", {}),
+        (F1Weighted, "compute", {}),
+        (F1MacroMultiLabel, "compute", {}),
+        (F1Binary, "compute", {}),
+        (NER, "compute", {}),
+    ],
+)
+def test_intervals_are_of_what_a_program_computes(base, method, fields):
+    """The quick resamplers of the built-in metrics stand for their own formulas."""
+
+    def tenfold(self, *given, **named):
+        scores = getattr(base, method)(self, *given, **named)
+        return {name: value * 10 if isinstance(value, float) else value for name, value in scores.items()}
+
+    derived = type("Tenfold", (base,), {method: tenfold, "__module__": "a_program"})
+    columns = ANSWERS[base.__name__ if base.__name__ in ANSWERS else ""]
+    plain, scaled = (apply_metrics(columns, [made(**fields)]).scores for made in (base, derived))
+    assert scaled["score"] == pytest.approx(plain["score"] * 10)
+    if "score_ci_low" in plain:
+        bounds = [scaled["score_ci_low"], scaled["score_ci_high"]]
+        assert bounds == pytest.approx([plain["score_ci_low"] * 10, plain["score_ci_high"] * 10])
+
+
+@pytest.mark.parametrize("method", ["reduce", "reduce_one"])
+def test_instance_scores_are_of_what_a_program_reduces(method):
+    def tenfold(self, given):
+        return {name: value * 10 for name, value in getattr(F1Fast, method)(self, given).items()}
+
+    derived = type("Tenfold", (F1Fast,), {method: tenfold, "__module__": "a_program"})
+    grade = apply_metrics(ANSWERS[""], [derived(main_score="f1_micro", averages=["micro"])])
+    assert list(grade.instance_scores["f1_micro"]) == [10.0, 0.0, 10.0, 10.0, 0.0, 10.0]
+
+
+def test_an_interval_is_of_a_programs_own_reduction():
+    class Halved(MeanReduction):
+        def reduce_list(self, lst):
+            return super().reduce_list(lst) / 2
+
+    plain = apply_metrics(ANSWERS[""], [AccuracyFast()]).scores
+    halved = apply_metrics(ANSWERS[""], [AccuracyFast(reduction=Halved())]).scores
+    assert halved["score_ci_high"] == pytest.approx(plain["score_ci_high"] / 2)

@@ -180,3 +180,19 @@ def test_tables_become_pictures():
     instance: dict[str, Any] = {}
     assert fetch_artifact("serializers.table.image").serialize(TABLE, instance) == '<unitxt-img src="media/images/0">'
     assert instance["media"]["images"][0]["image"].size[0] > 100
+
+
+def test_a_serializer_of_a_program_is_asked_about_plain_texts_too():
+    from proctor.templates import InputOutputTemplate
+
+    def loud(self, value, instance):
+        return s.MultiTypeSerializer.serialize(self, value, instance) + "!"
+
+    made = type("Loud", (s.MultiTypeSerializer,), {"serialize": loud, "__module__": "a_program"})()
+    assert not made.keeps_text
+    assert s.MultiTypeSerializer().keeps_text
+    instance = {"input_fields": {"q": "a"}, "reference_fields": {"r": "b"}}
+    for serializer in (made, made.preceded_by([s.ListSerializer()])):
+        template = InputOutputTemplate(input_format="{q}", output_format="{r}", serializer=serializer)
+        done = template.process(instance | {}, "test")
+        assert (done["source"], done["target"]) == ("a!", "b!")

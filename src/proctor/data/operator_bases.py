@@ -9,6 +9,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL, Artifact
+from proctor.artifacts.overriding import definer
 from proctor.data.fields import Row
 from proctor.data.policy import check_policy, policy_of
 from proctor.data.row_failures import filed
@@ -254,7 +255,7 @@ class InstanceOperator(StreamOperator):
 
     def _is_compiled(self) -> bool:
         """Whether ``compile`` says what the operator does, and no descendant of its class overrides ``process``."""
-        process, compiled = _definer(type(self), "process"), _definer(type(self), "compile")
+        process, compiled = definer(type(self), "process"), definer(type(self), "compile")
         return process is compiled or not issubclass(process, compiled)
 
     def process_instance(self, instance: Row, stream_name: str = INSTANCE_STREAM) -> Row:
@@ -391,10 +392,6 @@ def _isolated(operator: Operator, stream: Stream) -> Any:
     if isinstance(stream, list) or not _is_foreign(operator):
         return stream
     return GeneratorStream(lambda: map(container_copy, stream))
-
-
-def _definer(cls: type, name: str) -> type:
-    return next(base for base in cls.__mro__ if name in vars(base))
 
 
 def _single(stream: Iterable[Row]) -> Any:

@@ -60,13 +60,15 @@ class Shuffle(PagedStreamOperator):
     """
 
     draws_on: ClassVar[bool] = True
+    _going: Any = None
 
     @override
     def _generate(self, stream: Stream, stream_name: str | None) -> Iterator[Row]:
+        random = going_generator(self, "shuffle")
         if type(self).process is not Shuffle.process:  # a program's own way to order a page
+            self._going = random
             yield from super()._generate(stream, stream_name)
             return
-        random = going_generator(self, "shuffle")
         page: list[Row] = []
         for row in stream:
             page.append(row)
@@ -83,7 +85,7 @@ class Shuffle(PagedStreamOperator):
 
     @override
     def process(self, page: list[Row], stream_name: str | None = None) -> list[Row]:
-        return self.shuffled(list(page), random_stream("shuffle"))
+        return self.shuffled(list(page), self._going or random_stream("shuffle"))
 
 
 class FeatureGroupedShuffle(Shuffle):

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
+from proctor.artifacts.overriding import still_holds
 from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.columns import scatter
@@ -116,7 +117,8 @@ class GlobalMetric(Metric):
         drawn: Mapping[str, Interval] = {}
         if len(columns) > 1:
             bootstrap = Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)
-            drawn = dict(zip(names, bootstrap.intervals(self.resampler(columns, names)), strict=True))
+            made = type(self) if still_holds(type(self), "resampler", "compute") else GlobalMetric
+            drawn = dict(zip(names, bootstrap.intervals(made.resampler(self, columns, names)), strict=True))
         for name in names:
             score = sheet.scores.get(self.score_prefix + name)
             alone = partial(self._scores_alone, columns, name)

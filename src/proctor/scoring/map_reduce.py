@@ -12,6 +12,7 @@ from itertools import starmap
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.artifacts.overriding import still_holds
 from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.columns import scatter, to_columns
@@ -50,8 +51,6 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         reference_field: Field of the task data to take references from, instead of ``references``.
         prediction_field: Field of the task data to score, instead of the prediction.
     """
-
-    names_before_scores = True
 
     n_resamples: int | None = 1000
     confidence_level: float = 0.95
@@ -116,8 +115,7 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         columns_of_instances: dict[str, Sequence[Any]] = {}
         if instances:
             columns_of_instances = {
-                name: scatter(column, kept, len(mapped))
-                for name, column in self._instance_columns(intermediates).items()
+                name: scatter(column, kept, len(mapped)) for name, column in self._alone_columns(intermediates).items()
             }
         failure: Failure | None = None
         scores: Scores = {self.main_score: math.nan}
@@ -129,6 +127,18 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         found = self._listed(scores, bounds, len(intermediates)).measured(failures, failure)
         found.instances = columns_of_instances
         return found
+
+    def _resampler(self, intermediates: Sequence[Intermediate], names: Sequence[str]) -> Resampler:
+        """Return the quick resampler of a family, or the plain one where a program reduces otherwise."""
+        if still_holds(type(self), "resampler", "reduce"):
+            return self.resampler(intermediates, names)
+        return MapReduceMetric.resampler(self, intermediates, names)
+
+    def _alone_columns(self, intermediates: list[Intermediate]) -> dict[str, Sequence[Any]]:
+        """Do the same for the scores of instances."""
+        if still_holds(type(self), "_instance_columns", "reduce_one", "reduce"):
+            return self._instance_columns(intermediates)
+        return MapReduceMetric._instance_columns(self, intermediates)
 
     def _instance_columns(self, intermediates: list[Intermediate]) -> dict[str, Sequence[Any]]:
         return self._columns_from(map(self.reduce_one, intermediates), len(intermediates))
@@ -151,7 +161,7 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         drawn: Mapping[str, Interval] = {}
         if names and len(intermediates) > 1:
             bootstrap = Bootstrap(self.n_resamples or 0, self.confidence_level, self.ci_method)
-            resampler = self.resampler(intermediates, names)
+            resampler = self._resampler(intermediates, names)
             drawn = dict(zip(names, bootstrap.intervals(resampler), strict=True))
         bounds: dict[str, Interval] = {}
         for name in names:
@@ -171,8 +181,8 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
             sheet.put(self.score_prefix + name, value)
         for name, interval in bounds.items():
             sheet.bound(self.score_prefix + name, *interval)
-        sheet.name_main(self.score_prefix + self.main_score, backwards=self.names_before_scores)
-        sheet.bound_main(backwards=self.names_before_scores)
+        sheet.name_main(self.score_prefix + self.main_score, backwards=True)
+        sheet.bound_main(backwards=True)
         sheet.count()
         return sheet
 
@@ -247,7 +257,9 @@ class ReductionInstanceMetric(MapReduceMetric[Prediction, Intermediate]):
 
     def resampler(self, intermediates: Sequence[Intermediate], names: Sequence[str]) -> Resampler:
         """Return how to recompute the scores ``names`` on resamples."""
-        return self.reduction.resampler(intermediates, names) or super().resampler(intermediates, names)
+        quick = still_holds(type(self.reduction), "resampler", "reduce", "reduce_list")
+        found = self.reduction.resampler(intermediates, names) if quick else None
+        return found or super().resampler(intermediates, names)
 
 
 class GroupMetric(MapReduceMetric[Prediction, Intermediate]):

@@ -78,9 +78,6 @@ class Metric(StreamingOperator):
     raw_scores: ClassVar[frozenset[str]] = frozenset()
     """Scores beside the main one that are not in its unit: lengths, counts, thresholds."""
 
-    names_before_scores: ClassVar[bool] = False
-    """Whether the name of the main score is listed before its value, and its upper bound before the lower one."""
-
     main_score: str
     prediction_type: object = Any
     single_reference_per_prediction: bool = False
@@ -321,8 +318,8 @@ class Metric(StreamingOperator):
         """Add ``score`` and ``score_name`` to instance score columns."""
         main = self.score_prefix + self.main_score
         if main in columns:
-            entries = [("score", columns[main]), ("score_name", ConstantColumn(main, length))]
-            columns.update(reversed(entries) if self.names_before_scores else entries)
+            columns["score"] = columns[main]
+            columns["score_name"] = ConstantColumn(main, length)
         return columns
 
 

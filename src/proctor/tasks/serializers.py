@@ -30,6 +30,7 @@ from proctor.artifacts.field_types import (
     ToolCall,
     Video,
 )
+from proctor.artifacts.overriding import still_holds
 from proctor.artifacts.types import compile_check, explain_mismatch, parse_type_string
 from proctor.data.databases import connect
 from proctor.data.fields import Row
@@ -318,7 +319,7 @@ class MultiTypeSerializer(Serializer):
         """Whether a plain text is always shown as it is, so that nobody need ask."""
         if self._compiled_for is not self.serializers:
             self._compile()
-        return self._scalars_are_plain
+        return self._scalars_are_plain and still_holds(type(self), "keeps_text", "serialize")
 
     @override
     def serialize(self, value: Any, instance: Row) -> str:
@@ -332,8 +333,10 @@ class MultiTypeSerializer(Serializer):
         return str(value)
 
     def preceded_by(self, serializers: Sequence[SingleTypeSerializer]) -> MultiTypeSerializer:
-        """Return a serializer that asks ``serializers`` first."""
-        return MultiTypeSerializer(serializers=[*serializers, *self.serializers])
+        """Return a serializer that asks ``serializers`` first, of the same class."""
+        made = self.model_copy()
+        made.add_serializers(serializers)
+        return made
 
     def add_serializers(self, serializers: Sequence[SingleTypeSerializer]) -> None:
         """Ask ``serializers`` first from now on."""
