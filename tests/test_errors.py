@@ -12,6 +12,7 @@ from proctor.errors import (
     ValidationError,
     closest,
     did_you_mean,
+    problems_of,
 )
 
 
@@ -62,3 +63,12 @@ def test_of_a_long_line_an_excerpt_shows_what_is_around_the_column(tmp_path, col
     text, caret = Location(str(file), 1, column).excerpt().splitlines()
     assert len(text) < 200
     assert text[caret.index("^")] == chr(ord("a") + (column - 1) % 26)
+
+
+def test_problems_of_a_call_have_their_place():
+    def fails():
+        raise DataError([Diagnostic("a", path="$.x"), Diagnostic("b")])
+
+    assert [each.path for each in problems_of(fails)] == ["$.x", ""]
+    assert [each.path for each in problems_of(fails, "$.part")] == ["$.part.x", "$.part"]
+    assert not list(problems_of(lambda: 1))

@@ -54,7 +54,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "tests/test_safe_files.py",
     ),
     "escape sequences and direction marks for the terminal": ("tests/test_terminal_text.py",),
-    "predictions and references that are no values": ("tests/results/test_missing_values.py",),
+    "predictions and references that are not values": ("tests/results/test_missing_values.py",),
 }
 
 

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -165,6 +165,20 @@ class ProctorError(Exception):
 
     def __reduce__(self) -> tuple[type[ProctorError], tuple[list[Diagnostic]]]:
         return type(self), (list(self.diagnostics),)
+
+
+def problems_of(make: Callable[[], object], path: str = "") -> Iterator[Diagnostic]:
+    """Yield what the error says that a call raises; nothing where it raises none.
+
+    Args:
+        make: The call.
+        path: Where what it makes stands: the paths of its problems begin there, and not with ``$``.
+    """
+    try:
+        make()
+    except ProctorError as error:
+        for each in error.diagnostics:
+            yield replace(each, path=path + each.path.removeprefix("$")) if path else each
 
 
 class UsageError(ProctorError, ValueError):

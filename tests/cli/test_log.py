@@ -77,4 +77,4 @@ def test_damage_is_found_removed_and_salvaged(invoke, log, tmp_path):
 def test_a_log_that_is_not_there(invoke, tmp_path):
     code, _, err = invoke("log", "ls", "--log", str(tmp_path / "nothing.db"))
     assert code == 3
-    assert "cannot be opened" in err
+    assert "there is no response log" in err

@@ -2,12 +2,15 @@
 
 import csv
 import json
+import sys
+from types import ModuleType, SimpleNamespace
 from unittest import mock
 
 import numpy as np
 import pytest
 
 from proctor import compat
+from proctor.errors import MissingExtraError
 
 BASE = "ais_bench.benchmark.calculators.base_perf_metric_calculator"
 PERF = "ais_bench.benchmark.summarizers.default_perf"
@@ -169,13 +172,81 @@ def test_a_folder_without_timed_requests_is_an_error_and_local_models_have_none(
     summarizer(tmp_path, attr="local")._load_tmp_result("m", ["d"])
 
 
-def test_times_of_charts_are_made_and_charts_refuse():
+def test_times_of_charts_are_made_and_without_plotly_no_chart_is_drawn(monkeypatch, tmp_path):
     from ais_bench.benchmark.utils.visualization import summarize_plot
 
+    for name in ("plotly", "plotly.graph_objects", "plotly.subplots"):
+        monkeypatch.setitem(sys.modules, name, None)
     first, starts, ends, whole = summarize_plot.preprocess_data(
         np.array([3.0, 4.0]), np.array([0.5, 1.0]), np.array([3.5004, 6.0])
     )
     assert not whole
     assert np.allclose([first, starts, ends], [[0.5, 2.0], [0.0, 1.0], [0.5, 3.0]])
-    with pytest.raises(ValueError, match="not drawn"):
+    with pytest.raises(MissingExtraError, match="plotly"):
         summarize_plot.generate_timeline_traces(starts, ends, first, [0, 1], "s")
+    page = tmp_path / "page.html"
+    assert not summarize_plot.plot_sorted_request_timelines(starts, ends, first - starts, [0, 1], str(page))
+    assert not page.exists()
+
+
+@pytest.fixture
+def figure(monkeypatch):
+    """plotly's parts as charts use them, which keep what they are given."""
+    drawn = mock.Mock()
+    objects = ModuleType("plotly.graph_objects")
+    objects.Scattergl, objects.Figure = SimpleNamespace, mock.Mock(return_value=drawn)
+    subplots = ModuleType("plotly.subplots")
+    subplots.make_subplots = mock.Mock(return_value=drawn)
+    for module in (ModuleType("plotly"), objects, subplots):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return drawn
+
+
+def test_requests_are_lines_of_waiting_and_answering(figure):
+    from ais_bench.benchmark.utils.visualization import summarize_plot
+
+    starts, firsts, ends = np.array([1.0, 0.0]), np.array([1.5, 0.5]), np.array([2.0, 0.5])
+    red, blue = summarize_plot.generate_timeline_traces(starts, ends, firsts, ["a", "b"], "s")
+
+    np.testing.assert_array_equal(red.x, [0, 0.5, np.nan, 1, 1.5, np.nan])
+    np.testing.assert_array_equal(red.y, [1, 1, np.nan, 2, 2, np.nan])
+    np.testing.assert_array_equal(blue.x, [np.nan] * 3 + [1.5, 2, np.nan])
+    assert "Decode(s): NaN" in red.hovertext[0]
+    assert "TTFT(s): 1.00→1.50=0.50" in red.hovertext[3]
+    (red, _) = summarize_plot.generate_timeline_traces(starts, ends, firsts, ["a", "a"], "s")
+    assert set(red.y[~np.isnan(red.y)]) == {1.0}
+
+
+def test_how_many_requests_are_under_way_is_a_line(figure):
+    from ais_bench.benchmark.utils.visualization import summarize_plot
+
+    (line,) = summarize_plot.generate_concurrency_traces(np.array([0.0, 1.0, 2.0]), np.array([2.0, 3.0, 2.0]), "s")
+
+    assert list(zip(line.x, line.y, strict=True)) == [(0, 1), (1, 2), (2, 1), (3, 0)]
+    assert line.hovertext[1] == "Time: 1.0000s<br>Concurrency: 2"
+    assert summarize_plot.generate_concurrency_traces(np.array([1.0]), np.array([1.0]), "s") == []
+    many = np.arange(summarize_plot.MAX_POINTS_PER_TRACE, dtype=float)
+    assert len(summarize_plot.generate_concurrency_traces(many, many + 0.5, "s")) == 2
+
+
+@pytest.mark.parametrize("waited, charts", [([0.5, 0.5], 2), ([0.0, 0.0], 1)])
+def test_pages_have_a_chart_of_requests_where_answers_came_in_pieces(figure, waited, charts):
+    from ais_bench.benchmark.utils.visualization import summarize_plot
+
+    given = np.array([0.0, 1.0]), np.array([2.0, 3.0]), np.array(waited)
+    assert summarize_plot.plot_sorted_request_timelines(*given, [0, 1], "page.html")
+
+    rows = {call.kwargs.get("row", 1) for call in figure.add_trace.call_args_list}
+    assert len(rows) == charts
+    assert figure.update_layout.call_args.args[0]["height"] == 600 * charts
+    assert figure.write_html.call_args.args == ("page.html",)
+
+
+def test_what_a_program_puts_in_the_place_of_plotly_is_used(figure):
+    from ais_bench.benchmark.utils.visualization import summarize_plot
+
+    given = np.array([0.0]), np.array([2.0]), np.array([0.5])
+    with mock.patch("ais_bench.benchmark.utils.visualization.summarize_plot.make_subplots") as made:
+        assert summarize_plot.plot_sorted_request_timelines(*given, [0], "page.html")
+    made.return_value.write_html.assert_called_once()
+    figure.write_html.assert_not_called()

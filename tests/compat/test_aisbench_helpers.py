@@ -398,7 +398,7 @@ def test_bases_and_quiet_loggers_can_be_derived_from():
     from ais_bench.benchmark.utils.logging.exceptions import AISBenchNotImplementedError
 
     with pytest.raises(AISBenchNotImplementedError):
-        BaseLMModel().generate([], [])
+        BaseLMModel("here").generate([], [])
     assert MockAISLogger().info("nothing") is None
     assert issubclass(TimeOutException, Exception)
 

@@ -331,11 +331,11 @@ def test_repeats_of_a_row_are_counted_as_its_own():
 
 def test_names_that_are_not_here_say_why():
     from ais_bench.benchmark.datasets.livecodebench.evaluator import codegen_metrics
-    from ais_bench.benchmark.datasets.synthetic import SyntheticDataset
     from ais_bench.benchmark.models.local_models.huggingface import HuggingFaceCausalLM
     from ais_bench.benchmark.tasks.swebench.swebench_eval import SWEBenchEvalTask
+    from ais_bench.benchmark.tasks.utils import TokenProducer
 
-    for name, why in ((codegen_metrics, "sandbox"), (SyntheticDataset, "under load"), (HuggingFaceCausalLM, "engines"),
+    for name, why in ((codegen_metrics, "sandbox"), (TokenProducer, "under load"), (HuggingFaceCausalLM, "engines"),
                       (SWEBenchEvalTask, "containers")):  # fmt: skip
         with pytest.raises(ValueError, match=why):
             name()

@@ -101,6 +101,44 @@ assert metric_agg_registry["acc"].__name__ == "mean" and higher_is_better_regist
     "demos are not counted below zero": """
 assert "-1" in refused(lambda: simple_evaluate(Mine(), tasks=["writes"], task_manager=manager, num_fewshot=-1))
 """,
+    "metrics that a program registers are found": """
+from lm_eval.api.registry import register_aggregation, register_metric
+
+@register_aggregation("most")
+def most(values):
+    return max(values)
+
+@register_metric(metric="length", higher_is_better=False, output_type="generate_until", aggregation="most")
+def length(references, predictions, **more):
+    return float(len(predictions[0]))
+
+task = manager.load(["writes"])["tasks"]["writes"].config.to_dict()
+for entry in ({"metric": "length"}, {"metric": "length", "aggregation": "most", "higher_is_better": False}):
+    made = simple_evaluate(Mine(), tasks=[{**task, "task": "own", "metric_list": [entry]}])
+    assert made["results"]["own"]["length,none"] == 2.0 + len(KEY), made["results"]
+    assert made["higher_is_better"]["own"] == {"length": False}
+""",
+    "a task draws from the seed that it is given": """
+asked, said = [], manager.load(["shots"])["tasks"]["shots"].config.to_dict()
+for seed in (2, 3, 4, 5, 6, 2):
+    task, lm = manager.load([{**said, "task": "own", "fewshot_config": {"sampler": "default"}}])["tasks"]["own"], Mine()
+    task.set_fewshot_seed(seed)
+    evaluate(lm, {"own": task})
+    asked.append([text for text, _ in lm.asked])
+    assert task.OUTPUT_TYPE == "generate_until"
+    task.build_all_requests(rank=1, world_size=2, cache_requests=False)
+    assert [each.doc_id for each in task.instances] == [1]
+assert asked[0] == asked[-1] and len(set(map(tuple, asked))) > 1, asked
+""",
+    "trackers say what was left out, too": """
+tracker = EvaluationTracker(output_path="tracked")
+made = simple_evaluate(Mine(), tasks=["writes"], task_manager=manager, evaluation_tracker=tracker, log_samples=False)
+tracker.save_results_aggregated(made)
+(path,) = Path("tracked").rglob("results_*.json")
+found = json.loads(path.read_text())
+assert found["chat_template"] is None and found["system_instruction_sha"] is None, found
+assert found["fewshot_as_multiturn"] is True and found["model_source"] == "CUSTOM", found
+""",
     "documents are chosen in one way": """
 assert "both" in refused(lambda: simple_evaluate(Mine(), tasks=["writes"], limit=1, samples={"writes": [0]}))
 loaded = manager.load(["writes"])

@@ -90,7 +90,7 @@ def test_reducers_need_repeats_and_columns_a_table():
         ({"samples": {"t": [0, True]}}, "--samples names True"),
         ({"samples": {"t": [1.5]}}, r"--samples names 1\.5"),
         ({"num_demos": -1}, "number of demos is -1"),
-        ({"decoding": {"top_p": "most"}}, "top_p is 'most'"),
+        ({"decoding": {"top_p": "most"}}, "top_p='most'"),
     ],
 )
 def test_values_that_cannot_be_are_refused(given, message):

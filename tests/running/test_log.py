@@ -191,7 +191,7 @@ def test_another_file_is_left_alone(tmp_path):
 
 
 def test_a_missing_log_is_not_made_by_reading(tmp_path):
-    with pytest.raises(LogError, match="cannot be opened"):
+    with pytest.raises(LogError, match="there is no response log"):
         ResponseLog(tmp_path / "log.db", read_only=True)
     assert list(tmp_path.iterdir()) == []
 

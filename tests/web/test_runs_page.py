@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 from html import unescape
 
 import pytest
-from tests_web_support import TIMEOUT, sample, write_run
+from tests_web_support import TIMEOUT, client_of, sample, write_run
 
 from proctor.cli.__main__ import main
 from proctor.runs.stored_run import load_run
+from proctor.web.app import create_app
+from proctor.web.library import Library
 from proctor.web.run_lines import RunQuery, ago, family, line_of
 from proctor.web.run_matrix import MOST_COLUMNS, matrix_of
 from proctor.web.run_pages import scores_view
@@ -403,3 +405,17 @@ def test_rows_of_a_report_show_the_question(tmp_path, capsys):
         ["✓", "1.0000", *"What is question 1?".split()],
     ]
     assert 'class="tag warn">1 failed<' in page
+
+
+def test_the_columns_of_a_histogram_lead_to_what_they_count(tmp_path):
+    scores = [number / 20 for number in range(20)] + [1.0]
+    write_run(tmp_path / "one", [sample(number, score=score) for number, score in enumerate(scores)])
+    write_run(tmp_path / "two", [sample(number, score=number % 2) for number in range(10)])
+    client = client_of(create_app([tmp_path]))
+    pages = {run.path.name: f"/runs/{name}/samples" for name, run in Library([tmp_path]).runs()}
+    page = client.get(pages["one"]).text
+    columns = re.findall(r'<a href="([^"]*)" aria-label="[^"]*: (\d+) instances">', page)
+    assert sum(int(count) for _, count in columns) == 21
+    for link, count in columns:
+        assert f"{count} found" in client.get(pages["one"] + unescape(link)).text
+    assert 'class="histogram"' not in client.get(pages["two"]).text, "right and wrong need no picture"

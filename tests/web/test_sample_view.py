@@ -83,3 +83,14 @@ def test_several_comparisons_of_a_judge_are_told_apart():
     assert dict(judgement["words"])["Reasoning"] == "Against two: better\n\nAgainst three: worse"
     assert [stage for stage, _ in judgement["prompts"]] == ["assessment 1", "assessment 2"]
     assert judgements_in({"scores": None}) == []
+
+
+def test_the_question_is_what_is_asked_and_not_the_longer_answer():
+    record = {
+        "input": {"q": "Who?", "answer": "Somebody with a very long name", "source": "a folder that nobody is shown"},
+        "prompt": "Question: Who?\nAnswer:",
+        "references": ["Somebody with a very long name"],
+    }
+    assert question_of(record) == "Who?"
+    assert question_of({**record, "input": {"answer": "Somebody with a very long name"}}) == record["references"][0]
+    assert question_of({**record, "input": None}) == record["prompt"]

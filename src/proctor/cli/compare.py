@@ -129,7 +129,7 @@ def _verdict(found: _Found) -> int:
 
 def _why_unknown(row: ExamComparison) -> str:
     if row.p_corrected is None:
-        return f"only {row.n} instances were scored by both"
+        return row.too_few or f"only {row.n} instances were scored by both"
     return f"no run says whether more {row.metric or 'of its score'} is better"
 
 
@@ -168,11 +168,13 @@ def _block(row: ExamComparison, letter: str) -> Iterator[str]:
         names = [f"A {printable(row.task)}", f"{letter} {printable(row.task_second)}"]
     for name in names:
         yield from _folded(name)
-    yield from _folded(f"{printable(row.metric) or 'score'}{_unit(row)} on {row.n} common instances", "  ")
+    yield from _folded(
+        f"{printable(row.metric) or 'score'}{_unit(row)} on {row.n} common instance{'' if row.n == 1 else 's'}", "  "
+    )
     if row.refused:
         yield from _folded(f"not compared: {printable(row.refused)}", "  ")
     elif row.difference is None:
-        yield from _folded(f"not compared: only {row.n} instances were scored by both", "  ")
+        yield from _folded(f"not compared: {row.too_few}", "  ")
     else:
         yield from _numbers(row, letter)
     if row.alone_first or row.alone_second:

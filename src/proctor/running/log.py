@@ -116,6 +116,11 @@ class ResponseLog:
         """Return a further connection to the same file, for a thread of its own."""
         with log_errors(self.path):
             if self.read_only:
+                if not self.path.exists():
+                    raise LogError(
+                        f"there is no response log {self.path}",
+                        hint="name another file with --log PATH, or run an exam",
+                    )
                 return self._open(f"{self.path.absolute().as_uri()}?mode=ro")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             connection = self._open(self.path.absolute().as_uri())

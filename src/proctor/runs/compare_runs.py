@@ -104,6 +104,14 @@ class ExamComparison:
         return not self.refused and self.difference is not None
 
     @property
+    def too_few(self) -> str:
+        """Why there is no difference where nothing else refuses one; empty where there is one."""
+        if self.difference is not None:
+            return ""
+        few = {0: "no instance was", 1: "only one instance was"}.get(self.n, f"only {self.n} instances were")
+        return f"{few} scored by both"
+
+    @property
     def shows_nothing(self) -> bool:
         """Whether even the largest difference that two scores can have would not be found four times out of five."""
         return self.detectable is not None and self.detectable > _LARGEST.get(self.unit, math.inf)

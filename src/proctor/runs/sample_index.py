@@ -13,7 +13,7 @@ import time
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,12 +44,14 @@ from proctor.runs.sample_query import (
     selection,
     steps,
 )
+from proctor.runs.score_bins import ScoreBin, score_bins
 from proctor.safe_files import opened
 from proctor.scoring.flat import COPIES, UNIT, main_of
 from proctor.scoring.score import Score, Unit
 from proctor.settings import settings
 
 _VERSION = 5  # raised whenever the tables or what is put into them change: older indexes are then made anew
+_RIGHT_AND_WRONG = 2  # scores that need no picture
 _BATCH_BYTES = 4_000_000  # of lines for one transaction, about a second: what is lost where building is stopped
 _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
@@ -298,6 +300,23 @@ class SampleIndex:
             if queries:
                 _search(database, queries[0])
             return [_count(database, each) for each in queries]
+
+    def distribution(self, query: SampleQuery, most: int) -> list[ScoreBin]:
+        """Return how many of a query's instances have which scores, in at most ``most`` ranges of one width.
+
+        Ranges lie between the lowest and the highest score and do not overlap; each has its own lowest and highest
+        number. Nothing where there are fewer than three different scores: right and wrong need no picture.
+        """
+        source, where, values = conditions(replace(query, lowest=None, highest=None, failed=None))
+        score = source.score
+        scored = f"{source.table} WHERE {where} AND {score} IS NOT NULL"
+        with closing(self._connect()) as database:
+            _search(database, query)
+            found = database.execute(
+                f"SELECT {score}, count(*) FROM {scored} GROUP BY {score} ORDER BY {score}",  # noqa: S608 - our words
+                values,
+            ).fetchall()
+        return score_bins(found, most) if len(found) > _RIGHT_AND_WRONG else []
 
     @staticmethod
     def _rows(database: sqlite3.Connection, numbers: list[int]) -> list[tuple[Any, ...]]:

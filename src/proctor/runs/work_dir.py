@@ -56,7 +56,7 @@ class WorkDir:
         if inner:
             return cls(path / inner[-1])
         raise UnknownArtifactError(
-            f"{path} is no folder of AISBench, OpenCompass or Proctor",
+            f"{path} is not a folder of AISBench, OpenCompass or Proctor",
             why="neither it nor a folder in it has predictions/ or results/",
             hint="name it with --work-dir, and the time with --reuse",
         )

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 from proctor.results.summary import ScoreRow, interval, shown
+from proctor.runs.score_bins import ScoreBin
 
 _WIDTH, _HEIGHT = 200, 18
+_COLUMN, _TALL = 24, 44  # pixels of a histogram: wide enough for a finger, as tall as two lines
 _SMALL = 96  # pixels: the width of a number with its unit beside it
 
 
@@ -58,6 +60,31 @@ def interval_bar(row: ScoreRow, scale: tuple[float, float], width: int = _WIDTH)
 def small_bar(row: ScoreRow, scale: tuple[float, float]) -> Markup:
     """Return a score as a small bar with its interval as a whisker, for the cells of a table."""
     return interval_bar(row, scale, _SMALL)
+
+
+def histogram(bins: Sequence[ScoreBin], links: Sequence[str]) -> Markup:
+    """Return how many instances have which scores, each column a link to them.
+
+    Args:
+        bins: The ranges, ascending.
+        links: Where each leads.
+    """
+    tallest = max((each.instances for each in bins), default=0) or 1
+    shapes = []
+    for place, (each, link) in enumerate(zip(bins, links, strict=True)):
+        height = round(each.instances / tallest * _TALL, 2)
+        what = f"{shown(each.low)} to {shown(each.high)}: {each.instances:,}"
+        column = f'x="{place * _COLUMN}" width="{_COLUMN - 2}"'
+        shapes.append(
+            f'<a href="{escape(link)}" aria-label="{what} instances"><title>{what}</title>'
+            f'<rect class="track" {column} y="0" height="{_TALL}"/>'
+            f'<rect class="bar" {column} y="{_TALL - height}" height="{height}"/></a>'
+        )
+    width = len(bins) * _COLUMN
+    return Markup(  # noqa: S704 - numbers, and links that are escaped
+        f'<svg class="histogram" role="group" aria-label="Instances by score" width="{width}" height="{_TALL}" '
+        f'viewBox="0 0 {width} {_TALL}">{"".join(shapes)}</svg>'
+    )
 
 
 def choice_bar(log_likelihood: float, others: Sequence[float]) -> Markup:

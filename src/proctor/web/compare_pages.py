@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.errors import UsageError
-from proctor.runs.compare_runs import ExamComparison, FindExam, compare_with, flipped_pairs
+from proctor.runs.compare_runs import FindExam, compare_with, flipped_pairs
 from proctor.runs.sample_index import Sample, SampleIndex
 from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import difference_bar
@@ -92,7 +92,7 @@ def difference_rows(
             "run": names[place],
             "place": place,
             "shows_nothing": row.shows_nothing,
-            "refused": row.refused or _too_few(row),
+            "refused": row.refused or row.too_few,
         }
         for place, compared in enumerate(compare_with(baseline, others, find_exam))
         for row in compared
@@ -105,10 +105,6 @@ def difference_rows(
             row["chart"] = difference_bar(row["difference"], row["low"], row["high"], reach)
     order = {exam: place for place, exam in enumerate(baseline.exams())}
     return sorted(rows, key=lambda row: (order[row["task"]], row["place"]))
-
-
-def _too_few(row: ExamComparison) -> str:
-    return "" if row.difference is not None else f"only {row.n} instances were scored by both"
 
 
 def _link(chosen: Chosen, exams: tuple[str, str], other: str, way: str) -> str:

@@ -110,7 +110,7 @@ def run(library: Library, request: Request) -> Values:
     stored, run_id = stored_run(library, request)
     link = f"/runs/{run_id}/samples" if stored.samples else ""
     view = scores_view(stored, link)
-    shown = {"id": run_id, "run": stored, "progress": progress_of(stored), **view}
+    shown = {"id": run_id, "run": stored, "again": _again(stored), "progress": progress_of(stored), **view}
     return "run.html", {**shown, "live": stored.state == "running"}
 
 
@@ -268,9 +268,14 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
         "Machine": ", ".join(map(str, (details.get("machine") or {}).values())),
         "Response log": str(details.get("log", "")),
         "Folder": str(stored.path),
-        "Repeat it": f"proctor run {shlex.quote(str(stored.path / 'run.yaml'))}" if stored.spec else "",
+        "Repeat it": _again(stored) if stored.spec else "",
     }
     return [(name, value) for name, value in facts.items() if value]
+
+
+def _again(stored: StoredRun) -> str:
+    """Return the command that repeats a run or goes on with it, as a shell takes it."""
+    return f"proctor run {shlex.quote(str(stored.path / 'run.yaml'))}"
 
 
 def _tokens_text(usage: Mapping[str, Mapping[str, Any]]) -> str:

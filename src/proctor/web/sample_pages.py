@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from markupsafe import Markup
+
 from proctor.dialects.run_file import exams_of_spec
 from proctor.effects import require
 from proctor.errors import ProctorError, UsageError
@@ -19,6 +21,7 @@ from proctor.runs.sample_index import Sample, SampleIndex
 from proctor.runs.sample_query import ORDERS, SampleQuery
 from proctor.runs.stored_run import StoredRun
 from proctor.web.asked import check_lengths, check_run
+from proctor.web.charts import histogram
 from proctor.web.instances import find_instance
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages
@@ -65,6 +68,7 @@ def samples(library: Library, request: Request) -> Values:
         "narrowed": _narrowed(request),
         "samples": [_line(sample, stored) for sample in page.samples],
         "presets": _presets(stored, index, query, request),
+        "histogram": _histogram(stored, index, query, request),
         "scores": [
             row
             for row in score_rows(stored.results)
@@ -222,7 +226,7 @@ def _presets(stored: StoredRun, index: SampleIndex, query: SampleQuery, request:
     kinds |= {name.capitalize(): found for name, found in bounds.items()}
     shown = {title: found for title, found in kinds.items() if found or title == "All"}
     counts: Sequence[int | None] = [None] * len(shown)
-    if sum(row.asked or 0 for row in score_rows(stored.results)) <= MOST_COUNTED:
+    if _asked(stored) <= MOST_COUNTED:
         counts = index.counts([_narrowed_to(query, found) for found in shown.values()])
     return [
         Preset(
@@ -233,6 +237,27 @@ def _presets(stored: StoredRun, index: SampleIndex, query: SampleQuery, request:
         )
         for (title, found), count in zip(shown.items(), counts, strict=True)
     ]
+
+
+_BINS = 10
+"""Columns of a histogram: tenths, where scores go from 0 to 1."""
+
+
+def _histogram(stored: StoredRun, index: SampleIndex, query: SampleQuery, request: Request) -> Markup | None:
+    """Return how the scores of one exam are spread; ``None`` for several exams, and where it says nothing."""
+    exams = {query.exam} if query.exam else set(query.subset or stored.exams)
+    if len(exams) != 1 or _asked(stored) > MOST_COUNTED:
+        return None
+    kept = {
+        name: text for name in ("exam", "subset", "group", "q", "order") if (text := request.query_params.get(name))
+    }
+    bins = index.distribution(query, _BINS)
+    links = ["?" + urlencode({**kept, "failed": "no", "lowest": each.low, "highest": each.high}) for each in bins]
+    return histogram(bins, links) if bins else None
+
+
+def _asked(stored: StoredRun) -> int:
+    return sum(row.asked or 0 for row in score_rows(stored.results))
 
 
 MOST_COUNTED = 200_000

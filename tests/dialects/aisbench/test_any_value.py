@@ -44,6 +44,10 @@ DATASET = {
         "pred_postprocessor": {"type": "first_option_postprocess", "options": "ABCD"},
     },
 }  # fmt: skip
+READ = {"type": "generic_llmjudge_postprocess"}
+JUDGE = {"type": "GenericLLMEvaluator", "prompt_template": TEMPLATE, "judge_cfg": MODEL, "dict_postprocessor": READ}
+CASCADE = {"type": "CascadeEvaluator", "rule_evaluator": {"type": "AccEvaluator"}, "llm_evaluator": JUDGE}
+ASKED = {name: each for name, each in DATASET.items() if name != "judge_infer_cfg"}
 FILE = {
     "datasets": [{"abbr": "d"}, {"path": "rows.jsonl", "data_type": "qa", "infer_method": "gen"}],
     "models": [{"abbr": "m"}],
@@ -89,11 +93,12 @@ def check(call, values):
     "values, call",
     [
         (DATASET, lambda values: dataset_config(values).without_effect),
+        ({**ASKED, "eval_cfg": {"evaluator": CASCADE}}, dataset_config),
         (MODEL, model_config),
         (FILE, lambda values: list(file_problems(values))),
         (FILE, idle_sections),
     ],
-    ids=["dataset", "model", "file", "sections"],
+    ids=["dataset", "cascade", "model", "file", "sections"],
 )
 def test_odd_values_are_taken_or_refused(values, call):
     check(call, with_locations(values))

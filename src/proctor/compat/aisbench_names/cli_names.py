@@ -288,7 +288,7 @@ class CustomConfigChecker:
     def _check_list(self, part: str, wanted: Iterable[str]) -> None:
         listed = self._found(part)
         if not isinstance(listed, list):
-            raise self._wrong_type(f"'{part}' is no list")
+            raise self._wrong_type(f"'{part}' is not a list")
         for each in listed:
             self._check_fields(each, part, wanted)
 

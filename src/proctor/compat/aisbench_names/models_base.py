@@ -439,7 +439,7 @@ def _parsed(text: str, output: Output) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        output.success, output.error_info = False, f"the server answered with what is no JSON: {text[:_SHOWN]}"
+        output.success, output.error_info = False, f"the server answered with what is not JSON: {text[:_SHOWN]}"
         code = "PARSE_TEXT_RSP_INVALID_FORMAT"
         raise failure("AISBenchValueError", "MODEL_CODES", code, output.error_info) from error
 

@@ -60,6 +60,9 @@ SAME: Mapping[str, str] = {
     f"{_INFERENCER}.output_handler.base_handler": f"{_HOME}.handlers",
     f"{_INFERENCER}.output_handler.db_utils": f"{_HOME}.array_store",
     "ais_bench.benchmark.openicl.icl_dataset_reader": f"{_HOME}.base_datasets",
+    "ais_bench.benchmark.datasets.mooncake_trace": f"{_HOME}.load_traces",
+    "ais_bench.benchmark.datasets.sharegpt": f"{_HOME}.load_dialogues",
+    "ais_bench.benchmark.datasets.synthetic": f"{_HOME}.made_questions",
     "ais_bench.benchmark.cli.config_manager": f"{_HOME}.config_managing",
     "ais_bench.benchmark.cli.argument_parser": f"{_HOME}.cli_names",
     "ais_bench.benchmark.cli.main": f"{_HOME}.task_managing",
@@ -82,6 +85,7 @@ SAME: Mapping[str, str] = {
     "ais_bench.benchmark.global_consts": f"{_HOME}.global_constants",
     "ais_bench.benchmark.utils.core.valid_global_consts": f"{_HOME}.small_names",
     "ais_bench.benchmark.utils.results.results": f"{_HOME}.result_files",
+    "ais_bench.benchmark.utils.visualization.summarize_plot": f"{_HOME}.timelines",
 }
 """Modules that are one of ours, whole: what a test replaces in one is replaced for what is in it."""
 
@@ -100,7 +104,6 @@ HOMES: Mapping[str, tuple[str, ...]] = {
     ),
     "ais_bench.benchmark.tasks": (f"{_HOME}.task_names", f"{_HOME}.infer_tasks", f"{_HOME}.eval_tasks"),
     "ais_bench.benchmark.utils.visualization": (f"{_HOME}.timelines",),
-    "ais_bench.benchmark.utils.visualization.summarize_plot": (f"{_HOME}.timelines",),
     "ais_bench.benchmark.utils.config": (f"{_HOME}.builders",),
     "ais_bench.benchmark.utils.results": (f"{_HOME}.result_files",),
     "ais_bench.benchmark.utils.file.load_tokenizer": (f"{_HOME}.small_names",),

@@ -145,9 +145,17 @@ def _evaluator(name: str) -> Any:
     return scoring.evaluator_class(name, "aisbench")
 
 
+_OF_LOAD = {
+    "MooncakeTraceDataset": "load_traces", "ShareGPTDataset": "load_dialogues", "SyntheticDataset": "made_questions",
+}  # fmt: skip
+"""Datasets that are put to a server under load, and the modules beside this one that make their rows."""
+
+
 def _dataset(name: str) -> Any:
     from proctor.compat.aisbench_names.row_classes import dataset_class
 
+    if name in _OF_LOAD:
+        return getattr(import_module(f"proctor.compat.aisbench_names.{_OF_LOAD[name]}"), name)
     return dataset_class(name, "aisbench")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
 from proctor.compat.lm_eval_names.result_types import EvalResults
-from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, unknown_as_key_error
+from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
 from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
@@ -165,7 +165,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
             model_args=model_args or {"model": made["model_name"]},
             system_instruction=system_instruction,
             chat_template=_template_of(engine, made["chat_template"], apply_chat_template),
-            fewshot_as_multiturn=fewshot_as_multiturn,
+            fewshot_as_multiturn=fewshot_as_multiturn is not False,
         )
     return {key: value for key, value in made.items() if key not in _OF_TRACKERS}
 
@@ -319,7 +319,7 @@ def _say_idle(idle: Mapping[str, Any]) -> None:
         UsageError: One is unknown.
     """
     if unknown := [name for name in idle if name not in _IDLE]:
-        raise UsageError(
+        raise TaskTypeError(
             f"there is no argument '{unknown[0]}'", why=f"known are those of lm-eval, and {', '.join(_IDLE)}"
         )
     said = [f"{name} ({_IDLE[name]})" for name, value in idle.items() if value not in (None, False, 0, 1234)]
@@ -364,6 +364,8 @@ def _made_exam(handle: TaskHandle, options: ExamOptions) -> Exam | None:
         if (config := plain_config(handle.given)) is not None:
             return task_exam(handle.name, config, options)
         return object_exam(handle.name, handle.given, options)
+    if handle.seeded is not None and options.seed is None:
+        options = replace(options, seed=handle.seeded)
     if not (said := handle.changed or handle.written):
         return None if handle.leaf is None else exam_of(handle.leaf, options)
     return task_exam(handle.name, TaskConfig(**{**said, "task": handle.name}), options)

@@ -30,6 +30,10 @@ LIMITS = ("max_gen_toks", "max_new_tokens", "max_tokens")
 _AT_ONCE = 1024  # requests: models of lm-eval's sort them by length, so few at a time would be slow
 
 
+class NotAModelError(UsageError, TypeError):
+    """Something that is given as a model, and is none."""
+
+
 class ForeignModel(Engine):
     """A model with lm-eval's interface, as an engine.
 
@@ -56,7 +60,7 @@ class ForeignModel(Engine):
         super().prepare()
         keep_secrets_of(self.lm)
         if lacking := [name for name in _METHODS if not hasattr(self.lm, name)]:
-            raise UsageError(
+            raise NotAModelError(
                 f"the model is a {type(self.lm).__name__}, which has no {lacking[0]}",
                 why="a name, a model that derives from lm_eval.api.model.LM, or an engine is expected",
                 hint="of a model in memory: lm_eval.models.huggingface.HFLM(pretrained=model, tokenizer=tokenizer)",

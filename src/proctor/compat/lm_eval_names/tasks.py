@@ -82,14 +82,22 @@ class TaskHandle:
             return dict(self.written)
         return _values(_finder(self).find(self.name)[0] if self.leaf is None else self.leaf)
 
-    def set_fewshot_seed(self, seed: int | None = None) -> None:
-        """Refuse: what is evaluated draws from the seed that it is evaluated with.
+    @property
+    def seeded(self) -> int | None:
+        """The seed of demos, where ``set_fewshot_seed`` has set one."""
+        return self.__dict__.get("_seeded")
 
-        Raises:
-            UsageError: It is another than lm-eval's own.
-        """
+    @property
+    def OUTPUT_TYPE(self) -> str | None:  # noqa: N802 - lm-eval's name
+        """What the task asks for."""
+        return str(self.task.config.output_type) if hasattr(self.task, "config") else None
+
+    def set_fewshot_seed(self, seed: int | None = None) -> None:
+        """Set what demos are drawn from: also where the task is evaluated without a seed of its own."""
+        self.task.set_fewshot_seed(seed)
         if seed not in (None, DEFAULT_SEED):
-            raise UsageError("the seed of demos is an argument", hint="simple_evaluate(fewshot_random_seed=…)")
+            self.__dict__["_seeded"] = seed
+            self.__dict__["_changed"] = self.changed or self._said()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

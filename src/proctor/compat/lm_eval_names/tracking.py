@@ -129,7 +129,7 @@ class EvaluationTracker:
             return
         self.date_id = _now()
         results["task_hashes"] = {name: _digest(each) for name, each in (samples or {}).items()}
-        known = {key: value for key, value in asdict(self.general_config_tracker).items() if value is not None}
+        known = asdict(self.general_config_tracker)
         results.update({key: value for key, value in known.items() if key not in ("start_time", "end_time")})
         place = Path(self.output_path)
         name = f"{place.stem}_{self.date_id}.json" if place.suffix == ".json" else f"results_{self.date_id}.json"

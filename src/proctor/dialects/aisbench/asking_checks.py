@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
-from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.dialects.aisbench.values import LONGEST_SHOWN, location_of, short_name
 from proctor.errors import Diagnostic, did_you_mean
 
 _DIALOGUE = frozenset({"begin", "round", "end"})

@@ -8,12 +8,12 @@ from typing import Any
 from proctor.dialects.aisbench.datasets.custom import custom_dataset, words_of
 from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.judged_names import judged_names
-from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN, Keys
+from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.reader import datasets_of
 from proctor.dialects.aisbench.run_sections import section_problems
 from proctor.dialects.aisbench.signatures import project_named
 from proctor.dialects.aisbench.summarizer_keys import summarizer_problems
-from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
+from proctor.dialects.aisbench.values import LONGEST_SHOWN, ConfigDict, abbr_of, it_is, location_of, short_name
 from proctor.errors import Diagnostic, ProctorError, closest, did_you_mean
 from proctor.scoring.text_distance import levenshtein
 
@@ -39,7 +39,7 @@ def file_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if isinstance(summarizer, Mapping):
         yield from summarizer_problems(summarizer, _dataset_names(values))
     elif summarizer is not None:
-        yield Diagnostic("the summarizer is not a dictionary", None, "$.summarizer", f"it is {_shown(summarizer)}")
+        yield Diagnostic("the summarizer is not a dictionary", None, "$.summarizer", it_is(summarizer))
 
 
 def _list_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -47,7 +47,7 @@ def _list_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     for name in ("datasets", "models"):
         listed = values.get(name)
         if listed is not None and not isinstance(listed, list | tuple):
-            yield Diagnostic(f"'{name}' is not a list", location_of(listed), f"$.{name}", f"it is {_shown(listed)}")
+            yield Diagnostic(f"'{name}' is not a list", location_of(listed), f"$.{name}", it_is(listed))
         elif listed is not None and not listed and name == "datasets":  # models are often given on the command line
             yield Diagnostic("'datasets' is empty", None, "$.datasets", hint="datasets = [dict(…), …]")
     for name, listed in values.items():
@@ -58,7 +58,7 @@ def _list_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
                 inner = next(one for one in each if isinstance(one, Mapping))
                 yield Diagnostic(what, location_of(inner), path, "it is a list", f"{name} = [*first, *second]")
             elif not isinstance(each, Mapping) and name in ("datasets", "models"):
-                yield Diagnostic(what, None, path, f"it is {_shown(each)}")
+                yield Diagnostic(what, None, path, it_is(each))
 
 
 def _datasets(values: Mapping[str, Any]) -> list[ConfigDict]:
@@ -156,7 +156,3 @@ def project_of_file(values: Mapping[str, Any]) -> str:
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _shown(value: Any) -> str:
-    return repr(value)[:LONGEST_SHOWN]

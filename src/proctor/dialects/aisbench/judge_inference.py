@@ -7,7 +7,7 @@ judge is asked through the response log, as every judge is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -23,7 +23,7 @@ from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name, shown
 from proctor.dialects.aisbench.word_checks import columns_of_reader
 from proctor.effects import Effect
-from proctor.errors import Diagnostic, ProctorError, did_you_mean
+from proctor.errors import Diagnostic, did_you_mean, problems_of
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.grade import Columns
@@ -107,14 +107,14 @@ class JudgeInference:
                 why = f"it is {shown(self.values[key])}"
                 yield Diagnostic(f"'{key}' of judge_infer_cfg is not a dictionary", where, f"{_PATH}.{key}", why)
         for part in ("prompt_template", "ice_template"):
-            yield from _tried(partial(build_template, self._mapping(part), f"{_PATH}.{part}"))
+            yield from problems_of(partial(build_template, self._mapping(part), f"{_PATH}.{part}"))
         retriever = self._part("retriever")
-        yield from _tried(partial(build_retriever, self._mapping("retriever"), f"{_PATH}.retriever"))
+        yield from problems_of(partial(build_retriever, self._mapping("retriever"), f"{_PATH}.retriever"))
         if (name := short_name(retriever.get("type", "ZeroRetriever"))) in RETRIEVERS and name != "ZeroRetriever":
             what, place = f"a judge cannot be shown the examples of '{name}'", location_of(retriever)
             yield Diagnostic(what, place, f"{_PATH}.retriever", "its rows are answers", "use ZeroRetriever")
         if isinstance(self.values.get("judge_model"), Mapping):
-            yield from _tried(lambda: self.judge, f"{_PATH}.judge_model")
+            yield from problems_of(lambda: self.judge, f"{_PATH}.judge_model")
             clean = self._part("judge_model").get("pred_postprocessor")
             yield from postprocessor_problems(clean if isinstance(clean, Mapping) else None, self.project)
 
@@ -203,11 +203,3 @@ def judge_of(values: Mapping[str, Any]) -> JudgeInference | None:
 def _prompt(builder: PromptBuilder, row: Mapping[str, Any], answer: Any) -> JudgePrompt:
     prompt = builder.generate({**row, ANSWER: answer, _ID: ""})
     return JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text)
-
-
-def _tried(make: Callable[[], object], path: str = "") -> Iterator[Diagnostic]:
-    try:
-        make()
-    except ProctorError as error:
-        for each in error.diagnostics:
-            yield replace(each, path=path + each.path.removeprefix("$")) if path else each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,14 +17,17 @@ from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.effects import Effect
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import Origin, make_engine
-from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.errors import Diagnostic, ProctorError, ScoringError, problems_of
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
-from proctor.scoring.evaluators.judgement_readers import Report, all_parts_right
+from proctor.scoring.evaluators.judged_answers import reported
+from proctor.scoring.evaluators.judgement_readers import all_parts_right
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
 
+ASKING = ("LMEvaluator", "GenericLLMEvaluator", "CascadeEvaluator", "ATLASLLMEvaluator")
+"""Evaluators that ask a judge."""
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
 
@@ -54,28 +57,7 @@ def generic_judge(
     """
     del dataset_cfg, keep_predictions
     report = report_of(dict_postprocessor)
-    said = _judgements(cases, prompt_template, judge_cfg)
-    failures = {i: each for i, each in enumerate(said) if isinstance(each, Failure)}
-    return _reported(report, cases, said, failures)
-
-
-def _reported(report: Report, cases: Cases, said: Sequence[Any], failures: Mapping[int, Failure]) -> Verdict:
-    """Return what a family of exams makes of judgements; answers that were not judged are left out, and listed."""
-    kept = [i for i in range(len(said)) if i not in failures]
-    if not kept:
-        raise ScoringError("the judge answered nothing", why=next(iter(failures.values())).message if failures else "")
-    rows: Sequence[Mapping[str, Any]] = cases.rows or [{}] * len(said)
-    found = report([str(said[i]) for i in kept], [rows[i] for i in kept], [cases.references[i] for i in kept])
-    places = {place: number for number, place in enumerate(kept)}
-    columns = {
-        name: [column[places[i]] if i in places else None for i in range(len(said))]
-        for name, column in found.instances.items()
-    }
-    unread = {kept[i]: each for i, each in found.failures.items()}
-    if not found.scores:
-        raise ScoringError("no judgement can be read", why=next(iter(unread.values())).message)
-    failures = {**failures, **unread}
-    return Verdict(found.scores, columns, parsed=list(said), failures=failures, described=True, main=found.main)
+    return reported(report, cases, _judgements(cases, prompt_template, judge_cfg))
 
 
 def cascade(
@@ -210,13 +192,13 @@ def judge_problems(name: str, config: Mapping[str, Any], *, named: bool = False)
 
         yield from pair_problems(config, config.get("of_dataset") or {})
     elif name == "GenericLLMEvaluator":
-        yield from _problems_of(lambda: report_of(config.get("dict_postprocessor")))
+        yield from problems_of(lambda: report_of(config.get("dict_postprocessor")))
     elif name != "ATLASLLMEvaluator":
         return
     for judge in judges_in(config.get("judge_cfg")):
         if named and not judge:
             continue
-        yield from _problems_of(partial(_check_judge, config.get("prompt_template") or {}, judge))
+        yield from problems_of(partial(_check_judge, config.get("prompt_template") or {}, judge))
 
 
 def judge_templates(config: Any, path: str = "$.eval_cfg.evaluator") -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -230,13 +212,6 @@ def judge_templates(config: Any, path: str = "$.eval_cfg.evaluator") -> Iterator
 
 def _check_judge(template: Mapping[str, Any], config: Mapping[str, Any] | None) -> None:
     judge_builder(template, judge_of_config(config))
-
-
-def _problems_of(make: Callable[[], object]) -> Iterator[Diagnostic]:
-    try:
-        make()
-    except ProctorError as error:
-        yield from error.diagnostics
 
 
 def _processed(cases: Cases, config: Mapping[str, Any]) -> Cases:

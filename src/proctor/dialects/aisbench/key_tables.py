@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature
-from proctor.dialects.aisbench.values import location_of
+from proctor.dialects.aisbench.values import LONGEST_SHOWN, it_is, location_of
 from proctor.errors import Diagnostic, Location, did_you_mean
 
 Reasons = Mapping[str, str]
@@ -165,7 +165,7 @@ def value_problem(
         return
     fits = isinstance(value, _KINDS[kind]) and (kind == "switch" or not isinstance(value, bool))
     if not fits or (least is not None and value < least) or (most is not None and value > most):
-        yield Diagnostic(f"'{key}' is {what}", where, path, f"it is {value!r}"[:LONGEST_SHOWN])
+        yield Diagnostic(f"'{key}' is {what}", where, path, it_is(value))
 
 
 def word_problems(values: Mapping[str, Any], part: str, path: str, where: Location | None) -> Iterator[Diagnostic]:
@@ -175,10 +175,6 @@ def word_problems(values: Mapping[str, Any], part: str, path: str, where: Locati
             hint = did_you_mean(str(values[key]), known) or " or ".join(repr(each) for each in known if each)
             what = f"there is no {key} {values[key]!r}"[:LONGEST_SHOWN]
             yield Diagnostic(what, where, f"{path}.{key}", hint=hint)
-
-
-LONGEST_SHOWN = 120
-"""Characters of a value that a message shows."""
 
 
 @cache

@@ -13,7 +13,6 @@ from ipaddress import ip_address
 from typing import Any
 
 from proctor.dialects.aisbench.key_tables import (
-    LONGEST_SHOWN,
     Keys,
     names_of,
     switched_off,
@@ -24,7 +23,7 @@ from proctor.dialects.aisbench.key_tables import (
 )
 from proctor.dialects.aisbench.signatures import Signature, known_names, project_named, signature
 from proctor.dialects.aisbench.template_keys import ROLES
-from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.dialects.aisbench.values import it_is, location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
 from proctor.slips import slips
 
@@ -69,7 +68,7 @@ def model_key_problems(values: Mapping[str, Any], family: str, generation: Mappi
     yield from _elsewhere(generation, where)
     yield from _role_slips(values.get("meta_template"), where)
     if isinstance(stop := values.get("stop_words"), list | tuple) and not all(isinstance(each, str) for each in stop):
-        yield Diagnostic("'stop_words' is a list of texts", where, "$.stop_words", f"it is {stop!r}"[:LONGEST_SHOWN])
+        yield Diagnostic("'stop_words' is a list of texts", where, "$.stop_words", it_is(stop))
     yield from _named_values(values, where)
     for key, why in switched_off(family).items():
         if key in generation and not _is_off(generation[key]):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
+from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.model_keys import (
     LIMITS,
     model_idle,
@@ -27,11 +28,11 @@ from proctor.effects import Author, author, author_of_file, author_of_rows
 from proctor.errors import (
     Diagnostic,
     Location,
-    ProctorError,
     UnknownArtifactError,
     UsageError,
     ValidationError,
     did_you_mean,
+    problems_of,
 )
 from proctor.formats.meta_template import MetaTemplate
 
@@ -142,12 +143,8 @@ def _layout_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         hint = "dict(round=[dict(role='HUMAN', …), dict(role='BOT', generate=True)])"
         yield Diagnostic("a meta_template needs a 'round'", place, "$.meta_template", why, hint)
     elif template:
-        try:
-            MetaTemplate.from_config(as_data(template))
-        except ProctorError as error:
-            place = location_of(template) or where
-            yield from (replace(each, path=f"$.meta_template{each.path.removeprefix('$')}", location=place)
-                        for each in error.diagnostics)  # fmt: skip
+        made = problems_of(partial(MetaTemplate.from_config, as_data(template)), "$.meta_template")
+        yield from (each.at(location_of(template) or where) for each in made)
         yield from _role_key_problems(template, location_of(template) or where)
         roles = template["round"]
         if isinstance(roles, list | tuple) and not any(
@@ -167,20 +164,15 @@ def _layout_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
             yield Diagnostic(f"there is no post-processor '{kind}'", where, f"$.pred_postprocessor{name}", hint=hint)
 
 
-_ROLE = ("role", "fallback_role", "begin", "end", "prompt", "generate", "api_role")
-
-
 def _role_key_problems(template: Mapping[str, Any], where: Location | None) -> Iterator[Diagnostic]:
     """Yield keys of the roles of a meta template that nothing reads."""
     for part in ("round", "reserved_roles"):
         roles = template.get(part)
         for place, role in enumerate(roles if isinstance(roles, list | tuple) else ()):
-            for key in role if isinstance(role, Mapping) else ():
-                if key not in _ROLE:
-                    path, hint = f"$.meta_template.{part}[{place}].{key}", did_you_mean(str(key), _ROLE)
-                    listed = f"it has {', '.join(_ROLE)}"
-                    what = f"a role of a meta template knows no '{key}'"
-                    yield Diagnostic(what, location_of(role) or where, path, hint=hint or listed)
+            if isinstance(role, Mapping):
+                path = f"$.meta_template.{part}[{place}]"
+                found = Keys.of("role").problems(role, "a role of a meta template", path)
+                yield from (each.at(where) for each in found)
 
 
 def _family(entry: Mapping[str, Any]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,8 +22,8 @@ from proctor.errors import Diagnostic, ScoringError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
-from proctor.scoring.evaluators.judgement_readers import Report
-from proctor.scoring.evaluators.pair_readers import CANDIDATE, OTHER, PAIR_READERS, Judged, PairReader
+from proctor.scoring.evaluators.judged_answers import compared, reported
+from proctor.scoring.evaluators.pair_readers import CANDIDATE, OTHER, PAIR_READERS
 from proctor.scoring.judges.judge_client import JudgePrompt
 
 _SEED = 666
@@ -70,13 +69,13 @@ def lm_judge(
     arguments = {key: value for key, value in (dict_postprocessor or {}).items() if key not in ("type", "judge_type")}
     if name not in PAIR_READERS:
         asked = list(asking.alone(multi_eval))
-        return _alone(
-            cases, [place for place, _ in asked], asking.said([row for _, row in asked]), report_of(dict_postprocessor)
-        )
+        said = asking.said([row for _, row in asked])
+        return reported(report_of(dict_postprocessor), cases, said, [place for place, _ in asked])
     others = _answers_of_others(of_dataset or {}, cases)
     pairs = list(asking.pairs(others, (of_dataset or {}).get("infer_order")))
     said = asking.said([row for _, _, row in pairs])
-    return _verdict(cases, pairs, said, PAIR_READERS[name].with_arguments(arguments))
+    reader = PAIR_READERS[name].with_arguments(arguments)
+    return compared(cases, [(place, first) for place, first, _ in pairs], said, reader)
 
 
 class _Asking:
@@ -165,65 +164,6 @@ class _Asking:
         most = max(self._rounds, len(answer))
         said = [each.get("assistant") for each in answer] + [None] * (most - len(answer))
         return {f"{name}_r{number}": text for number, text in enumerate(said, 1)}
-
-
-def _alone(cases: Cases, places: Sequence[int], said: Sequence[Any], report: Report) -> Verdict:
-    """Return what a family of exams makes of judgements of single answers; of several about one answer the mean."""
-    silent = {place: each for place, each in zip(places, said, strict=True) if isinstance(each, Failure)}
-    kept = [i for i, each in enumerate(said) if not isinstance(each, Failure)]
-    if not kept:
-        raise ScoringError("the judge answered nothing", why=next(iter(silent.values())).message if silent else "")
-    rows: Sequence[Row] = cases.rows or [{}] * len(cases.predictions)
-    of_rows = [places[i] for i in kept]
-    words = [str(said[i]) for i in kept]
-    found = report(words, [rows[i] for i in of_rows], [cases.references[i] for i in of_rows])
-    if not found.scores:
-        raise ScoringError("no judgement can be read", why=next(iter(found.failures.values())).message)
-    failures = {**{of_rows[i]: each for i, each in found.failures.items()}, **silent}
-    columns = {}
-    for column, values in found.instances.items():
-        points = defaultdict[int, list[float]](list)
-        for place, value in zip(of_rows, values, strict=True):
-            if value is not None:
-                points[place].append(value)
-        columns[column] = [_mean(points[i]) for i in range(len(cases.predictions))]
-        failures = {place: each for place, each in failures.items() if not points[place]}
-    texts = defaultdict[int, list[str]](list)
-    for place, text in zip(places, said, strict=True):
-        texts[place].append(str(text))
-    parsed = ["\n".join(texts[i]) for i in range(len(cases.predictions))]
-    return Verdict(found.scores, columns, parsed=parsed, failures=failures, described=True, main=found.main)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
-
-
-def _verdict(cases: Cases, asked: Sequence[tuple[int, str, Row]], said: Sequence[Any], reader: PairReader) -> Verdict:
-    failures: dict[int, Failure] = {}
-    good: list[tuple[Judged, float]] = []
-    of_rows: dict[int, list[float]] = defaultdict(list)
-    words: dict[int, list[str]] = defaultdict(list)
-    for (place, first, _), text in zip(asked, said, strict=True):
-        gold = cases.references[place]
-        judged = Judged(str(text), first, gold if isinstance(gold, Mapping) else cases.rows[place])
-        points = None if isinstance(text, Failure) else reader.points(judged)
-        words[place].append(judged.words)
-        if points is None:
-            message = (
-                text.message if isinstance(text, Failure) else f"the judgement cannot be read: {judged.words[:80]}"
-            )
-            failures[place] = Failure("processor", message, retryable=False)
-            continue
-        good.append((judged, points))
-        of_rows[place].append(points)
-    if not good:
-        raise ScoringError("no judgement can be read", why=next(iter(failures.values())).message)
-    places = range(len(cases.predictions))
-    column = [50 * (1 + sum(of_rows[i]) / len(of_rows[i])) if i in of_rows else None for i in places]
-    failures = {place: each for place, each in failures.items() if place not in of_rows}
-    parsed = ["\n".join(words[i]) for i in places]
-    return Verdict(reader.scores(good), {"preference": column}, parsed=parsed, failures=failures, described=True)
 
 
 def _answers_of_others(of_dataset: Mapping[str, Any], cases: Cases) -> list[Any]:

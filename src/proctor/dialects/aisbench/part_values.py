@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.signatures import Signature, known_names, project_named, signature_of
-from proctor.dialects.aisbench.values import Reference, dotted_name, location_of, short_name
+from proctor.dialects.aisbench.values import Reference, dotted_name, it_is, location_of, short_name
 from proctor.errors import Diagnostic, did_you_mean
 
 _KINDS = ("evaluators", "inferencers", "retrievers", "templates", "models", "postprocessors", "summarizers")
@@ -25,7 +24,7 @@ def dataset_value_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     where = location_of(values)
     for key in ("abbr", "path"):
         if values.get(key) is not None and not isinstance(values[key], str):
-            yield Diagnostic(f"'{key}' of a dataset is a text", where, f"$.{key}", _shown(values[key]))
+            yield Diagnostic(f"'{key}' of a dataset is a text", where, f"$.{key}", it_is(values[key]))
     yield from _type_problems(values.get("type"), values)
     yield from _media_problems(values)
     if (taken := signature_of("datasets", values.get("type"))) is not None:
@@ -48,15 +47,11 @@ def _media_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
             yield Diagnostic(f"there is no {kind}_type '{given}'", location_of(values), f"$.{kind}_type", hint=hint)
 
 
-def _shown(value: Any) -> str:
-    return f"it is {value!r}"[:LONGEST_SHOWN]
-
-
 def _type_problems(kind: Any, values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield a dataset's type that is a list, a number, or a class of upstream's that is no dataset."""
     where = location_of(values)
     if isinstance(kind, list | tuple | Mapping | bool | int | float):
-        yield Diagnostic("the type of a dataset is a class", where, "$.type", _shown(kind), "type=HFDataset")
+        yield Diagnostic("the type of a dataset is a class", where, "$.type", it_is(kind), "type=HFDataset")
         return
     if not isinstance(kind, Reference | str) or signature_of("datasets", kind) is not None:
         return
@@ -76,11 +71,11 @@ def _reader_problems(reader: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if isinstance(columns, list | tuple):
         for place, each in enumerate(columns):
             if not isinstance(each, str) or not each:
-                yield Diagnostic("a column is a name", where, f"$.reader_cfg.input_columns[{place}]", _shown(each))
+                yield Diagnostic("a column is a name", where, f"$.reader_cfg.input_columns[{place}]", it_is(each))
     for key in ("train_split", "test_split"):
         named = reader.get(key)
         if named is not None and (not isinstance(named, str) or not named):
-            yield Diagnostic(f"'{key}' is the name of a split", where, f"$.reader_cfg.{key}", _shown(named))
+            yield Diagnostic(f"'{key}' is the name of a split", where, f"$.reader_cfg.{key}", it_is(named))
 
 
 def _evaluation_problems(evaluation: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -117,7 +112,7 @@ def processor_problems(config: Any, path: str, around: Mapping[str, Any]) -> Ite
     """
     where, hint = location_of(config) or location_of(around), "dict(type=first_option_postprocess, options='ABCD')"
     if not isinstance(config, Mapping):
-        yield Diagnostic("a post-processor is a dictionary", where, path, _shown(config), hint)
+        yield Diagnostic("a post-processor is a dictionary", where, path, it_is(config), hint)
     elif not config.get("type"):
         why = f"it has {', '.join(map(str, config)) or 'nothing'}"
         yield Diagnostic("a post-processor has no type", where, path, why, hint)
@@ -135,10 +130,10 @@ def _argument_problems(config: Mapping[str, Any], taken: Signature, path: str) -
             what = f"{short_name(config['type'])} needs '{key}'"
             yield Diagnostic(what, location_of(config), f"{path}.{key}", "it is None", "fill it in")
         elif key == "options" and not _is_text_or_texts(value):
-            yield Diagnostic("'options' are letters", location_of(config), f"{path}.{key}", _shown(value), "'ABCD'")
+            yield Diagnostic("'options' are letters", location_of(config), f"{path}.{key}", it_is(value), "'ABCD'")
         elif isinstance(default, _PLAIN) and not _alike(value, default):
             what = f"'{key}' of {short_name(config['type'])} is a {type(default).__name__}"
-            yield Diagnostic(what, location_of(config), f"{path}.{key}", _shown(value), f"upstream has {default!r}")
+            yield Diagnostic(what, location_of(config), f"{path}.{key}", it_is(value), f"upstream has {default!r}")
 
 
 def _is_text_or_texts(value: Any) -> bool:

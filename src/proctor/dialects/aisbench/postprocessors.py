@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib import import_module
 from typing import Any
 
+from proctor.dialects.aisbench.datasets.trusted import imported
 from proctor.dialects.aisbench.signatures import known_names
 from proctor.dialects.aisbench.values import Reference, dotted_name, short_name
 from proctor.errors import DataError, Diagnostic, ProctorError, ScoringError, TrustError, did_you_mean
@@ -138,13 +138,5 @@ _SOME_ANSWER = "The answer is A."
 
 
 def _trusted(name: str) -> Callable[..., Any] | None:
-    return _imported(name) if "." in name and settings.trust_code else None
-
-
-def _imported(name: str) -> Callable[..., Any] | None:
-    module, _, attribute = name.rpartition(".")
-    try:
-        found = getattr(import_module(module), attribute, None)
-    except ImportError:
-        return None
+    found = imported(name) if "." in name and settings.trust_code else None
     return found if callable(found) else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN, Keys, word_problems
+from proctor.dialects.aisbench.key_tables import Keys, word_problems
 from proctor.dialects.aisbench.signatures import Signature, known_names, signature_of
-from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.dialects.aisbench.values import LONGEST_SHOWN, it_is, location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 from proctor.slips import slips
@@ -30,7 +30,7 @@ def summarizer_problems(summarizer: Mapping[str, Any], datasets: Collection[str]
     yield from word_problems(summarizer, "summarizer", "$.summarizer", where)
     groups = summarizer.get("summary_groups")
     if groups is not None and not isinstance(groups, list | tuple):
-        yield Diagnostic("summary_groups is a list", where, "$.summarizer.summary_groups", _shown(groups))
+        yield Diagnostic("summary_groups is a list", where, "$.summarizer.summary_groups", it_is(groups))
         groups = ()
     yield from _names_problems(listed, "dataset_abbrs", "$.summarizer.dataset_abbrs", where)
     found = [each for each in groups or () if isinstance(each, Mapping)]
@@ -39,7 +39,7 @@ def summarizer_problems(summarizer: Mapping[str, Any], datasets: Collection[str]
         if isinstance(group, Mapping):
             yield from _group_problems(group, path, datasets)
         else:
-            yield Diagnostic("a group of the summarizer is not a dictionary", where, path, _shown(group))
+            yield Diagnostic("a group of the summarizer is not a dictionary", where, path, it_is(group))
     named = [
         *((each, where, "$.summarizer.dataset_abbrs") for each in _entries(listed)),
         *(
@@ -49,10 +49,6 @@ def summarizer_problems(summarizer: Mapping[str, Any], datasets: Collection[str]
         ),
     ]
     yield from _slips(named, datasets, [str(group.get("name")) for group in found])
-
-
-def _shown(value: Any) -> str:
-    return f"it is {value!r}"[:LONGEST_SHOWN]
 
 
 def _key_problems(summarizer: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -77,13 +73,13 @@ def _names_problems(listed: Any, what: str, path: str, where: Location | None) -
     if listed is None:
         return
     if not isinstance(listed, list | tuple):
-        yield Diagnostic(f"'{what}' is a list of names", where, path, _shown(listed), "['gsm8k', …]")
+        yield Diagnostic(f"'{what}' is a list of names", where, path, it_is(listed), "['gsm8k', …]")
         return
     for place, each in enumerate(listed):
         parts = each if isinstance(each, list | tuple) else [each, ""]
         if len(parts) != _PAIR or not all(isinstance(part, str) for part in parts):
             hint = "'gsm8k', or ['gsm8k', 'accuracy']"
-            yield Diagnostic(f"an entry of '{what}' is no dataset", where, f"{path}[{place}]", _shown(each), hint)
+            yield Diagnostic(f"an entry of '{what}' is no dataset", where, f"{path}[{place}]", it_is(each), hint)
 
 
 def _entries(listed: Any) -> Iterator[tuple[str, str]]:
@@ -101,10 +97,10 @@ def _group_problems(group: Mapping[str, Any], path: str, datasets: Collection[st
         if not group.get(key):
             yield Diagnostic(f"a group of the summarizer has no {key}", where, path, hint=f"{key}=…")
     if group.get("name") and not isinstance(group["name"], str):
-        yield Diagnostic("the name of a group is a text", where, f"{path}.name", _shown(group["name"]))
+        yield Diagnostic("the name of a group is a text", where, f"{path}.name", it_is(group["name"]))
     for key in _SWITCHES:
         if not isinstance(group.get(key, False), bool):
-            yield Diagnostic(f"'{key}' of a group is True or False", where, f"{path}.{key}", _shown(group[key]))
+            yield Diagnostic(f"'{key}' of a group is True or False", where, f"{path}.{key}", it_is(group[key]))
     if group.get("subsets"):
         yield from _names_problems(group["subsets"], "subsets", f"{path}.subsets", where)
     yield from _kind_problems(group, path, where)
@@ -131,12 +127,12 @@ def _weight_problems(group: Mapping[str, Any], subsets: list[tuple[str, str]], p
     if weights is None:
         return
     if not isinstance(weights, Mapping):
-        yield Diagnostic("'weights' is a dictionary by datasets", where, place, _shown(weights), "dict(gsm8k=2, …)")
+        yield Diagnostic("'weights' is a dictionary by datasets", where, place, it_is(weights), "dict(gsm8k=2, …)")
         return
     known = [*(name for name, _ in subsets), *(f"{name}@{metric}" for name, metric in subsets)]
     for name, value in weights.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            yield Diagnostic(f"the weight of '{name}' is a number, 0 or more", where, f"{place}.{name}", _shown(value))
+            yield Diagnostic(f"the weight of '{name}' is a number, 0 or more", where, f"{place}.{name}", it_is(value))
         elif value and subsets and name not in known:
             hint = did_you_mean(str(name), known) or f"they are {', '.join(known[: len(subsets)])}"
             what = f"there is a weight for '{name}', which is none of the group's datasets"

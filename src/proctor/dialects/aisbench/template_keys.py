@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
-from proctor.dialects.aisbench.values import location_of, short_name, texts_in
+from proctor.dialects.aisbench.key_tables import Keys
+from proctor.dialects.aisbench.values import it_is, location_of, short_name, texts_in
 from proctor.errors import Diagnostic, Location, did_you_mean
 from proctor.slips import slips
 
 _SECTIONS = ("begin", "round", "end")
-_TURN = ("role", "fallback_role", "prompt", "prompt_mm", "begin", "end", "generate", "api_role")
 _WORDS = ("prompt", "prompt_mm")
 ROLES = ("HUMAN", "BOT", "SYSTEM", "TOOL")
 """The roles of upstream's own meta templates; others belong to a model's meta template, or have a fallback_role."""
@@ -33,11 +32,11 @@ def template_problems(config: Mapping[str, Any], path: str, columns: Sequence[st
         return
     own, where, place = config["template"], location_of(config), f"{path}.template"
     if not isinstance(own, str | Mapping):
-        yield Diagnostic("a template is a text or a dictionary", where, place, f"it is {own!r}"[:LONGEST_SHOWN])
+        yield Diagnostic("a template is a text or a dictionary", where, place, it_is(own))
         return
     for key in ("ice_token", "sep_token"):
         if config.get(key) is not None and not isinstance(config[key], str):
-            why = f"it is {config[key]!r}"[:LONGEST_SHOWN]
+            why = it_is(config[key])
             yield Diagnostic(f"'{key}' is a text", where, f"{path}.{key}", why, "'</E>'")
     token = config.get("ice_token")
     parts = {place: own} if isinstance(own, str) or _is_dialogue(own) else {f"{place}.{k}": v for k, v in own.items()}
@@ -67,30 +66,20 @@ def _dialogue_problems(
 ) -> Iterator[Diagnostic]:
     if dialogue.get("round", True) in ([], ()) and not dialogue.get("begin") and not dialogue.get("end"):
         yield Diagnostic("the dialogue has no turns", where, f"{path}.round", hint="[dict(role='HUMAN', prompt='…')]")
-    for section, content in dialogue.items():
-        if section not in _SECTIONS:
-            hint = did_you_mean(str(section), _SECTIONS) or f"it has {', '.join(_SECTIONS)}"
-            yield Diagnostic(f"a dialogue knows no '{section}'", where, f"{path}.{section}", hint=hint)
-            continue
+    yield from (each.at(where) for each in Keys.of("dialogue").problems(dialogue, "a dialogue", path))
+    for section, content in ((each, dialogue[each]) for each in _SECTIONS if each in dialogue):
         for number, turn in enumerate(content if isinstance(content, list) else [content]):
             at = f"{path}.{section}[{number}]"
             if isinstance(turn, Mapping):
                 yield from _turn_problems(turn, at, location_of(turn) or where)
             elif section == "round" and isinstance(turn, str) and turn != token:
-                yield Diagnostic(
-                    "a turn of a round is a text",
-                    where,
-                    at,
-                    f"it is {turn!r}"[:LONGEST_SHOWN],
-                    "dict(role='HUMAN', prompt=…)",
-                )
+                hint = "dict(role='HUMAN', prompt=…)"
+                yield Diagnostic("a turn of a round is a text", where, at, it_is(turn), hint)
 
 
 def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -> Iterator[Diagnostic]:
-    unknown = [key for key in turn if key not in _TURN]
-    for key in unknown:
-        hint = did_you_mean(str(key), _TURN) or f"it has {', '.join(_TURN)}"
-        yield Diagnostic(f"a turn knows no '{key}'", where, f"{path}.{key}", hint=hint)
+    unknown = [each.at(where) for each in Keys.of("turn").problems(turn, "a turn", path)]
+    yield from unknown
     if not unknown and not any(key in turn for key in _WORDS):
         yield Diagnostic(
             f"a turn has no prompt, so that it says nothing: {_keys(turn)}", where, path, hint="prompt='…'"
@@ -102,22 +91,19 @@ def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -
         if not isinstance(role, str) or not role:
             what = f"'{key}' of a turn is the name of a role"
             if key in turn and role is not None:
-                yield Diagnostic(what, where, f"{path}.{key}", f"it is {repr(role)[:LONGEST_SHOWN]}")
+                yield Diagnostic(what, where, f"{path}.{key}", it_is(role))
         elif role not in (*ROLES, "system") and (hint := _meant(role, falls_back="fallback_role" in turn)):
             yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
 
 
 def _media_problems(shapes: Mapping[str, Any], path: str, where: Location | None) -> Iterator[Diagnostic]:
     """Yield kinds of content that there are not, and those whose words or address a template does not say."""
-    for kind, shape in shapes.items():
-        if kind not in _MEDIA:
-            hint = did_you_mean(str(kind), _MEDIA) or f"it has {', '.join(_MEDIA)}"
-            yield Diagnostic(f"prompt_mm knows no '{kind}'", where, f"{path}.{kind}", hint=hint)
-            continue
+    yield from (each.at(where) for each in Keys.of("prompt_mm").problems(shapes, "prompt_mm", path))
+    for kind, shape in ((each, shapes[each]) for each in _MEDIA if each in shapes):
         said = shape.get(_MEDIA[kind]) if isinstance(shape, Mapping) else None
         if not isinstance(said.get("url") if isinstance(said, Mapping) else said, str):
             hint = "text='{question}'" if kind == "text" else f"{_MEDIA[kind]}=dict(url='{{{kind}}}')"
-            why = f"it is {shape!r}"[:LONGEST_SHOWN]
+            why = it_is(shape)
             yield Diagnostic(f"the template of '{kind}' needs '{_MEDIA[kind]}'", where, f"{path}.{kind}", why, hint)
 
 

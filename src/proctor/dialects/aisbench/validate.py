@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from proctor.dialects.aisbench.postprocessors import postprocessor_problems, pro
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.dialects.aisbench.role_checks import role_problems
 from proctor.dialects.aisbench.values import dotted_name, location_of
-from proctor.errors import DatasetNotFoundError, Diagnostic, ProctorError
+from proctor.errors import DatasetNotFoundError, Diagnostic, ProctorError, problems_of
 from proctor.foreign_text import read_head
 
 _SIGNS = (b"_datasets", b"datasets =", b"models =", b"read_base", b"reader_cfg", b"infer_cfg")
@@ -119,8 +120,5 @@ def _dataset_problems(dataset: Mapping[str, Any], repeats: Iterable[int]) -> Ite
         yield from error.diagnostics
         return
     for times in sorted(repeats):
-        try:
-            config.sampled(times)
-        except ProctorError as error:
-            yield from error.diagnostics
+        yield from problems_of(partial(config.sampled, times))
     yield from scoring_problems(config)

@@ -53,7 +53,7 @@ def known_name(kind: Any) -> str:
 
     What a config brings itself is not upstream's class of the same name.
     """
-    name = dotted_name(kind)
+    name = dotted_name(kind).lstrip(".")
     return short_name(kind) if "." not in name or name.partition(".")[0] in _KNOWN else name
 
 
@@ -106,3 +106,12 @@ def model_abbr_of(values: Mapping[str, Any]) -> str:
 def shown(value: object) -> str:
     """Return the beginning of a value, for a message."""
     return "'...', which stands for something to fill in" if value is ... else repr(value)[:80]
+
+
+LONGEST_SHOWN = 120
+"""Characters of a value that a message shows."""
+
+
+def it_is(value: object) -> str:
+    """Return what a value is, for a message: ``it is 5``."""
+    return f"it is {value!r}"[:LONGEST_SHOWN]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from proctor.dialects.aisbench.components import build_retriever, build_template
-from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.template_keys import template_problems
-from proctor.dialects.aisbench.values import location_of, short_name
-from proctor.errors import Diagnostic, ProctorError
+from proctor.dialects.aisbench.values import it_is, location_of, short_name
+from proctor.errors import Diagnostic, problems_of
 
 
 def columns_of_reader(reader: Any) -> list[str]:
@@ -37,7 +36,7 @@ def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Itera
                 what = "a template is empty, so that nothing is asked"
                 found.append(Diagnostic(what, location_of(part), path, hint="'{question}'"))
             if not found:
-                found = list(_failing(partial(build_template, part, f"$.infer_cfg.{name}")))
+                found = list(problems_of(partial(build_template, part, f"$.infer_cfg.{name}")))
             count += len(found)
             yield from found
     retriever = inference.get("retriever")
@@ -48,16 +47,16 @@ def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Itera
     if not isinstance(retriever, Mapping):
         return
     name = short_name(retriever.get("type", ""))
-    found = list(_failing(lambda: build_retriever(retriever)))
+    found = list(problems_of(lambda: build_retriever(retriever)))
     ids = retriever.get("fix_id_list")
     if not found and isinstance(ids, list | tuple) and not all(isinstance(each, int) and each >= 0 for each in ids):
-        path, why = "$.infer_cfg.retriever.fix_id_list", f"it is {repr(ids)[:LONGEST_SHOWN]}"
+        path, why = "$.infer_cfg.retriever.fix_id_list", it_is(ids)
         found = [Diagnostic("fix_id_list has positions from 0 on", location_of(retriever), path, why)]
     yield from found
     parts = (inference.get(key) for key in ("ice_template", "prompt_template", "inferencer"))
     is_shaped = all(part is None or isinstance(part, Mapping) for part in parts)
     if not found and not count and name != "ZeroRetriever" and is_shaped:
-        yield from _failing(lambda: _fitting(inference))
+        yield from problems_of(lambda: _fitting(inference))
 
 
 def _converses(inference: Mapping[str, Any]) -> bool:
@@ -70,10 +69,3 @@ def _fitting(inference: Mapping[str, Any]) -> None:
     from proctor.dialects.aisbench.prompts import PromptBuilder  # it is made of what is checked here
 
     PromptBuilder(inference, {"input_columns": []})
-
-
-def _failing(make: Callable[[], object]) -> Iterator[Diagnostic]:
-    try:
-        make()
-    except ProctorError as error:
-        yield from error.diagnostics

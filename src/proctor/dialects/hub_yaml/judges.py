@@ -14,7 +14,7 @@ from proctor.dialects.hub_yaml.templates import filled, pieces_of, text_of
 from proctor.effects import Author, author
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import Origin, engine_names, make_engine
-from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError
+from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError, problems_of
 from proctor.ir import Failure
 from proctor.regexes import bounded
 from proctor.scoring.answer_checks import SHARES, Verdict
@@ -137,10 +137,7 @@ class Grader:
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what keeps the judges from being asked."""
-        try:
-            self.engines()
-        except ProctorError as error:
-            yield from error.diagnostics
+        yield from problems_of(self.engines)
 
     def judge(self, answers: Sequence[Answered], reduce: Reduce) -> list[Verdict | Failure]:
         """Return the verdict on each answer; a failure where a judge gives no grade."""

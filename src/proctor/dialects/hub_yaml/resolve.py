@@ -32,7 +32,7 @@ _PARTS = (2, 3)
 
 
 def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
-    """Return the exams that a name means, ``None`` where it is no name of this dialect.
+    """Return the exams that a name means, ``None`` where it is not a name of this dialect.
 
     Raises:
         ProctorError: It is one, and cannot be built.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
-from proctor.dialects.lm_eval.package.registry import filter_registry
+from proctor.dialects.lm_eval.package.registry import registered
 from proctor.errors import Diagnostic, ProctorError
 from proctor.scoring.filters import of_class
 from proctor.scoring.processor_functions import find_text_function
@@ -31,8 +30,8 @@ def make_filter(step: Mapping[str, Any]) -> TextFunction:
     name, arguments = step["function"], {key: value for key, value in step.items() if key != "function"}
     if not isinstance(name, str):
         return _of_class(value_of(name, "filter_list"), arguments)
-    if text_function_table().find(name, LM_EVAL) is None and (registered := _registered(name)) is not None:
-        return _of_class(registered, arguments)
+    if text_function_table().find(name, LM_EVAL) is None and (kind := registered("filter_registry", name)) is not None:
+        return _of_class(kind, arguments)
     if name == "custom" and "filter_fn" in arguments:
         function = value_of(arguments["filter_fn"], "filter_fn")
         arguments["filter_fn"] = guarded(function, "filter_fn") if callable(function) else function
@@ -71,14 +70,6 @@ def _step_problems(step: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from error.diagnostics
     else:
         yield from filter_problems(step)
-
-
-def _registered(name: str) -> Any:
-    """Return the filter class that code of the task has registered: with lm-eval itself, or with what stands for it."""
-    if name in filter_registry.own:
-        return filter_registry.own[name]
-    registry = getattr(sys.modules.get("lm_eval.api.registry"), "filter_registry", None)
-    return registry.get(name) if registry is not None and name in registry else None
 
 
 def _of_class(kind: Any, arguments: Mapping[str, Any]) -> TextFunction:

@@ -14,6 +14,7 @@ from proctor.dialects.lm_eval.metrics import (
     DEFAULT_METRICS,
     CoreMetric,
     core_metric,
+    direction_of,
     find_aggregation,
     find_metric,
     is_core_metric,
@@ -109,9 +110,7 @@ def _compiled(config: TaskConfig, number: int, entry: dict[str, Any]) -> Metric 
         aggregate = find_aggregation(entry.get("aggregation"), name)
     except ProctorError as error:
         raise error.located(_place(config, path), f"$.{path}") from None
-    known = metric_table().find(name, LM_EVAL, {LM_EVAL})
-    default = None if known is None else known.higher_is_better
-    return Metric(name, function, arguments, aggregate, entry.get("higher_is_better", default))
+    return Metric(name, function, arguments, aggregate, entry.get("higher_is_better", direction_of(name)))
 
 
 def _named(config: TaskConfig, entry: Mapping[str, Any]) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:

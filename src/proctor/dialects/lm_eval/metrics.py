@@ -35,12 +35,27 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
     """
     if spec is None:
         known = metric_table().of(LM_EVAL).get(metric)
-        return mean if known is None else AGGREGATIONS[known.aggregation]
+        return _registered("metric_agg_registry", metric) or mean if known is None else AGGREGATIONS[known.aggregation]
     if isinstance(spec, FunctionReference):
         return guarded(value_of(spec, "aggregation"), f"aggregation ('{spec.name}')", spec.location)
     if callable(spec):
         return spec  # type: ignore[no-any-return]
+    if spec not in AGGREGATIONS and (found := _registered("aggregation_registry", spec)) is not None:
+        return guarded(found, f"the aggregation '{spec}'")
     return aggregations.find_aggregation(spec)
+
+
+def _registered(kind: str, name: Any) -> Any:
+    """Return what code of a task or a program has registered."""
+    from proctor.dialects.lm_eval.package.registry import registered  # which knows the metrics of this module
+
+    return registered(kind, name)
+
+
+def direction_of(name: str) -> bool | None:
+    """Return whether more of a metric is better; ``None`` where neither a table nor who registered it says so."""
+    known = metric_table().find(name, LM_EVAL, {LM_EVAL})
+    return _registered("higher_is_better_registry", name) if known is None else known.higher_is_better
 
 
 def find_metric(entry: dict[str, Any]) -> tuple[str, Callable[..., Any], dict[str, Any]]:
@@ -59,6 +74,8 @@ def find_metric(entry: dict[str, Any]) -> tuple[str, Callable[..., Any], dict[st
         return name, guarded(function, f"the metric '{name}'"), arguments
     table = EVALUATE_METRICS if entry.get("hf_evaluate") is True else {**EVALUATE_METRICS, **TEXT_METRICS}
     name = str(spec).removeprefix(f"{LM_EVAL}:")
+    if name not in table and (found := _registered("metric_registry", name)) is not None:
+        return name, guarded(found, f"the metric '{name}'"), arguments
     if name not in table:
         raise _no_metric(str(spec), downloads=entry.get("hf_evaluate") is True)
     return name, table[name], arguments
@@ -79,7 +96,7 @@ def metric_problems(entry: Mapping[str, Any]) -> Iterator[Diagnostic]:
             yield from check_metric(core_metric(entry).metric)
         elif (known := metric_table().find(named(name)[0], LM_EVAL)) is not None:
             yield from known.check()
-        else:
+        elif _registered("metric_registry", name) is None:
             raise _no_metric(name)
     except ProctorError as error:
         yield from error.diagnostics

@@ -215,7 +215,7 @@ def generation_of(decoding: Decoding) -> dict[str, Any]:
 def samples_of_grade(
     grade: Grade, answers: Iterable[Answered], text_of: TextOf | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the samples of an exam that is no task of lm-eval's: its scores stand in its grade."""
+    """Yield the samples of an exam that is not a task of lm-eval's: its scores stand in its grade."""
     shown = text_of or _payload
     scales = _scales(grade)
     for place, each in enumerate(answers):

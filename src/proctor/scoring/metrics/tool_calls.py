@@ -121,7 +121,7 @@ def _validates(schema: Any, value: Any) -> bool:
     except ValidationError:
         return False
     except SchemaError as error:
-        raise ScoringError("the parameters of a tool are no JSON Schema", why=error.message) from error
+        raise ScoringError("the parameters of a tool are not a JSON Schema", why=error.message) from error
     return True
 
 

@@ -60,7 +60,9 @@ document.addEventListener("click", (event) => {
   if (opener) document.getElementById(opener.dataset.dialog)?.showModal();
   const copier = event.target.closest?.("[data-copy]");
   if (copier) {
-    navigator.clipboard?.writeText(document.getElementById(copier.dataset.copy).textContent).then(() => {
+    const source = document.getElementById(copier.dataset.copy);
+    const texts = source.matches("pre, dd > *") ? [source] : [...source.querySelectorAll("pre")];
+    navigator.clipboard?.writeText(texts.map((each) => each.textContent).join("\n\n")).then(() => {
       copier.textContent = "Copied";
     });
   }

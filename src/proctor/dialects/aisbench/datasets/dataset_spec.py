@@ -27,6 +27,7 @@ from proctor.dialects.aisbench.datasets.row_functions import (
     SINGLE_ROW_FUNCTIONS,
     circular,
 )
+from proctor.dialects.aisbench.datasets.split_rows import ALL, drawn, joined, split_of, usable
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError, Location, ProctorError
@@ -34,8 +35,6 @@ from proctor.ir import Failure
 from proctor.safe_python import compile_expression
 
 _MODULES = ("re", "json", "math")  # what the specs that come along need; none of them touches files or the network
-_ALL = "*"
-"""Stands for every split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ class DatasetSpec:
         taken = {name: _filled(old, arguments, None) for name, old in self.takes.items()} or {
             name: name for name in splits
         }
-        return {name: partial(self._loaded, _split_of(splits, old), name, arguments) for name, old in taken.items()}
+        return {name: partial(self._loaded, split_of(splits, old), name, arguments) for name, old in taken.items()}
 
     def load_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments with which ``datasets.load_dataset`` is called."""
@@ -208,11 +207,11 @@ class DatasetSpec:
 
     def _whole(self, raw: Iterable[AnyRow], split: str, arguments: Mapping[str, Any]) -> list[Row]:
         """Return rows that are made of all rows of the files together."""
-        made = list(_usable(self._made(raw, split, arguments)))
+        made = list(usable(self._made(raw, split, arguments)))
         if self.sample:
-            made = _drawn(made, self.sample, split, arguments)
+            made = drawn(made, self.sample, split, arguments)
         name, of_split = self.repeat_whole
-        if name and of_split in (split, _ALL):
+        if name and of_split in (split, ALL):
             made *= int(arguments.get(name, 1))
         if self.function:
             made = self._function_rows(made, split, arguments)
@@ -327,18 +326,6 @@ def _compiled(columns: Mapping[str, str]) -> list[tuple[str, _Expression]]:
     return [(name, compile_expression(text, _MODULES)) for name, text in columns.items()]
 
 
-def _usable(rows: Iterable[AnyRow]) -> Iterator[Row]:
-    """Yield rows that have to be seen together.
-
-    Raises:
-        DataError: One of them cannot be used.
-    """
-    for row in rows:
-        if isinstance(row, Failure):
-            raise DataError(row.message, why="the dataset type makes its rows of all rows together")
-        yield row
-
-
 def _filled(template: str, arguments: Mapping[str, Any], place: Location | None) -> str:
     values = {name: local_path(value) if isinstance(value, str) else value for name, value in arguments.items()}
     try:
@@ -349,51 +336,6 @@ def _filled(template: str, arguments: Mapping[str, Any], place: Location | None)
             location=place,
             why=f"its files are {template}; the config gives {', '.join(arguments) or 'no arguments'}",
         ) from None
-
-
-def joined(read: Sequence[Sequence[AnyRow]], names: Sequence[str]) -> list[AnyRow]:
-    """Return rows whose columns come from several files, line by line; lines of text are ``line0``, ``line1`` ….
-
-    Raises:
-        DataError: The files differ in length.
-    """
-    if len(read) == 1:
-        return list(read[0])
-    if len({len(rows) for rows in read}) != 1:
-        lengths = ", ".join(f"{name} has {len(rows)}" for name, rows in zip(names, read, strict=True))
-        raise DataError("files that belong together differ in their number of lines", why=lengths)
-    return [_beside(parts) for parts in zip(*read, strict=True)]
-
-
-def _beside(parts: Sequence[AnyRow]) -> AnyRow:
-    made: dict[str, Any] = {}
-    for file, row in enumerate(parts):
-        if isinstance(row, Failure):
-            return row
-        made |= {f"line{file}" if key == "line" else key: value for key, value in row.items()}
-    return made
-
-
-def _drawn(rows: list[Row], sample: Sequence[Any], split: str, arguments: Mapping[str, Any]) -> list[Row]:
-    """Return rows drawn as upstream draws them; all, where nothing asks for it."""
-    asked, of_split, size, seed = sample
-    if not arguments.get(asked) or of_split not in (split, _ALL):
-        return rows
-    count = compile_expression(size)({"count": len(rows), "args": arguments})
-    if count is None:
-        return rows
-    if count > len(rows):
-        raise DataError(f"{asked} draws {count} rows", why=f"the dataset has {len(rows)}")
-    return random.Random(seed).sample(rows, count)
-
-
-def _split_of(splits: Splits, name: str) -> Callable[[], Sequence[Row]]:
-    def read() -> Sequence[Row]:
-        if name not in splits:
-            raise DataError(f"the dataset has no split '{name}'", why=f"it has {', '.join(map(repr, splits))}")
-        return splits[name]()
-
-    return read
 
 
 def shuffled_positions(count: int, size: int) -> list[int]:

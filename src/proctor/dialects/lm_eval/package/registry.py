@@ -6,6 +6,7 @@ behind ``aggregation``; a model by ``simple_evaluate``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
@@ -250,6 +251,20 @@ def get_model(model_name: str) -> Any:
             hint="models of Proctor are named, and made by what asks them: simple_evaluate(model='hf', …)",
         )
     return model_registry[model_name]
+
+
+def registered(kind: str, name: Any) -> Any:
+    """Return what code has registered under a name, here or with an installed lm-eval; ``None`` where nobody has.
+
+    Args:
+        kind: Which registry: ``metric_registry``, ``filter_registry`` …
+        name: The name.
+    """
+    registry: Registry = globals()[kind]
+    if name in registry.own:
+        return registry[name]
+    theirs = getattr(sys.modules.get("lm_eval.api.registry"), kind, None)
+    return theirs.get(name) if theirs is not None and theirs is not registry and name in theirs else None
 
 
 def freeze_all() -> None:

@@ -80,8 +80,13 @@ def _laid_out(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         f"{'-' * (width - 1)}:" if is_number and header else "-" * width
         for header, width, is_number in zip(headers, widths, numeric, strict=True)
     ]
-    titles = "|".join(header.ljust(width) for header, width in zip(headers, widths, strict=True))
+    titles = "|".join(_centered(header, width) for header, width in zip(headers, widths, strict=True))
     return "\n".join([f"|{titles}|", f"|{'|'.join(marks)}|", *(_line(row, widths) for row in rows)]) + "\n"
+
+
+def _centered(header: str, width: int) -> str:
+    left = (width - len(header)) // 2
+    return " " * left + header.ljust(width - left)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -216,17 +216,27 @@ class Task(ABC):
         if hasattr(self, "sampler"):
             self.sampler.set_rnd(seed)
 
-    def doc_iterator(self, limit: int | None = None, samples: Sequence[int] | None = None) -> Iterator[tuple[int, Any]]:
-        """Yield documents with their numbers: the first ``limit``, or those of ``samples``, counted anew."""
+    def doc_iterator(
+        self,
+        limit: int | None = None,
+        samples: Sequence[int] | None = None,
+        *,
+        rank: int = 0,
+        world_size: int = 1,
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield documents with their numbers: the first ``limit``, or those of ``samples``, counted anew.
+
+        Of ``world_size`` processes the one of a ``rank`` has every ``world_size``-th of them.
+        """
         docs = enumerate(self.eval_docs)
         if samples:
             wanted = set(samples)
-            yield from enumerate(doc for place, doc in docs if place in wanted)
-            return
+            docs = enumerate(doc for place, doc in docs if place in wanted)
         for place, doc in docs:
-            if limit and place >= limit:
+            if limit and not samples and place >= limit:
                 return
-            yield place, doc
+            if place % world_size == rank:
+                yield place, doc
 
     def build_all_requests(
         self,
@@ -237,14 +247,23 @@ class Task(ABC):
         apply_chat_template: bool = False,
         fewshot_as_multiturn: bool = False,
         chat_template: Callable[..., Any] | None = None,
+        rank: int = 0,
+        world_size: int = 1,
+        cache_requests: bool = False,
+        rewrite_requests_cache: bool = False,
+        tokenizer_name: str = "",
     ) -> None:
-        """Build the requests about all documents.
+        """Build the requests about all documents, or about those of one process of several.
+
+        Requests are not kept, because they are built faster than they are read back: ``cache_requests``,
+        ``rewrite_requests_cache`` and ``tokenizer_name``, which names a file of them, decide nothing.
 
         Raises:
             DataError: There is no document.
         """
+        del cache_requests, rewrite_requests_cache, tokenizer_name
         built: list[Instance] = []
-        for number, doc in self.doc_iterator(limit, samples):
+        for number, doc in self.doc_iterator(limit, samples, rank=rank, world_size=world_size):
             context = self.fewshot_context(
                 doc,
                 num_fewshot=self._config.num_fewshot or 0,
