@@ -245,3 +245,13 @@ def test_a_group_without_a_score_is_said(said):
     told, code = said("run", text=f"{CONFIG}\ndatasets.append(dict(datasets[0], abbr='more'))\n{groups}")
     assert code == 0
     assert "note: the group 'all' has no score of 'scripted': missing metrics: [['sums', 'rouge1']]" in told
+
+
+def test_rows_with_gaps_are_asked_as_upstream_asks_them_and_said(said, caplog, tmp_path):
+    rows = [{"question": "1+1=?", "answer": "2"}, {"question": "2+2=?"}, {"answer": "2"}, {"answer": None}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    told, code = said("run")
+    told += caplog.text
+    assert code == 0
+    assert "sums: row 2 and perhaps others have no 'question', which the prompt shows" in told
+    assert "2 of 4 rows have no right answer, and count as wrong" in told
