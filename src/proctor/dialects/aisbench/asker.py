@@ -194,7 +194,8 @@ class RowAsker:
         self._abbr = config.abbr
         shown = _shown_columns(config)
         is_own = short_name(config.values.get("type")) in ("CustomDataset", "CircularCustomDataset")
-        self._shown, self._watched = (shown, ()) if is_own else ((), shown)
+        self._shown: Sequence[str] = shown if is_own else ()
+        self._watched: Sequence[str] = () if is_own else shown
         self._ask = {
             GENERATE: self._generate,
             PPL: self._ppl,
