@@ -255,3 +255,24 @@ def test_rows_with_gaps_are_asked_as_upstream_asks_them_and_said(said, caplog, t
     assert code == 0
     assert "sums: row 2 and perhaps others have no 'question', which the prompt shows" in told
     assert "2 of 4 rows have no right answer, and count as wrong" in told
+
+
+@pytest.mark.parametrize(
+    "evaluator, words",
+    [
+        (JUDGE.replace("judge_cfg=dict(", "judge_cfg=['x'], dict_prostproc=dict("), "dict_prostproc"),
+        (
+            'dict(type="GenericLLMEvaluator", prompt_template="{prediction}")',
+            "'prompt_template' of GenericLLMEvaluator",
+        ),
+        ('dict(type="GenericLLMEvaluator", prompt_template={}, judge_cfg=["x"])', "'judge_cfg' of GenericLLMEvaluator"),
+        ('dict(type="ATLASLLMEvaluator", prompt_template={}, judge_cfg=dict(judgers=[5]))', "a judge is a dictionary"),
+        (f'dict(type="CascadeEvaluator", llm_evaluator={JUDGE})', "the evaluator has no rule"),
+        ('dict(type="CascadeEvaluator", rule_evaluator=5, llm_evaluator={})', "'rule_evaluator' of CascadeEvaluator"),
+    ],
+    ids=range(6),
+)
+def test_parts_of_evaluators_by_a_judge_are_dictionaries(said, evaluator, words):
+    told, code = said("validate", "dict(type=AccEvaluator)", evaluator)
+    assert code == 2
+    assert words in told

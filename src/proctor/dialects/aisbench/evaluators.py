@@ -312,8 +312,11 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _judge_problems(entry: MetricEntry, config: Mapping[str, Any], *, named: bool = False) -> Iterator[Diagnostic]:
-    from proctor.dialects.aisbench.judges import judge_problems  # it names evaluators itself
+    from proctor.dialects.aisbench.judges import judge_problems, shape_problems  # it names evaluators itself
 
+    if wrong := list(shape_problems(entry.name, config)):
+        yield from wrong
+        return
     if (rule := config.get("rule_evaluator")) and entry.name == "CascadeEvaluator":
         yield from _named_problems(rule) if named else check_evaluator(rule)
     yield from judge_problems(entry.name, config, named=named)

@@ -30,7 +30,7 @@ from proctor.dialects.aisbench.evaluators import (
 )
 from proctor.dialects.aisbench.inferencers import CHAT, PPL, TEXT_PPL
 from proctor.dialects.aisbench.judge_inference import ANSWER, judge_of
-from proctor.dialects.aisbench.judges import judge_templates
+from proctor.dialects.aisbench.judges import BY_JUDGES, judge_templates
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.readings import TURN, Reader
 from proctor.dialects.aisbench.template_keys import template_problems
@@ -165,8 +165,6 @@ _JUDGED = ("prediction", "prediction2", "obj_gold", "reference")
 """What judges see beside the columns of the row."""
 _OWN_REFERENCES = (CHAT, TEXT_PPL)
 """What needs no output column: conversations bring what would have been said, and losses are compared with nothing."""
-_ASKING = ("LMEvaluator", "GenericLLMEvaluator", "CascadeEvaluator", "ATLASLLMEvaluator")
-"""Evaluators by a judge, whose prompts need not show a right answer."""
 _NO_REFERENCES = "the evaluator compares answers with right ones, and reader_cfg names no output_column"
 
 
@@ -362,7 +360,7 @@ class EvaluatorScorer:
         project = project_of_config(self.evaluation)
         given = list(columns.predictions)
         references: Sequence[Any] = list(columns.references)
-        if not self.compares and is_known(self._evaluator) and short_name(self._evaluator["type"]) not in _ASKING:
+        if not self.compares and is_known(self._evaluator) and short_name(self._evaluator["type"]) not in BY_JUDGES:
             references = _NoReferences(len(references))
         more = {self.column: given} if self.column else {}
         cases = Cases(given, references, rows, columns.prompts, more, project)

@@ -172,7 +172,9 @@ def read_meta(
         raise DataError("the file is not valid JSON", location=where, why=error.msg) from None
     if not isinstance(found, dict):
         raise DataError("the file is not a JSON object", location=Location(str(file)))
-    parts: dict[str, Any] = {part: found, "output_config": found.get("output_config")} if part == "meta.json" else {part: found}
+    parts: dict[str, Any] = (
+        {part: found, "output_config": found.get("output_config")} if part == "meta.json" else {part: found}
+    )
     if isinstance(inner := parts.get("output_config"), dict):
         parts["params of output_config"] = inner.get("params")
     named = ((name, each) for name, each in parts.items() if isinstance(each, dict))
