@@ -26,8 +26,9 @@ from conformance.explained import sentence
 
 from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.postprocessors import postprocessor
+from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.reader import datasets_of, read_config
-from proctor.dialects.aisbench.summary import mode_of, prompt_version, summarize_models
+from proctor.dialects.aisbench.summary import summarize_models
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import ProctorError
 

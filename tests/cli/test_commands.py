@@ -74,3 +74,20 @@ def test_an_option_alone_is_one_of_run(invoke):
     code, _, err = invoke("--tasks")
     assert code == 2
     assert "'--tasks' requires an argument" in err
+
+
+@pytest.mark.parametrize(
+    "options, noted",
+    [
+        (("--docs", "1", "--docs", "2"), ["--docs"]),
+        (("-n", "1", "--docs", "2", "--skip", "0", "--skip", "0"), ["--docs", "--skip"]),
+        (("--json", "--json"), []),
+        (("--include-path", ".", "--include-path", ".."), []),
+        (("--demos-as-turns", "--apply-chat-template", "--no-demos-as-turns"), ["--demos-as-turns"]),
+    ],
+    ids=str,
+)
+def test_an_option_that_replaces_an_earlier_one_is_said(invoke, options, noted):
+    _, _, err = invoke("show", "samples.sentiment", *options)
+    said = [line.split()[1] for line in err.splitlines() if "more than once; the last one counts" in line]
+    assert sorted(said) == noted

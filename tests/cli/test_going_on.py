@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from proctor.dialects.resolve import resolve_tasks
 from proctor.ir import Response
+from proctor.recipes.options import ExamOptions
+from proctor.runs.stored_run import load_run, state_notes
 
 
 @pytest.fixture(autouse=True)
@@ -226,3 +229,43 @@ def test_completion_is_quick_enough_to_wait_for(monkeypatch, capsys):
     began = time.process_time()
     completed(monkeypatch, capsys, "run", "--model", "smol")
     assert in_time(time.process_time() - began, 2)
+
+
+def files_of_every_dialect():
+    Path("rows.csv").write_text("question,answer\n2+2,4\n")
+    Path("rows.tsv").write_text("question\tanswer\n2+2\t4\n")
+    Path("rows.jsonl").write_text('{"q": "2+2", "a": "4"}\n')
+    Path("sums.yaml").write_text(
+        "task: sums\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"
+        "output_type: generate_until\ndoc_to_text: '{{q}}'\ndoc_to_target: '{{a}}'\nmetric_list: [{metric: exact_match}]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "task",
+    ["samples.arithmetic", "card=samples.cards.arithmetic,num_demos=0", "sums.yaml", "rows.csv", "rows.tsv"],
+    ids=["named recipe", "recipe", "YAML task", "config", "table"],
+)
+def test_how_the_engine_works_and_where_exams_are_looked_for_is_not_part_of_an_exam(task):
+    files_of_every_dialect()
+    specifications = [
+        [exam.specification() for exam in resolve_tasks([task], ExamOptions(**given))]
+        for given in (
+            {},
+            {"model_arguments": {"model": "m", "max_concurrency": 2}, "include_paths": (str(Path.cwd()),)},
+        )
+    ]
+    assert specifications[0] == specifications[1]
+
+
+def test_a_folder_with_a_blank_is_quoted_where_a_stopped_run_says_how_to_go_on(tmp_path):
+    folder = tmp_path / "my [1] run"
+    folder.mkdir()
+    (folder / "run.yaml").write_text("model: dummy\ntasks: [samples.science]\n")
+    (note,) = state_notes(load_run(folder))
+    assert f"proctor run '{folder}' goes on with it" in note
+
+
+def test_fish_takes_lists_and_sentences_with_commas_whole(invoke):
+    _, out, _ = invoke("completion", "fish")
+    assert 'string split --max 1 ","' in out

@@ -63,6 +63,7 @@ def test_a_file_of_results_becomes_a_folder_and_says_so():
         ("--hf_hub_log_args a=b", "--hf_hub_log_args"),
         ("--fewshot_as_multiturn maybe", "--fewshot_as_multiturn is 'maybe'"),
         ("--tasks", "requires an argument"),
+        ("--system_instruction --limit 1", "'--system_instruction' requires an argument"),
         ("--verbosity LOUD", "--verbosity is 'LOUD'"),
         ('--metadata {"a":1} b=2', "JSON and more"),
         ("--config nowhere.yaml", "cannot be read"),
@@ -120,6 +121,9 @@ def test_a_file_says_what_the_command_line_does_not(tmp_path, monkeypatch):
         ({"wandb_args": {"project": "x"}}, "--wandb_args"),
         ({"log_samples": "perhaps"}, "true or false"),
         ({"tasks": [{"task": "x"}]}, "not a list of names"),
+        ({"system_instruction": ["a"]}, "system_instruction of .*c.yaml is a list"),
+        ({"model": ["dummy"]}, "model of .*c.yaml is a list"),
+        ({"output_path": {"a": 1}}, "output_path of .*c.yaml is a dict"),
     ],
 )
 def test_keys_of_a_file_are_honoured_or_refused(tmp_path, change, message):

@@ -323,3 +323,17 @@ def test_scores_of_groups_stand_below_their_exam(invoke, tmp_path):
     _, out, _ = invoke(*asked, "--group-by", "topic")
     assert sum("topic=" in line for line in out.splitlines()) == 30
     assert "and 8 more groups" in out
+
+
+@pytest.mark.parametrize("given", [("--workers", "2"), ("--ray-address", "auto")], ids=" ".join)
+def test_workers_of_ray_are_refused_where_the_model_runs_in_this_process(invoke, exams, given):
+    code, _, err = invoke("run", "--model", "slow", "--tasks", "many", *given)
+    assert code == 2
+    assert f"{given[0]} is for Ray" in err
+
+
+def test_a_threshold_of_answers_that_are_only_recorded_is_refused_before_anybody_is_asked(invoke):
+    given = ("--predict-only", "--fail-under", "samples.science=0.5")
+    code, _, err = invoke("run", "--model", "dummy", "--tasks", "samples.science", *given)
+    assert code == 2
+    assert "--predict-only makes none" in err

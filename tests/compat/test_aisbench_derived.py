@@ -241,3 +241,59 @@ def test_metrics_alone_have_upstream_s_numbers():
     assert per_text["rouge1"] == [0.8, 1.0]
     with pytest.raises(ValueError, match="same number of references"):
         metric("sacrebleu").Sacrebleu().compute(predictions=["a", "b"], references=[["a"], ["b", "c"]])
+
+
+@pytest.mark.parametrize(
+    "module, name, given, gold, detail",
+    [
+        (
+            "mathvision", "MathVisionEvaluator", "\\boxed{3}<|im_end|>", "3",
+            {"pred": "\\boxed{3}", "answer": {"type": "open", "answer": "3"}, "correct": True, "parsed_pred": "3"},
+        ),
+        (
+            "mmmu", "MMMUEvaluator", "ANSWER: Yes", "yes",
+            {"pred": "ANSWER: Yes", "answer": "yes", "correct": True, "parsed_pred": "Yes"},
+        ),
+        (
+            "realworldqa", "RealworldQAEvaluator", "ANSWER: Left ", "left",
+            {"origin_prediction": "ANSWER: Left ", "pred": "Left", "answer": "left", "normalized_prediction": "left",
+             "normalized_answer": "left", "correct": True},
+        ),
+        ("triviaqa", "TriviaQAEvaluator", "The answer is Rome.", ["Rome"],
+         {"pred": "rome", "answer": ["rome"], "correct": True}),
+        ("agieval.agieval", "AGIEvalEvaluator", "x = 5", "5", {"pred": "5", "answer": "5", "correct": True}),
+    ],
+)  # fmt: skip
+def test_details_say_what_upstream_says_of_an_answer(module, name, given, gold, detail):
+    kind = getattr(import_module(f"ais_bench.benchmark.datasets.{module}"), name)
+    assert kind().score([given], [gold])["details"] == [detail]
+
+
+def test_details_of_mgsm_go_by_position():
+    from ais_bench.benchmark.datasets.mgsm import MGSM_Evaluator
+
+    found = MGSM_Evaluator().score(["4", "5"], ["4", "6"])
+    assert found["details"]["1"] == {"references": "6", "predictions": "5", "correct": False}
+
+
+def test_readings_of_one_answer_can_be_called():
+    from ais_bench.benchmark.datasets.mathvision import MathVisionEvaluator
+    from ais_bench.benchmark.datasets.mbpp import MBPPEvaluator, MBPPPassKEvaluator
+    from ais_bench.benchmark.datasets.mmlu_pro import MMLUProBaseEvaluator
+    from ais_bench.benchmark.datasets.realworldqa import RealworldQAEvaluator
+    from ais_bench.benchmark.datasets.textvqa import TEXTEvaluatorForVita
+    from ais_bench.benchmark.openicl.icl_evaluator.icl_leval_evaluator import CodeUEvaluator, SciFiEvaluator
+
+    assert MathVisionEvaluator._extract_mcq_prediction("ANSWER: B", {"A": "x", "B": "y"}) == "B"
+    assert MathVisionEvaluator()._extract_open_prediction("ANSWER: 12") == "12"
+    assert RealworldQAEvaluator()._extract_answer("so ANSWER: c") == "c"
+    assert MBPPEvaluator()._process_test("assert f()", MBPPEvaluator()._process_answer("```python\nx\n```")) == (
+        "x\nassert f()"
+    )
+    assert list(MBPPPassKEvaluator.estimate_pass_at_k(2, [1, 2], 1)) == [0.5, 1.0]
+    assert MMLUProBaseEvaluator().is_equal("B", "B. a cat")
+    assert not MMLUProBaseEvaluator().is_equal("C", "B. a cat")
+    assert TEXTEvaluatorForVita()._extract_answer("☞ 7<|im_end|>") == "7"
+    assert CodeUEvaluator()._is_correct(CodeUEvaluator()._extract_code_output("it is [1, 2]", "[1,2]"), "it [1 2]")
+    assert SciFiEvaluator()._extract_loyalty_from_prediction("True [fact: false]") == "true"
+    assert SciFiEvaluator()._extract_loyalty_from_reference("false [fact: True]") == "false"

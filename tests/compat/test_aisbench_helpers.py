@@ -9,6 +9,7 @@ from unittest import mock
 import pytest
 
 from proctor import compat
+from proctor.errors import UsageError
 
 DATASETS = "ais_bench.benchmark.datasets"
 INFERENCER = "ais_bench.benchmark.openicl.icl_inferencer"
@@ -361,3 +362,50 @@ def test_registries_know_partitioners_inferencers_and_readers():
     assert ICL_INFERENCERS.get("ais_bench.benchmark.openicl.icl_inferencer.GenInferencer") is GenInferencer
     assert "DatasetReader" in ICL_DATASET_READERS
     assert "Nobody" not in PARTITIONERS
+
+
+def test_dapo_reads_answers_by_two_rules():
+    from ais_bench.benchmark.datasets.dapo_math import extract_pred_by_minerva, extract_pred_by_strict_box
+
+    assert extract_pred_by_minerva("Answer: 3\nAnswer: x = 4") == "4"
+    assert extract_pred_by_minerva("none") == "[INVALID]"
+    assert extract_pred_by_strict_box(r"so \boxed{7}") == "7"
+    assert extract_pred_by_strict_box(rf"\boxed{{7}}{'.' * 200}") == ""
+
+
+def test_rows_of_humanitys_last_exam_become_content_with_tags():
+    from ais_bench.benchmark.datasets.hle import parse_hle_item
+    from ais_bench.benchmark.datasets.utils.datasets import get_content_str
+
+    parts = [{"type": "text", "text": "why?"}, {"type": "image_url", "image_url": "u"}]
+    made = parse_hle_item({"question": "why?", "image": "u", "answer": "so"})
+    assert made == {"content": get_content_str(parts), "answer": "so"}
+    assert parse_hle_item({"question": "why?", "image": None})["content"] == get_content_str(parts[:1])
+
+
+def test_schemas_of_agieval_become_dicts():
+    from ais_bench.benchmark.datasets.agieval.constructions import AgiInstance, TaskSchema
+
+    told = AgiInstance("d", "s", TaskSchema(question="q"), "o", "e", "x").to_dict()
+    assert told["task description"] == "d"
+    assert told["task schema"]["question"] == "q"
+
+
+def test_bases_and_quiet_loggers_can_be_derived_from():
+    from ais_bench.benchmark.datasets.mbpp import TimeOutException
+    from ais_bench.benchmark.models.api_models.base_api import MockAISLogger
+    from ais_bench.benchmark.models.local_models.base import BaseLMModel
+    from ais_bench.benchmark.utils.logging.exceptions import AISBenchNotImplementedError
+
+    with pytest.raises(AISBenchNotImplementedError):
+        BaseLMModel().generate([], [])
+    assert MockAISLogger().info("nothing") is None
+    assert issubclass(TimeOutException, Exception)
+
+
+def test_a_module_with_a_class_that_is_not_here_can_be_imported_whole():
+    from ais_bench.benchmark.datasets.livecodebench.livecodebench import LCBSelfRepairDataset, Platform
+
+    assert Platform.LEETCODE.value == "leetcode"
+    with pytest.raises(UsageError, match="LCBSelfRepairDataset"):
+        LCBSelfRepairDataset()

@@ -229,3 +229,36 @@ def test_pictures_of_a_row_are_written_once(tmp_path):
         split_MMMU([text])
     keys = ["[dev]: Overall", "[validation]: Math", "[validation]: Overall"]
     assert min(((key, 1) for key in keys), key=sort_key) == ("[validation]: Overall", 1)
+
+
+def test_a_file_that_is_not_there_is_a_file_not_found_error(tmp_path):
+    from proctor.errors import DatasetNotFoundError
+
+    with pytest.raises(FileNotFoundError) as error:
+        class_of("boolq", "BoolQDatasetV2").load(str(tmp_path / "gone.jsonl"))
+    assert isinstance(error.value, DatasetNotFoundError)
+
+
+def test_parquet_is_read_with_the_pandas_that_a_program_has_put_there(tmp_path):
+    import pandas as pd
+
+    (tmp_path / "test.parquet").touch()
+    table = pd.DataFrame([{"question": "q", "answer": "b", "image": {"bytes": b"x"}}])
+    kind = class_of("realworldqa", "RealworldQADataset")
+    with mock.patch(f"{DATASETS}.realworldqa.pd.read_parquet", return_value=table) as read:
+        rows = kind.load(f"{tmp_path}/rows", image_type="image_base64")
+    read.assert_called_once_with(str(tmp_path / "test.parquet"))
+    assert rows[0]["answer"] == "b"
+
+
+def test_pictures_are_read_with_the_open_that_a_program_has_put_there():
+    annotations = mock.mock_open(read_data='{"annotations": [{"question_id": 1, "answers": [{"answer": "foo"}]}]}')
+    questions = mock.mock_open(read_data='{"question_id": 1, "image": "/img.png", "question": "what?"}\n')
+    picture = mock.mock_open(read_data=b"bin")
+    opened = [each.return_value for each in (annotations, questions, picture)]
+    with (
+        mock.patch(f"{DATASETS}.textvqa.get_data_path", return_value="/nowhere/q.json"),
+        mock.patch("builtins.open", side_effect=opened),
+    ):
+        rows = class_of("textvqa", "TEXTVQADataset").load("mine", image_type="image_base64")
+    assert rows[0]["image_url"] == "Ymlu"

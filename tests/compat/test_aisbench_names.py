@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sys
+from importlib import import_module
 from pathlib import Path
 from unittest import mock
 
@@ -365,3 +367,248 @@ def test_the_summarizer_writes_the_tables_of_a_folder_of_work(tmp_path, capsys):
     assert lines[-1] == "all,-,naive_average,gen,20.00"
     assert Path(tmp_path / "summary" / "summary_now.txt").read_text().startswith("now\n")
     assert "naive_average" in capsys.readouterr().out
+
+
+# -- names that modules import from others ---------------------------------------------------------------------------
+
+
+def test_what_a_module_imports_can_be_replaced_there():
+    import shutil
+
+    from ais_bench.benchmark.runners.local import LocalRunner, get_command_template
+    from ais_bench.benchmark.utils.core import abbr
+
+    with mock.patch("ais_bench.benchmark.runners.local.shutil.rmtree") as replaced:
+        assert shutil.rmtree is replaced
+    assert shutil.rmtree is not replaced
+    with mock.patch("ais_bench.benchmark.utils.core.abbr.osp.join", return_value="there"):
+        assert abbr.osp.join("a", "b") == "there"
+    with mock.patch("ais_bench.benchmark.runners.local.is_npu_available", return_value=True):
+        assert get_command_template([0, 1]) == "ASCEND_RT_VISIBLE_DEVICES=0,1 {task_cmd}"
+    with mock.patch("ais_bench.benchmark.runners.local.LocalRunner._run_normal", return_value=[("t", 0)]) as done:
+        assert LocalRunner({"type": "OpenICLInferTask"}).launch([{}]) == [("t", 0)]
+    done.assert_called_once_with([{}])
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "cli.workers.TMAN_CODES",
+        "tasks.openicl_eval.signature",
+        "tasks.openicl_infer.TaskStateManager",
+        "openicl.icl_inferencer.icl_gen_inferencer.RequestOutput",
+        "datasets.gsm8k.AISBenchDataContentError",
+        "models.api_models.vllm_custom_api.BaseAPIModel",
+    ],
+)
+def test_names_of_other_modules_are_found_where_upstream_imports_them(place):
+    before = mock.patch(f"ais_bench.benchmark.{place}").get_original()[0]
+    assert before is not mock.DEFAULT
+    with mock.patch(f"ais_bench.benchmark.{place}") as replaced:
+        assert mock.patch(f"ais_bench.benchmark.{place}").get_original()[0] is replaced
+    assert mock.patch(f"ais_bench.benchmark.{place}").get_original()[0] is before
+
+
+def test_a_module_of_datasets_comes_before_one_of_python_with_its_name():
+    from ais_bench.benchmark.datasets import math
+
+    assert math.MATHDataset
+    with pytest.raises(AttributeError):
+        mock.patch("ais_bench.benchmark.runners.local.nothing_of_this_name").start()
+
+
+def test_modules_lend_no_names_once_compat_is_taken_back():
+    from ais_bench.benchmark.runners import local
+
+    assert local.subprocess
+    compat.uninstall()
+    assert not hasattr(local, "subprocess")
+    compat.install()
+
+
+def test_a_programs_requests_answers_which_model_a_server_has():
+    import requests
+    from ais_bench.benchmark.utils.logging.exceptions import AISBenchRuntimeError
+
+    model = chat()
+    reply = mock.Mock(**{"json.return_value": {"data": [{"id": "theirs"}]}})
+    with mock.patch("requests.get", return_value=reply) as asked:
+        assert model._get_service_model_path() == "theirs"
+    asked.assert_called_once_with(
+        "http://localhost:9/v1/models", headers={"Content-Type": "application/json"}, timeout=5
+    )
+    with (
+        mock.patch("requests.get", side_effect=requests.exceptions.ConnectionError),
+        pytest.raises(AISBenchRuntimeError),
+    ):
+        model._get_service_model_path()
+
+
+def test_names_that_nobody_registered_are_key_errors():
+    from ais_bench.benchmark.registry import MODELS
+
+    with pytest.raises(KeyError, match="Nope"):
+        MODELS.build({"type": "Nope"})
+
+
+# -- options of models -----------------------------------------------------------------------------------------------
+
+
+def told(*arguments):
+    from ais_bench.benchmark.cli.argument_parser import ArgumentParser
+
+    with mock.patch("sys.argv", ["ais_bench", *arguments]):
+        return ArgumentParser().parse_args()
+
+
+def test_options_of_models_stand_in_the_place_of_what_configs_say():
+    from ais_bench.benchmark.cli.config_manager import ConfigManager
+    from ais_bench.benchmark.models import MindieStreamApi, TritonCustomAPI, VLLMCustomAPIChat
+
+    options = (
+        "--host-port",
+        "8000",
+        "--no-trust-remote-code",
+        "--generation-kwargs",
+        '{"seed": 1}',
+        "--model-name",
+        "Q",
+    )
+    manager = ConfigManager(told(*options))
+    chats = {"type": VLLMCustomAPIChat, "model": "", "host_port": 1, "trust_remote_code": True, "generation_kwargs": {}}
+    triton, mindie = {"type": TritonCustomAPI}, {"type": "MindieStreamApi", "abbr": "m", "host_port": 1}
+    manager.logger = mock.Mock()
+    manager._apply_cli_api_model_overrides([chats, triton, mindie])
+    assert chats == {
+        "type": VLLMCustomAPIChat, "model": "Q", "host_port": 8000, "trust_remote_code": False,
+        "generation_kwargs": {"seed": 1},
+    }  # fmt: skip
+    assert triton == {"type": TritonCustomAPI, "model_name": "Q"}
+    assert mindie["host_port"] == 8000
+    assert "--model-name" in str(manager.logger.warning.call_args_list[-1])
+    assert manager._resolve_model_field_name({"type": MindieStreamApi}) is None
+    assert manager._resolve_model_field_name({"type": "nothing"}) is None
+
+
+def test_without_such_options_configs_stay():
+    from ais_bench.benchmark.cli.config_manager import ConfigManager
+
+    model = {"type": "VLLMCustomAPIChat", "model": "own", "url": "u"}
+    ConfigManager(told())._apply_cli_api_model_overrides([model])
+    assert model == {"type": "VLLMCustomAPIChat", "model": "own", "url": "u"}
+
+
+@pytest.mark.parametrize("option", ["--response-anomaly", "--spec-decode"])
+def test_options_for_what_is_not_here_end_in_an_error(option):
+    from ais_bench.benchmark.cli.task_manager import TaskManager
+    from ais_bench.benchmark.utils.logging.exceptions import CommandError
+
+    with mock.patch("sys.argv", ["ais_bench", "config.py", option]), pytest.raises(CommandError, match=option):
+        TaskManager().run()
+
+
+def test_files_of_tasks_that_are_to_stay_stay(tmp_path):
+    from ais_bench.benchmark.runners.base import TasksMonitor
+    from ais_bench.benchmark.utils.response_anomaly import ResponseAnomalyCoordinator
+
+    folder = tmp_path / "status_tmp"
+    folder.mkdir()
+    kept = ResponseAnomalyCoordinator.STATUS_FILE_NAME
+    for name in ("tmp_a.json", kept):
+        (folder / name).touch()
+    TasksMonitor.rm_tmp_files(str(tmp_path), preserve=(kept,))
+    assert [each.name for each in folder.iterdir()] == [kept]
+    TasksMonitor.rm_tmp_files(str(tmp_path))
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "package, names",
+    [
+        ("summarizers", {"DefaultSummarizer", "DefaultPerfSummarizer", "default"}),
+        ("partitioners", {"NaivePartitioner", "SizePartitioner", "base"}),
+        ("models", {"VLLMCustomAPIChat", "BaseAPIModel", "api_models"}),
+        ("datasets", {"GSM8KDataset", "DropOpenAIDataset", "BFCLEvaluator", "BaseDataset"}),
+        ("utils.logging", {"AISLogger", "AISBenchConfigError", "DSET_CODES"}),
+    ],
+)
+def test_a_package_imported_whole_has_the_classes_of_its_modules(package, names):
+    found = {}
+
+    exec(f"from ais_bench.benchmark.{package} import *", found)
+
+    assert names <= set(found)
+    assert not any(name.startswith("_") for name in found if name != "__builtins__")
+
+
+def test_what_needs_a_package_that_is_missing_does_not_stop_importing_whole(monkeypatch):
+    monkeypatch.setitem(sys.modules, "langdetect", None)
+    for name in [each for each in sys.modules if "ifeval" in each]:
+        monkeypatch.delitem(sys.modules, name)
+    found = {}
+
+    exec("from ais_bench.benchmark.datasets import *", found)
+
+    assert "GSM8KDataset" in found
+
+
+@pytest.mark.parametrize(
+    "arguments, settings",
+    [((3,), {"module": dict}), (([1],), {"module": dict}), ((), {"module": 5}), ((), {"module": dict, "force": "x"})],
+)
+def test_registries_check_what_they_are_given(arguments, settings):
+    registry = import_module("ais_bench.benchmark.registry").Registry("mine")
+
+    with pytest.raises(TypeError):
+        registry.register_module(*arguments, **settings)
+    assert len(registry) == 0
+
+
+@pytest.mark.parametrize(
+    "config, error", [({"x": 1}, KeyError), ({"type": "nobody"}, KeyError), ({"type": 4}, TypeError), (5, TypeError)]
+)
+def test_registries_build_of_configs_only(config, error):
+    registry = import_module("ais_bench.benchmark.registry").Registry("mine")
+    registry.register_module(module=dict)
+
+    assert registry.build({"type": "dict", "b": 2}, default_args={"a": 1}) == {"a": 1, "b": 2}
+    with pytest.raises(error):
+        registry.build(config)
+
+
+def test_post_processors_without_what_they_need_are_type_errors():
+    registry = import_module("ais_bench.benchmark.registry").TEXT_POSTPROCESSORS
+
+    with pytest.raises(TypeError, match="re_pattern"):
+        registry.get("think_pred")("text")
+    with pytest.raises(TypeError, match="answer_pattern"):
+        registry.get("match_answer_pattern")("text")
+
+
+def test_a_base_model_counts_the_tokens_of_templates():
+    base = import_module("ais_bench.benchmark.models.local_models.base").BaseModel
+
+    class Letters(base):
+        def get_token_len(self, prompt):
+            return len(prompt)
+
+    model = Letters("here", meta_template={"round": [{"role": "HUMAN", "begin": "<"}], "eos_token_id": 3})
+    model.set_synthetic()
+    model.model = mock.Mock()
+    model.to("cpu")
+
+    assert (model.path, model.eos_token_id, model.is_synthetic, model.max_seq_len) == ("here", 3, True, 2048)
+    assert Letters("p").get_token_len_from_template(["a", "bcd"]) == [1, 3]
+    assert Letters("p").get_token_len_from_template("ab", mode="gen") == 2
+    model.model.to.assert_called_once_with("cpu")
+    for step in ("encode", "decode", "generate"):
+        assert code_of(lambda step=step: getattr(base("p"), step)("x")).startswith("MODEL-")
+
+
+def test_configs_are_checked_part_by_part():
+    checker = import_module("ais_bench.benchmark.cli.config_manager").CustomConfigChecker
+    config = {"models": [{"abbr": "m"}], "datasets": [{}], "summarizer": {"attr": "accuracy"}}
+
+    checker(config, "f.py")._check_models_config()
+    checker(config, "f.py")._check_summarizer_config()
+    assert code_of(checker(config, "f.py")._check_datasets_config).startswith("TMAN-")

@@ -84,3 +84,60 @@ def test_what_programs_import_is_there_and_does_the_same(tmp_path):
         cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.stdout.strip() == "all of it", done.stderr
+
+
+IMPORTED = """
+from lm_eval.__main__ import HarnessCLI, setup_logging
+from lm_eval.api.registry import DEFAULT_METRIC_REGISTRY
+from lm_eval.api.task import mean, weighted_perplexity
+from lm_eval.config import EvaluatorConfig
+from lm_eval.evaluator import DEFAULT_OTHER_SEED, TaskManager, print_writeout
+from lm_eval.loggers.utils import add_tokenizer_info, get_commit_from_path
+from lm_eval.models.huggingface import Collator, TemplateLM, register_model
+from lm_eval.models.litellm_llms import LiteLLMChatCompletion
+from lm_eval.models.mistral3 import Mistral3LM
+from lm_eval.utils import hash_dict_images, wrap_text
+import lm_eval.config.evaluate_config, lm_eval.tasks
+
+assert EvaluatorConfig is lm_eval.config.evaluate_config.EvaluatorConfig and TaskManager is lm_eval.tasks.TaskManager
+assert DEFAULT_OTHER_SEED == 1234 and mean([1, 2]) == 1.5
+assert DEFAULT_METRIC_REGISTRY["multiple_choice"] == ["acc", "acc_norm"]
+assert wrap_text("a b", width=2) == "a" + chr(10) + " " * 8 + "b"
+assert hash_dict_images({"n": 3, "b": [b"y"]})["n"] == 3 and len(hash_dict_images({"b": [b"y"]})["b"][0]) == 64
+
+
+class Mine:
+    class tokenizer:
+        pad_token, pad_token_id, eos_token, eos_token_id, bos_token, bos_token_id = "p", 1, "e", 2, None, None
+    max_length = 7
+
+
+found = {}
+add_tokenizer_info(found, Mine())
+assert found["tokenizer_pad_token"] == ["p", "1"] and found["tokenizer_bos_token"] == [None, "None"], found
+assert found["max_length"] == 7 and get_commit_from_path("nowhere") is None
+try:
+    LiteLLMChatCompletion()
+except Exception as error:
+    assert "LiteLLM proxy" in str(error), error
+else:
+    raise SystemExit("it was not refused")
+try:
+    from lm_eval.evaluator import no_such_name
+except ImportError as error:
+    assert "no_such_name" in str(error)
+else:
+    raise SystemExit("it was found")
+"""
+
+
+def test_names_are_found_wherever_modules_of_lm_eval_import_them(tmp_path):
+    (tmp_path / "program.py").write_text(IMPORTED)
+    made = subprocess.run(
+        [sys.executable, "-m", "proctor.compat", "program.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr

@@ -182,7 +182,7 @@ def test_scores_errors_and_registries_of_aisbench_are_names_that_work(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "UTILS-TYPE-001 True 141",
-        "TemplateError",
+        "AISBenchValueError",
         "ScoringError",
         "{'accuracy': 50.0} True",
         "100.0",

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from proctor import compat
+from proctor.data import Deduplicate, ExecuteExpression, FilterByExpression, LoadCSV, MultiStream, Rename, Shuffle
 from proctor.errors import UsageError
 from proctor.formats import ChatAPIFormat
+from proctor.scoring.metrics.accuracy import Accuracy
+from proctor.tasks import Task
 from proctor.templates import InputOutputTemplate, MultipleChoiceTemplate
 
 
@@ -35,6 +38,46 @@ def test_what_nothing_here_calls_is_refused():
         class Loud(MultipleChoiceTemplate):
             def inputs_to_choices(self, data, choice_format):
                 return super().inputs_to_choices(data, choice_format)
+
+
+@pytest.mark.parametrize(
+    "base, method",
+    [
+        (Task, "check_metrics_type"),
+        (InputOutputTemplate, "process_instance"),
+        (InputOutputTemplate, "verify_instance"),
+        (ChatAPIFormat, "_prepare_instance_fields"),
+        (LoadCSV, "read_dataframe"),
+        (Accuracy, "compute_instance_scores"),
+    ],
+)
+def test_methods_that_are_there_for_programs_to_call_are_not_overridden(base, method):
+    with pytest.raises(UsageError, match=method):
+        type("Mine", (base,), {method: lambda self, *_: None, "__module__": "a_program"})
+
+
+@pytest.mark.parametrize(
+    "base, method, fields",
+    [
+        (Shuffle, "process", {}),
+        (ExecuteExpression, "compute_expression", {"expression": "a", "to_field": "b"}),
+        (FilterByExpression, "compute_expression", {"expression": "a"}),
+        (Rename, "verify_instance", {"field": "a", "to_field": "b"}),
+        (Deduplicate, "verify_instance", {"by": ["a"]}),
+    ],
+)
+def test_methods_of_operators_are_called(base, method, fields):
+    calls = []
+
+    def noted(self, *given):
+        calls.append(method)
+        return getattr(base, method)(self, *given)
+
+    made = type("Noting", (base,), {method: noted, "__module__": "a_program"})
+    streams = MultiStream({"train": [{"a": 1}, {"a": 2}]})
+    expected = [dict(row) for row in base(**fields)(streams)["train"]]
+    assert sorted(made(**fields)(streams)["train"], key=str) == sorted(expected, key=str)
+    assert calls
 
 
 def test_what_is_called_here_or_by_the_class_itself_is_its_own_affair():

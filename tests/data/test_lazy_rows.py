@@ -53,8 +53,8 @@ def test_picked_places_in_any_order(count, data):
 @given(st.integers(0, 5), st.integers(1, 4), st.booleans())
 def test_repeated_rows(count, times, in_blocks):
     rows = [{"i": i} for i in range(count)]
-    found = RepeatedRows(rows, times, in_blocks=in_blocks, numbered=lambda row, index: {**row, "idx": index})
-    numbered = [{"i": i, "idx": i} for i in range(count)]
+    found = RepeatedRows(rows, times, in_blocks=in_blocks, origin="set_test")
+    numbered = [{"i": i, "subdivision": "set_test", "idx": i} for i in range(count)]
     wanted = numbered * times if in_blocks else [row for row in numbered for _ in range(times)]
     assert list(found) == wanted == [found[place] for place in range(len(found))]
     assert found[1:3] == wanted[1:3]
@@ -80,6 +80,8 @@ def test_a_row_that_cannot_be_used_stays_one():
     bad = Failure("row", "damaged", retryable=False)
     rows = read_through(lambda: iter([{"a": 1}, bad, {"a": 0.5}, {}, {"a": 2}]))
     assert list(rows) == [{"a": 1.0}, bad, {"a": 0.5}, {"a": None}, {"a": 2.0}]
+    named = RepeatedRows([{}, bad], 2, origin="set_test")
+    assert [each.message for each in named[2:]] == ["set_test[1]: damaged"] * 2
     assert list(RepeatedRows([{}, bad], 2)[2:]) == [bad] * 2
 
 

@@ -186,3 +186,16 @@ def test_a_place_beyond_the_pool_is_said_to_be_one_of_the_indices():
     with pytest.raises(DemosError) as caught:
         FixedIndicesSampler(indices=[10]).sample(1, POOL, instance("a"))
     assert caught.value.diagnostics[0].path == "$.indices"
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        RandomSampler(),
+        FixedIndicesSampler(indices=[1]),
+        CloseTextSampler(field="text"),
+        DiverseLabelsSampler(choices="choices", labels="labels"),
+    ],
+)
+def test_no_demos_are_none(sampler):
+    assert sampler.sample(0, POOL, instance("a")) == []

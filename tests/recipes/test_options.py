@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from proctor.errors import UsageError
 from proctor.ir import Decoding
 from proctor.recipes.honours import (
     OF_TABLES,
@@ -80,3 +81,18 @@ def test_reducers_need_repeats_and_columns_a_table():
     assert {each.why for each in found.values()} == {"it is a task"}
     (problem,) = refusals("e", no_table(), ExamOptions(prompt="{q}"))
     assert (problem.what, problem.why) == ("'e' cannot honour --prompt", "it is not a file of rows")
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"samples": {"t": ["a"]}}, "--samples names 'a' of 't'"),
+        ({"samples": {"t": [0, True]}}, "--samples names True"),
+        ({"samples": {"t": [1.5]}}, r"--samples names 1\.5"),
+        ({"num_demos": -1}, "number of demos is -1"),
+        ({"decoding": {"top_p": "most"}}, "top_p is 'most'"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(given, message):
+    with pytest.raises(UsageError, match=message):
+        ExamOptions(**given)

@@ -230,3 +230,16 @@ def test_a_metric_that_cannot_be_computed_is_named_in_the_summary():
 def test_predictions_are_a_list(wrong):
     with pytest.raises(ScoringError, match="not a list"):
         evaluate(wrong, make_rows(3))
+
+
+def test_results_say_what_was_evaluated_and_who_predicted():
+    from proctor.engines import ScriptedEngine
+    from proctor.recipes import create_dataset
+    from proctor.tasks import Task
+
+    task = Task(input_fields={"q": str}, reference_fields={"a": str}, prediction_type=str, metrics=["metrics.accuracy"])
+    dataset = create_dataset(task=task, test_set=[{"q": "is it", "a": "yes"}], template="templates.empty", split="test")
+    found = evaluate(ScriptedEngine(answer="yes").infer(dataset), dataset).metadata
+    assert found["dataset"] == {"recipe": "", "split": "test"}
+    assert found["predictions"]["inference_engine_type"] == "ScriptedEngine"
+    assert set(evaluate(["yes"], list(dataset)).metadata) == {"creation_time"}

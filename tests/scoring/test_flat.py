@@ -89,6 +89,13 @@ def test_the_main_score_has_the_interval_of_the_last_view_or_none():
     assert merged([]) == {}
 
 
+def test_a_score_of_two_metrics_has_the_interval_of_the_last_or_none():
+    first = {"f1": 0.0, "f1_ci_low": 0.0, "f1_ci_high": 0.8, "score": 0.0}
+    assert merged([first, {"f1": 0.6, "score": 0.6}]) == {"f1": 0.6, "score": 0.6}
+    assert merged([{"f1": 0.6}, first]) == first
+    assert list(merged([first, {**first, "g": 1}])) == [*first, "g"]
+
+
 def test_a_file_says_the_unit_of_the_main_score_and_of_those_that_differ():
     f1, em, bleu = Score("f1", 50, unit="percent"), Score("em", 25, unit="percent"), Score("bleu", 7, unit="raw")
     assert units_of([f1, em], f1) == {"unit": "percent"}

@@ -620,6 +620,16 @@ def test_nothing_is_cut_where_columns_do_not_fit(processor, columns):
         process(columns, [processor])
 
 
+class Shouting(InstanceMetric):
+    """A metric that says whatever its factor says."""
+
+    factor: float = 1.0
+    reduction_map = {"mean": ["volume"]}
+
+    def compute(self, references, prediction, task_data):
+        return {"volume": self.factor}
+
+
 @pytest.mark.parametrize(
     "metric",
     [
@@ -657,3 +667,30 @@ def test_instance_scores_stand_in_unitxts_order():
     columns = Columns(["a", "b"], [["a"]] * 2, [{}] * 2)
     assert list(apply_metrics(columns, ["metrics.accuracy"]).instance_scores) == ["accuracy", "score_name", "score"]
     assert list(apply_metrics(columns, ["metrics.token_overlap"]).instance_scores)[-2:] == ["score", "score_name"]
+
+
+def test_a_score_that_two_metrics_have_is_told_of_once(heard):
+    columns = Columns(["a b", "b"], [["a"], ["b"]], [{}] * 2)
+    two = [Shouting(main_score="volume"), Shouting(main_score="volume", factor=2.0)]
+    for _ in "ab":
+        assert apply_metrics(columns, two).scores["volume"] == 1.0
+    assert [record.getMessage() for record in heard.records] == [
+        (
+            "several metrics (Shouting, Shouting) have a score 'volume', and that of the first is listed; "
+            "give the others a score_prefix"
+        )
+    ]
+    heard.clear()
+    apply_metrics(columns, [two[0], Shouting(main_score="volume", score_prefix="x_")])
+    apply_metrics(columns, ["metrics.accuracy", "metrics.accuracy[n_resamples=10]"])
+    assert not heard.records
+
+
+def test_a_metric_that_a_program_derives_sees_the_task():
+    def compute(self, references, prediction, task_data):
+        return TokenOverlap.compute(self, [task_data["instruction"]], prediction, task_data)
+
+    derived = type("Leaking", (TokenOverlap,), {"compute": compute, "__module__": "a_program"})
+    grade = apply_metrics(Columns(["be nice"], [["x"]], [{"instruction": "Be nice."}]), [derived()])
+    assert grade.scores["f1"] == 1.0
+    assert not TokenOverlap.reads_task_data

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
-from proctor.artifacts import fetch_artifact
+from proctor.artifacts import catalogs, fetch_artifact
 from proctor.data.streams import INFERENCE_STREAM, MultiStream
 from proctor.errors import FieldTypeError, MissingFieldError, ProctorError, ValidationError
 from proctor.tasks.task import FormTask, Task
@@ -137,3 +138,34 @@ def test_a_nested_schema_is_refused_where_the_row_has_no_dict():
 def test_a_field_of_the_wrong_kind_is_a_validation_error():
     with pytest.raises(ValidationError):
         Task(input_fields="text", reference_fields={}, metrics=[])
+
+
+@pytest.mark.parametrize(
+    "predicted, metric, is_taken",
+    [
+        (str, "metrics.spearman", False),
+        (int, "metrics.spearman", True),
+        ("Dict[str, str]", "metrics.accuracy", True),
+        ("List[str]", "metrics.f1_micro_multi_label", True),
+        (list[str], "metrics.f1_micro_multi_label", True),
+        (list, "metrics.f1_micro_multi_label", True),
+        ("List[str]", "metrics.ner", False),
+        ("List[str]", "metrics.jaccard_index", True),
+        ("Literal['a', 'b']", "metrics.rouge", True),
+        ("Optional[str]", "metrics.rouge", True),
+        ("float", "metrics.accuracy_binary", True),
+        ("Any", "metrics.rouge", True),
+    ],
+)
+def test_metrics_take_what_the_task_predicts(predicted, metric, is_taken):
+    task = Task(input_fields={"q": str}, reference_fields={"a": Any}, prediction_type=predicted, metrics=[metric])
+    with nullcontext() if is_taken else pytest.raises(ValidationError, match=f"which the metric '{metric}' does not"):
+        task.check_metrics_type()
+
+
+@pytest.mark.filterwarnings("ignore:.*of a task is called:DeprecationWarning")
+def test_every_task_of_the_catalog_has_metrics_that_take_what_it_predicts():
+    names = [name for catalog in catalogs() for name in catalog.names() if name.startswith("tasks.")]
+    assert names
+    for name in names:
+        fetch_artifact(name).check_metrics_type()

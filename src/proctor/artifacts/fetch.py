@@ -220,11 +220,12 @@ def add_link_to_catalog(
     catalog: LocalCatalog | None = None,
     overwrite: bool = False,
     catalog_path: str | os.PathLike[str] | None = None,
+    verbose: bool = True,
 ) -> Path:
     """Save a link, so that ``name`` means ``artifact_linked_to``; with ``deprecate`` its users are warned."""
     message = f"'{name}' is deprecated; use '{artifact_linked_to}'" if deprecate else None
     link = ArtifactLink(to=artifact_linked_to, **({"__deprecated_msg__": message} if message else {}))
-    return add_to_catalog(link, name, catalog, overwrite=overwrite, catalog_path=catalog_path)
+    return add_to_catalog(link, name, catalog, overwrite=overwrite, catalog_path=catalog_path, verbose=verbose)
 
 
 class ArtifactLink(Artifact):

@@ -7,13 +7,14 @@ option is answered with the closest ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
-from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly
+from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, say
 from proctor.errors import UsageError, closest, did_you_mean
 from proctor.settings import settings
 
@@ -86,11 +87,31 @@ class ProctorCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; what is wrong with them is said of this command."""
         ctx.meta.setdefault(TYPED, list(args))
+        typed = list(args)
         try:
-            return super().parse_args(ctx, args)
+            left = super().parse_args(ctx, args)
+            if not ctx.resilient_parsing:
+                self._say_what_is_replaced(ctx, typed)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
+        return left
+
+    def _say_what_is_replaced(self, ctx: click.Context, args: list[str]) -> None:
+        """Say which options that take one value are given more than once: all but the last are without effect."""
+        _, _, order = self.make_parser(ctx).parse_args(args)
+        for parameter, count in Counter(order).items():
+            if count > 1 and isinstance(parameter, click.Option) and not _may_be_repeated(parameter):
+                say(f"note: {long_name(parameter.opts)} is given more than once; the last one counts")
+
+
+def long_name(names: Sequence[str]) -> str:
+    """Return the first name of an option in words: our own stands before those that people bring along."""
+    return next((name for name in names if name.startswith("--")), names[0])
+
+
+def _may_be_repeated(option: click.Option) -> bool:
+    return option.multiple or option.count or (option.is_flag and not option.secondary_opts)
 
 
 def _be_quiet(context: click.Context, _: click.Parameter, wanted: bool) -> None:

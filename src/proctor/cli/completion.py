@@ -20,6 +20,9 @@ _ASKED = frozenset({"exam", "benchmark", "group", "suite", "tag"})
 _MOST = 2_000
 """Names that are offered: shells ask before they show a hundred, and more than this is slow in all of them."""
 
+_FISH_SPLITS = "string split"
+"""How click's script for fish takes a line apart, at every comma: lists of exams and sentences have commas, too."""
+
 
 @click.command("completion", cls=ProctorCommand)
 @click.argument("shell", type=click.Choice(SHELLS))
@@ -36,7 +39,8 @@ def command(shell: str) -> None:
     made = get_completion_class(shell)
     if made is None:
         raise UsageError(f"there is no completion for {shell}")
-    show(made(proctor, {}, "proctor", "_PROCTOR_COMPLETE").source())
+    script = made(proctor, {}, "proctor", "_PROCTOR_COMPLETE").source()
+    show(script.replace(_FISH_SPLITS, f"{_FISH_SPLITS} --max 1"))
 
 
 def complete_models(_context: click.Context, _parameter: click.Parameter, beginning: str) -> list[CompletionItem]:

@@ -56,7 +56,7 @@ def parse_pairs(text: str, option: str) -> dict[str, Any]:
     from proctor.engines.engine_registry import parse_model_args
 
     try:
-        return parse_model_args(text)
+        return parse_model_args(text, option)
     except UsageError as error:
         raise error.located(path=option) from None
 

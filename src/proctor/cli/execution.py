@@ -74,8 +74,9 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     _check_draws(spec)
     engine, exams = _prepared(spec, execution, origin)
     if execution.fail_under:
-        from proctor.cli.thresholds import check_names, check_units
+        from proctor.cli.thresholds import check_names, check_scored, check_units
 
+        check_scored(exams)
         groups = [group.name for exam in exams for group in exam.groups]
         check_names(execution.fail_under, [*(exam.name for exam in exams), *groups])
         check_units(execution.fail_under, exams)
@@ -158,7 +159,8 @@ def _check_draws(spec: RunSpec) -> None:
         given = [name for name, value in (("--draw", spec.draw), ("--others", spec.others)) if value]
         if given:
             why = "without --precision every question is asked"
-            raise UsageError(f"{' and '.join(given)} say how questions are drawn", why=why, hint="add --precision 0.02")
+            names = " and ".join(given) + (" say" if len(given) > 1 else " says")
+            raise UsageError(f"{names} how questions are drawn", why=why, hint="add --precision 0.02")
         return
     from proctor.running.precision import check_how, check_precision  # with what draws: most runs draw nothing
 
@@ -319,7 +321,8 @@ def conclude(
         for note in endings:
             warn(f"note: {note}")
     else:
-        console().print(score_table(rows, rows_of_groups(result.results)))
+        target = console()
+        target.print(score_table(rows, rows_of_groups(result.results), width=target.width))
         for note in endings:
             show(note)
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:

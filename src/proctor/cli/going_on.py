@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from proctor.cli.commands import TYPED
+from proctor.cli.commands import TYPED, long_name
 from proctor.cli.run_options import OVERRIDES
 from proctor.secrets import HIDDEN, is_secret, redacted
 
@@ -62,17 +62,12 @@ def _beside(context: click.Context, typed: Sequence[str]) -> Iterator[str]:
 
 
 def _words(option: click.Option, value: Any) -> Iterator[str]:
-    long = _long(option.opts)
+    long = long_name(option.opts)
     if option.is_flag:
-        yield long if value or not option.secondary_opts else _long(option.secondary_opts)
+        yield long if value or not option.secondary_opts else long_name(option.secondary_opts)
         return
     for each in value if isinstance(value, (list, tuple)) else [value]:
         yield from (long, str(each))
-
-
-def _long(names: Sequence[str]) -> str:
-    """Return the first name in letters: our own stands before those that people bring along."""
-    return next((name for name in names if name.startswith("--")), names[0])
 
 
 def _typed_secrets(texts: Sequence[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,7 +121,7 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
     if mode != "viz":
         raise UsageError(
             f"{folder} is a run folder of Proctor",
-            hint=f"proctor run {folder} grades it again, and asks what is missing",
+            hint=f"proctor run {shlex.quote(str(folder))} grades it again, and asks what is missing",
         )
     run = load_run(folder)
     orders = run.run.get(SCORE_ORDER) or {}
@@ -129,7 +130,8 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
     if as_json:
         print_json(results, indent=2)
     else:
-        console().print(score_table(rows, rows_of_groups(results)))
+        target = console()
+        target.print(score_table(rows, rows_of_groups(results), width=target.width))
     notes = failure_notes(rows)
     for note in notes:
         warn(f"warning: {note}")
@@ -157,7 +159,8 @@ def _graded(
         rows = list(score_rows(entries, every_score=every_score))
         say(f"model {model}")
         if not as_json:
-            console().print(score_table(rows))
+            target = console()
+            target.print(score_table(rows, width=target.width))
         for note in (notes := failure_notes(rows)):
             warn(f"warning: {note}")
         code = FAILURES if notes and not allow_failures else code

@@ -71,7 +71,20 @@ def _given(known: Flag, key: str, value: Any, path: Path) -> tuple[str, ...] | N
         return () if value else None
     if value is False and key == "apply_chat_template":
         return None
+    if isinstance(value, list | Mapping) and not isinstance(value, _COLLECTIONS.get(key, ())):
+        raise UsageError(f"{key} of {path} is a {type(value).__name__}", hint=f"{key}: one value")
     return _tasks(value, path) if key == "tasks" else (_text(known, key, value),)
+
+
+_COLLECTIONS: Mapping[str, tuple[type, ...]] = {
+    "tasks": (list, dict),
+    "seed": (list,),
+    "include_path": (list,),
+    **dict.fromkeys(("samples", "cache_requests"), (dict, list)),
+    **dict.fromkeys(("model_args", "gen_kwargs", "metadata"), (dict, list)),
+    **dict.fromkeys(("wandb_args", "wandb_config_args", "trackio_args", "hf_hub_log_args"), (dict, list)),
+}
+"""Keys whose values may be lists or mappings; what is wrong with one of these is said where it is read."""
 
 
 _SEPARATORS = {"seed": ",", "include_path": ":"}

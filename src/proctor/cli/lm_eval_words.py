@@ -96,7 +96,7 @@ def _values(found: Flag, left: list[str], name: str) -> list[str]:
     if found.takes == "nothing":
         return taken
     if found.takes == "one":
-        if not left:
+        if not left or _is_option(left[0]):
             raise UsageError(f"option '{name}' requires an argument")
         return [left.pop(0)]
     while left and _belongs(found, left[0], is_first=not taken):
@@ -106,6 +106,10 @@ def _values(found: Flag, left: list[str], name: str) -> list[str]:
     if not taken and found.takes != "perhaps":
         raise UsageError(f"option '{name}' requires an argument")
     return taken
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("--") and word[2:3].isalpha() and " " not in word
 
 
 def _belongs(found: Flag, word: str, *, is_first: bool) -> bool:

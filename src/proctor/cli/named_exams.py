@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import glob
-import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from proctor.errors import UsageError
-from proctor.safe_files import opened
+from proctor.running.run_files import is_run
 
 _FILES = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".py"})
 """How files of exams and runs end; no exam has a name that ends so."""
-
-_RUN_FILES = frozenset({".yaml", ".yml", ".json", ""})
-_OF_RUNS = re.compile(
-    r"""^["']?(?:model|schema_version)["']?\s*:
-    |^["']?tasks["']?\s*:\s*(?:\[\s*["'\w]|\n\s*-\s*[^:{\s]+\s*$)
-    """,
-    re.MULTILINE | re.VERBOSE,
-)
-"""First keys that no exam has. ``tasks`` of a run are names; those of Hugging Face's ``eval.yaml`` are mappings."""
-
-_LOOKED_AT = 65_536  # bytes of a file: its first keys
 
 
 def exams_or_run(named: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
@@ -49,21 +36,3 @@ def exams_or_run(named: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
 
 def _is_run_or_config(path: Path) -> bool:
     return path.suffix == ".py" or is_run(path)
-
-
-def is_run(path: Path) -> bool:
-    """Whether a path is a run folder, or the file of a run."""
-    if path.is_dir():
-        return (path / "run.yaml").exists()
-    return path.is_file() and path.suffix.lower() in _RUN_FILES and _holds_run(path)
-
-
-def _holds_run(path: Path) -> bool:
-    with opened(path) as file:
-        start = file.read(_LOOKED_AT).decode("utf-8", "replace")
-    if not start.lstrip().startswith("{"):
-        return bool(_OF_RUNS.search(start))
-    try:
-        return bool({"model", "schema_version"} & set(json.loads(start)))
-    except (ValueError, RecursionError):
-        return False  # a long recipe, or not JSON: whoever reads it says which

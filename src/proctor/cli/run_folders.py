@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from proctor.runs.stored_run import StoredRun
 
 
+def warn_of_damage(*paths: str | Path | None) -> None:
+    """Warn of run folders in which a file cannot be read; whatever else a path leads to is left to others."""
+    from proctor.runs.stored_run import is_run, load_run
+
+    for path in paths:
+        if path is not None and is_run(folder := Path(path)) and (problem := load_run(folder).problem):
+            warn(f"warning: {folder}: {problem}")
+
+
 def read_run(path: Path) -> StoredRun:
     """Return what a run folder says; warn of files that cannot be read, and of a run that did not end.
 

@@ -11,6 +11,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES
+from proctor.cli.run_folders import warn_of_damage
 from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def command(first: Path, second: Path, baseline: Path | None, as_json: bool, fai
     """
     from proctor.exchange.sameness import same_runs
 
+    warn_of_damage(first, second, baseline)
     found = same_runs(first, second, baseline)
     if as_json:
         from proctor.cli.console import print_json

@@ -91,6 +91,17 @@ def parsed(texts: Iterable[str]) -> tuple[Threshold, ...]:
     return tuple(map(Threshold.parse, texts))
 
 
+def check_scored(exams: Iterable[Exam]) -> None:
+    """Refuse thresholds where answers are recorded and not scored, before anybody is asked.
+
+    Raises:
+        UsageError: They are.
+    """
+    if any(exam.options.predict_only for exam in exams):
+        hint = "leave one of them out; proctor run RUN_FOLDER scores later what was recorded"
+        raise UsageError("--fail-under wants a score, and --predict-only makes none", hint=hint)
+
+
 def check_names(thresholds: Sequence[Threshold], names: Iterable[str]) -> None:
     """Refuse thresholds of what is not run, before anybody is asked.
 

@@ -29,8 +29,8 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
     servers, send keys. The exit code is 2 where there are problems.
     """
     from proctor.cli.exam_options import split_names
-    from proctor.cli.named_exams import is_run
     from proctor.dialects.tables.reader import is_table
+    from proctor.running.run_files import is_run
 
     if not paths and not tasks:
         raise UsageError("no file is named", hint="proctor validate FILE, or --tasks NAME")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.run_folders import warn_of_damage
 from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def command(first: str, second: str, shown: int, as_json: bool) -> int:
     from proctor.exchange.readers import observed
     from proctor.exchange.why import explain
 
+    warn_of_damage(first, second)
     pairs = _pairs(first, observed(first), second, observed(second))
     found = [explain(one, two, shown) for one, two in pairs]
     if as_json:

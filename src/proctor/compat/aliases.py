@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.resources import files
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -40,10 +41,13 @@ class Alias:
         refused: Modules without a name here, and what does it instead.
         unbuilt: Classes that can be imported, since whole modules import them at their top, and say what does it
             instead when they are called or derived from.
+        shared: Whether a name that one of its modules has is found in all: theirs import it from one another.
         homes: Modules it has whose names are those of modules of ours, in order.
         files: Packages whose modules are files of others: where each is loaded (``module:function`` of its full name).
         texts: Where names are looked for last (``module:function`` of module and name, which returns what it finds, or
             raises a LookupError): constants of the real package, read from its files.
+        borrowed: Names that modules of the real package import from other packages, and where those have them; with
+            any, a name that one module here has is found in every module: tests replace names where they are used.
     """
 
     package: str
@@ -60,6 +64,8 @@ class Alias:
     files: Mapping[str, str] = field(default_factory=dict)
     texts: str = ""
     unbuilt: Mapping[str, str] = field(default_factory=dict)
+    shared: bool = False
+    borrowed: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
@@ -75,6 +81,17 @@ class Alias:
         if self.has(module):
             return None
         return next((place for package, place in self.files.items() if module.startswith(f"{package}.")), None)
+
+    def lent(self, name: str) -> Any:
+        """Return what a name means that a module of the real package imports from another.
+
+        Raises:
+            LookupError: No module here has it.
+            ImportError: It is in a package that is not installed.
+        """
+        if (place := self._imported(name)) is None:
+            raise LookupError(name)
+        return _at(place)
 
     def _package_of(self, module: str) -> str | None:
         """Return the spread package that a module is below; there is none for names that are no modules."""
@@ -103,11 +120,10 @@ class Alias:
                 return getattr(found_home, name)
         if place is None and (reason := self.unbuilt.get(name)):
             return refused_class(module, name, reason)
-        if place is None and (place := self._imported(name)) is None:
+        of_module = self.borrowed and self.lists(f"{module}.{name}")  # a module of its own before one that others have
+        if place is None and (of_module or (place := self._imported(name)) is None):
             return self._text(module, name)
-        home, _, attribute = place.partition(":")
-        target = importlib.import_module(home)
-        return getattr(target, attribute) if attribute else target
+        return _at(place)
 
     def _text(self, module: str, name: str) -> Any:
         """Return a constant that is read from the real package.
@@ -126,12 +142,22 @@ class Alias:
 
     def _imported(self, name: str) -> str | None:
         """Return where a public name is that other modules have: theirs import it from one another."""
-        if not self.artifacts or name.startswith("_") or name in self.instead:
+        if not (self.artifacts or self.borrowed or self.shared) or name.startswith("_") or name in self.instead:
             return None
+        if name in self.borrowed:
+            return self.borrowed[name]
         if found := next((table[name] for table in self.modules.values() if name in table), None):
             return found
-        for home in self.same.values():
-            if getattr(getattr(importlib.import_module(home), name, None), "__module__", "") == home:
+        for home in dict.fromkeys([*self.same.values(), *chain.from_iterable(self.homes.values())]):
+            if _is_own(home, name, vars(importlib.import_module(home)).get(name)):
+                return f"{home}:{name}"
+        return self._of_a_home(name) if self.shared else None
+
+    def _of_a_home(self, name: str) -> str | None:
+        """Return where a module of ours has a name: something that is ours, or a constant."""
+        for home in dict.fromkeys(home for each in self.homes.values() for home in each):
+            found = getattr(importlib.import_module(home), name, None)
+            if str(getattr(found, "__module__", "")).startswith("proctor.") or (name.isupper() and found is not None):
                 return f"{home}:{name}"
         return None
 
@@ -140,9 +166,32 @@ class Alias:
         return sorted(self._table(module))
 
     def starred(self, module: str) -> list[str]:
-        """Return what ``from module import *`` binds: the table's names and, where they are found here, all classes."""
+        """Return what ``from module import *`` binds: the table's names and, where they are found here, all classes.
+
+        A module of names of ours has theirs too, and a package that lends names those of the modules below it: its
+        modules import one another whole.
+        """
         classes = (place.rpartition(":")[2] for place in builtin_types().values()) if self.artifacts else ()
-        return sorted({*self._table(module), *classes})
+        names = {*self._table(module), *classes, *self._of_homes(module)}
+        start = f"{module}."
+        below = {name for name in chain(self.modules, self.same, self.homes) if name.startswith(start)}
+        for name in below if self.borrowed else ():
+            names.add(name.removeprefix(start).partition(".")[0])
+            names.update(self.modules.get(name, ()), self._of_homes(name))
+        return sorted(names)
+
+    def _of_homes(self, module: str) -> set[str]:
+        """Return the names that a module has from modules of ours."""
+        homes = (*self.homes.get(module, ()), *([self.same[module]] if module in self.same else []))
+        return {name for home in homes for name in _own_names(home)}
+
+    def offers(self, module: str, name: str) -> bool:
+        """Whether a name that :meth:`starred` gives is one that can be had here: what it needs is installed."""
+        try:
+            self.look_up(module, name)
+        except ImportError:
+            return self.lists(f"{module}.{name}")
+        return True
 
     def _missing(self, module: str, name: str) -> str:
         message = f"Proctor has no '{name}' of '{module}'"
@@ -152,6 +201,23 @@ class Alias:
         homes = (each for home in self.homes.get(module, ()) for each in dir(importlib.import_module(home)))
         known = [*self._table(module), *classes, *(each for each in homes if not each.startswith("_"))]
         return f"{message}. {did_you_mean(name, known) or 'docs/compatibility.md lists what differs'}"
+
+
+def _is_own(home: str, name: str, value: Any) -> bool:
+    """Whether a module of ours has a name of itself: it has not imported it."""
+    return bool(getattr(value, "__module__", home if name.isupper() and value is not None else "") == home)
+
+
+def _own_names(home: str) -> list[str]:
+    every = vars(importlib.import_module(home)).items()
+    return [name for name, value in every if not name.startswith("_") and _is_own(home, name, value)]
+
+
+def _at(place: str) -> Any:
+    """Return what is at ``module:attribute``, or the module."""
+    home, _, attribute = place.partition(":")
+    target = importlib.import_module(home)
+    return getattr(target, attribute) if attribute else target
 
 
 def refused_class(module: str, name: str, reason: str) -> type:
@@ -182,7 +248,8 @@ class _AliasModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            return self.__alias.starred(self.__name__)
+            every = self.__alias.starred(self.__name__)
+            return [each for each in every if not self.__alias.borrowed or self.__alias.offers(self.__name__, each)]
         if name.startswith("__"):
             raise AttributeError(name)
         try:
@@ -221,7 +288,7 @@ class AliasFinder(MetaPathFinder, Loader):
             real.loader = _ExtendingLoader(real.loader, self)
             return real
         if (home := alias.same.get(fullname)) is not None:
-            return ModuleSpec(fullname, _SameLoader(home), origin="proctor")
+            return ModuleSpec(fullname, _SameLoader(home, lender=alias), origin="proctor")
         if (place := alias.loads(fullname)) is not None:
             return ModuleSpec(fullname, _SameLoader(place, fullname), origin="proctor")
         if not alias.has(fullname):
@@ -265,11 +332,13 @@ class _SameLoader(Loader):
     Args:
         home: Its own name, or the function (``module:attribute``).
         wanted: What the function is asked for.
+        lender: Whose borrowed names the module has under its other name.
     """
 
-    def __init__(self, home: str, wanted: str = "") -> None:
+    def __init__(self, home: str, wanted: str = "", lender: Alias | None = None) -> None:
         self._home = home
         self._wanted = wanted
+        self._lender = lender
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module, which is loaded already."""
@@ -278,12 +347,61 @@ class _SameLoader(Loader):
         module = importlib.import_module(home)
         if attribute:
             module = getattr(module, attribute)(self._wanted)
+        if self._lender is not None and self._lender.borrowed:
+            _Lent.to(module, self._lender)
         self._spec = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module as it is; importing it by another name has changed its spec."""
         module.__spec__ = self._spec
+
+
+class _Lent:
+    """The ``__getattr__`` of a module of ours that stands for one of an alias: names that the real one imports.
+
+    Args:
+        alias: Where they are looked up.
+        own: The ``__getattr__`` that the module has itself, which is asked first.
+    """
+
+    def __init__(self, alias: Alias, own: Any) -> None:
+        self._alias = alias
+        self.own = own
+
+    def __call__(self, name: str) -> Any:
+        """Return a name.
+
+        Raises:
+            AttributeError: The module has none such, and imports none such.
+        """
+        if self.own is not None:
+            try:
+                return self.own(name)
+            except AttributeError:
+                pass
+        try:
+            return self._alias.lent(name)
+        except (LookupError, ImportError) as error:
+            raise AttributeError(name) from error
+
+    @classmethod
+    def to(cls, module: ModuleType, alias: Alias) -> None:
+        """Let a module have the names, once."""
+        own = vars(module).get("__getattr__")
+        if not isinstance(own, cls):
+            vars(module)["__getattr__"] = cls(alias, own)
+
+    @classmethod
+    def back(cls, module: ModuleType) -> None:
+        """Take back :meth:`to`."""
+        lent = vars(module).get("__getattr__")
+        if not isinstance(lent, cls):
+            return
+        if lent.own is None:
+            del vars(module)["__getattr__"]
+        else:
+            vars(module)["__getattr__"] = lent.own
 
 
 class _ExtendingLoader(Loader):
@@ -353,6 +471,7 @@ def uninstall_alias(package: str) -> None:
         if isinstance(module, _AliasModule) or name in same or name.startswith(of_files)
     ]:
         if name.partition(".")[0] == package:
+            _Lent.back(sys.modules[name])
             del sys.modules[name]
     if not finder.aliases and finder in sys.meta_path:
         sys.meta_path.remove(finder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from proctor.compat.aliases import Alias
 from proctor.dialects.lm_eval.package.imports import MODULES
+from proctor.engines.lm_eval_models import NOTHING_HERE
 
 _TEMPLATE = "proctor.dialects.lm_eval.template"
 _FACTORY = "proctor.dialects.lm_eval.factory"
@@ -27,6 +28,8 @@ _MODELS = {
     "huggingface": ("HFLM",),
     "ibm_watsonx_ai": ("WatsonxLLM",),
     "mamba_lm": ("MambaLMWrapper",),
+    "mistral3": ("Mistral3LM",),
+    "optimum_lm": ("OptimumLM",),
     "openai_completions": (
         *("LocalCompletionsAPI", "LocalChatCompletion", "OpenAICompletionsAPI", "OpenAIChatCompletion"),
         "AzureOpenaiChatCompletionsLM",
@@ -35,6 +38,26 @@ _MODELS = {
     "vllm_causallms": ("VLLM",),
 }
 """Modules of lm-eval's models, and their classes that have an engine here."""
+
+_MODELS_ELSEWHERE = {
+    "anthropic_llms": {"AnthropicLM": "anthropic-completions"},
+    "hf_audiolm": {"HFAUDIOLMQWEN": "hf-audiolm-qwen"},
+    "hf_steered": {"SteeredModel": "steered"},
+    "litellm_llms": {"LiteLLMChatCompletion": "litellm"},
+    "megatron_lm": {"MegatronLMEval": "megatron_lm"},
+    "nemo_lm": {"NeMoLM": "nemo_lm"},
+    "neuron_optimum": {"NeuronModelForCausalLM": "neuronx", "NEURON_HF": "neuronx"},
+    "onnxruntime_genai": {"ONNXRuntimeGenAILM": "onnxruntime-genai"},
+    "onnxruntime_ort": {"ONNXRuntimeLM": "onnxruntime"},
+    "optimum_habana": {"HabanaLM": "habana"},
+    "optimum_ipex": {"IPEXForCausalLM": "ipex", "IPEXLM": "ipex"},
+    "sglang_causallms": {"SGLangLM": "sglang"},
+    "textsynth": {"TextSynthLM": "textsynth"},
+    "trtllm_causallms": {"TRTLLM": "trtllm"},
+    "vllm_vlms": {"VLLM_VLM": "vllm-vlm"},
+    "winml": {"WindowsML": "winml"},
+}
+"""Modules of lm-eval's models whose classes have no engine here, and names for ``--model`` that say what does it."""
 
 _NO_REQUESTS = "requests are not kept, because they are built faster than they are read back; answers are (use_cache)"
 
@@ -61,6 +84,14 @@ _UNBUILT = {
     "get_prompt": "a task file names a prompt of the library by use_prompt",
     "_bootstrap_internal": "bootstrap_stderr resamples",
     "_bootstrap_internal_no_mp": "bootstrap_stderr resamples",
+    **{
+        kind: NOTHING_HERE[name]
+        for kinds in _MODELS_ELSEWHERE.values()
+        for kind, name in kinds.items()
+        if name in NOTHING_HERE
+    },
+    **dict.fromkeys(("BalancedSampler", "ManualSampler"), "lm-eval has their names, and never wrote them"),
+    "run_task_tests": "proctor validate reads every task",
     **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),
 }
 """Names that programs import at their top, and what does it instead: only using one of them is refused."""
@@ -107,11 +138,13 @@ LM_EVAL = Alias(
         "lm_eval.loggers.utils": (f"{_NAMES}.tracking",),
         "lm_eval.result_schema": (f"{_NAMES}.result_types",),
         **dict.fromkeys(_REFUSED, ()),
+        **{f"lm_eval.models.{module}": () for module in _MODELS_ELSEWHERE if module not in _MODELS},
     },
     refused=_REFUSED,
     unbuilt=_UNBUILT,
     files={"lm_eval.tasks": "proctor.dialects.lm_eval.functions:module_of_tasks"},
     artifacts=False,
+    shared=True,
     gaps_only=True,
     extends=dict.fromkeys(
         ("lm_eval.config.task", "lm_eval.config", "lm_eval.api.task"),

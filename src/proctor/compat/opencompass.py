@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proctor.compat.aisbench_names import modules, registries, scoring
+from proctor.compat.aisbench_names.borrowed_names import BORROWED
 from proctor.compat.aisbench_names.loader_seams import SEAMS
 from proctor.compat.aliases import Alias
 
@@ -14,6 +15,8 @@ _TEMPLATES = {
     for name in ("PromptTemplate", "MultiTurnPromptTemplate", "MMPromptTemplate", "BasePromptTemplate")
 }
 _RAW = {"RawPromptTemplate": "proctor.templates:RawPromptTemplate"}
+_AIS = "proctor.compat.aisbench_names"
+_AIS_TEMPLATES = {name: f"{_AIS}.templates:{name}" for name in _TEMPLATES}
 _PROMPT = {
     "PromptList": "proctor.templates:PromptList",
     "safe_format": "proctor.templates:safe_format",
@@ -23,6 +26,7 @@ _PROMPT = {
     },
     **{name: f"{_HOME}.prompting:{name}" for name in ("get_round_index", "is_mm_prompt")},
 }
+_AIS_PROMPT = {**_PROMPT, "PromptList": f"{_AIS}.prompt_lists:PromptList"}
 _PARSERS = {name: f"{_HOME}.prompting:{name}" for name in ("LMTemplateParser", "APITemplateParser")}
 _DATASETS = {name: f"{_HOME}.datasets:{name}" for name in ("DatasetReader", "BaseDataset")}
 _READER = {
@@ -32,8 +36,7 @@ _READER = {
 _BASE = {"BaseDataset": _DATASETS["BaseDataset"]}
 
 _AIS_RETRIEVERS = {
-    "BaseRetriever": f"{_HOME}.prompting:AISBenchRetriever",
-    **{f"{name}Retriever": f"{_HOME}.retrievers:AISBench{name}Retriever" for name in ("Zero", "FixK", "Random")},
+    name: f"{_AIS}.retrievers:{name}" for name in ("BaseRetriever", "ZeroRetriever", "FixKRetriever", "RandomRetriever")
 }
 _OC_RETRIEVERS = {
     "BaseRetriever": f"{_HOME}.prompting:OpenCompassRetriever",
@@ -73,7 +76,6 @@ def _scoring(home: str) -> dict[str, dict[str, str]]:
     }
 
 
-_AIS = "proctor.compat.aisbench_names"
 _OC_SCORING, _AIS_SCORING = _scoring(_HOME), _scoring(_AIS)
 _AIS_ICL = {**_AIS_SCORING["evaluators"], "MATHEvaluator": f"{_AIS}.scoring:icl.MATHEvaluator"}
 """Evaluators of ``icl_evaluator``; one of them is another class than that of datasets with its name."""
@@ -135,20 +137,20 @@ _MODELS = _in(
 
 _AIS_BASE = _in(f"{_AIS}.base_datasets", ("BaseDataset", "BaseJDGDataset"))
 _AIS_MODULES: dict[str, dict[str, str]] = {
-    _ICL: {**_TEMPLATES, **_AIS_RETRIEVERS, **_AIS_ICL, **_AIS_SCORING["inferencers"]},
-    f"{_ICL}.icl_prompt_template": _TEMPLATES,
-    f"{_ICL}.icl_prompt_template.icl_prompt_template": _one(_TEMPLATES, "PromptTemplate"),
-    f"{_ICL}.icl_prompt_template.icl_prompt_template_base": _one(_TEMPLATES, "BasePromptTemplate"),
-    f"{_ICL}.icl_prompt_template.icl_prompt_template_mm": _one(_TEMPLATES, "MMPromptTemplate"),
-    f"{_ICL}.icl_prompt_template.icl_prompt_template_multiturn": _one(_TEMPLATES, "MultiTurnPromptTemplate"),
+    _ICL: {**_AIS_TEMPLATES, **_AIS_RETRIEVERS, **_AIS_ICL, **_AIS_SCORING["inferencers"]},
+    f"{_ICL}.icl_prompt_template": _AIS_TEMPLATES,
+    f"{_ICL}.icl_prompt_template.icl_prompt_template": _one(_AIS_TEMPLATES, "PromptTemplate"),
+    f"{_ICL}.icl_prompt_template.icl_prompt_template_base": _one(_AIS_TEMPLATES, "BasePromptTemplate"),
+    f"{_ICL}.icl_prompt_template.icl_prompt_template_mm": _one(_AIS_TEMPLATES, "MMPromptTemplate"),
+    f"{_ICL}.icl_prompt_template.icl_prompt_template_multiturn": _one(_AIS_TEMPLATES, "MultiTurnPromptTemplate"),
     f"{_ICL}.icl_retriever": _AIS_RETRIEVERS,
     **{
         f"{_ICL}.icl_retriever.icl_{file}_retriever": _one(_AIS_RETRIEVERS, f"{name}Retriever")
         for file, name in _OC_FILES.items()
         if f"{name}Retriever" in _AIS_RETRIEVERS
     },
-    "ais_bench.benchmark.utils.prompt": {**_PROMPT, **_HASH},
-    "ais_bench.benchmark.utils.prompt.prompt": {**_PROMPT, **_HASH},
+    "ais_bench.benchmark.utils.prompt": {**_AIS_PROMPT, **_HASH},
+    "ais_bench.benchmark.utils.prompt.prompt": {**_AIS_PROMPT, **_HASH},
     f"{_ICL}.icl_evaluator": _AIS_ICL,
     f"{_ICL}.icl_inferencer": _AIS_SCORING["inferencers"],
     "ais_bench.benchmark.utils.postprocess.text_postprocessors": _AIS_SCORING["functions"],
@@ -163,7 +165,7 @@ _AIS_MODULES: dict[str, dict[str, str]] = {
     },
     "ais_bench.benchmark.models.local_models.base": {
         **_one(_PARSERS, "LMTemplateParser"),
-        **_in(f"{_AIS}.models", ("BaseModel",)),
+        **_in(f"{_AIS}.models_base", ("BaseModel", "BaseLMModel")),
     },
     "ais_bench.benchmark": {"global_consts": f"{_AIS}.global_constants"},
     "ais_bench.benchmark.utils.file": _in(
@@ -193,6 +195,7 @@ AIS_BENCH = Alias(
     },
     homes=modules.HOMES,
     texts=f"{_AIS}.constants:packaged",
+    borrowed=BORROWED,
 )
 """The alias of AISBench 3.1."""
 
@@ -205,6 +208,8 @@ MMENGINE = Alias(
         "mmengine.config": _CONFIGS,
         "mmengine.fileio": _FILES,
         "mmengine.utils": _FILES,
+        "mmengine.device": _in(f"{_AIS}.mmengine_files", ("is_npu_available",)),
+        "mmengine.dist": _in(f"{_AIS}.mmengine_files", ("is_main_process",)),
     },
     artifacts=False,
     gaps_only=True,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from proctor.compat.aliases import Alias
 from proctor.compat.unitxt_names.table import NAMES, REFUSED_MODULES, WHOLE_MODULES
 
+_PARAMETERS_OF = "proctor.compat.unitxt_names.parameters"
 _TOP = {
     "load_dataset": "proctor.recipes:load_dataset",
     "load_recipe": "proctor.recipes:load_recipe",
@@ -19,9 +20,9 @@ _TOP = {
     "add_to_catalog": "proctor.artifacts:add_to_catalog",
     "add_link_to_catalog": "proctor.artifacts:add_link_to_catalog",
     "get_from_catalog": "proctor.artifacts:get_from_catalog",
-    "register_local_catalog": "proctor.artifacts:register_local_catalog",
-    "register_catalog": "proctor.artifacts:register_local_catalog",
-    "get_logger": "proctor.logs:get_logger",
+    "register_local_catalog": f"{_PARAMETERS_OF}:register_local_catalog",
+    "register_catalog": f"{_PARAMETERS_OF}:register_local_catalog",
+    "get_logger": f"{_PARAMETERS_OF}:get_logger",
     "settings": "proctor.compat.unitxt_names.own_settings:settings",
     "get_settings": "proctor.compat.unitxt_names.own_settings:get_settings",
     "fetch_artifact": "proctor.compat.unitxt_functions:fetch_artifact",
@@ -62,7 +63,8 @@ _TYPES = {
     )
 }  # fmt: skip
 _FIELD_PATHS = {
-    name: f"proctor.compat.unitxt_functions:{name}" for name in ("dict_get", "dict_set", "dict_delete", "is_subpath")
+    **{name: f"proctor.compat.unitxt_functions:{name}" for name in ("dict_get", "dict_set", "dict_delete")},
+    "is_subpath": f"{_PARAMETERS_OF}:is_subpath",
 }
 _TYPES.update(
     {
@@ -132,7 +134,7 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     },
     "formats": {"apply_capital_new_line_notation": "proctor.formats.newline:apply_newline_notation"},
     "hf_utils": {"UnitxtVersionsConflictError": f"{_ERRORS}:PluginError"},
-    "image_operators": {"image_to_data_url": "proctor.data.images:image_to_data_url"},
+    "image_operators": {"image_to_data_url": f"{_PARAMETERS_OF}:image_to_data_url"},
     "inference": {
         **_PARAMETERS,
         "TextGenerationInferenceOutput": "proctor.engines.inference:TextGenerationInferenceOutput",
@@ -164,9 +166,9 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
             "mean_subgroup_score",
         ),
         **_of("proctor.scoring.judges.guardian", "RiskType", "RISK_TYPE_TO_CLASS"),
-        "normalize_answer": "proctor.scoring.text_distance:normalize_answer",
-        "nan_mean": "proctor.scoring.intervals:nan_mean",
-        "nan_max": "proctor.scoring.reductions:nan_max",
+        "normalize_answer": f"{_PARAMETERS_OF}:normalize_answer",
+        "nan_mean": f"{_PARAMETERS_OF}:nan_mean",
+        "nan_max": f"{_PARAMETERS_OF}:nan_max",
         "EvaluationInput": "proctor.scoring.map_reduce:EvaluationInput",
     },
     "operator": {
@@ -177,7 +179,9 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "DownloadError": f"{_ERRORS}:DatasetNotFoundError",
         "UnexpectedHttpCodeError": f"{_ERRORS}:DatasetNotFoundError",
     },
-    "parsing_utils": {"parse_key_equals_value_string_to_dict": "proctor.artifacts.query:parse_assignments"},
+    "parsing_utils": {
+        "parse_key_equals_value_string_to_dict": f"{_PARAMETERS_OF}:parse_key_equals_value_string_to_dict"
+    },
     "random_utils": {
         "new_random_generator": f"{_HELPERS}:new_random_generator",
         "get_seed": "proctor.compat.unitxt_functions:get_seed",
@@ -189,7 +193,7 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "register_all_artifacts": f"{_HELPERS}:register_all_artifacts",
     },
     "splitters": _of(_HELPERS, "get_random_generator_based_on_instance"),
-    "split_utils": {"parse_random_mix_string": "proctor.data.splitters:parse_random_mix_string"},
+    "split_utils": {"parse_random_mix_string": f"{_PARAMETERS_OF}:parse_random_mix_string"},
     "settings_utils": {
         "settings": _TOP["settings"],
         "get_settings": _TOP["get_settings"],
@@ -223,23 +227,28 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
             "is_made_of_sub_strings",
         ),
     },
-    "text2sql_utils": _of(
-        "proctor.compat.unitxt_sql",
-        *("is_sqlglot_parsable", "is_sqlparse_parsable", "sqlglot_optimized_equivalence", "sql_exact_match"),
-        *("sqlparse_queries_equivalent", "sqlglot_parsed_queries_equivalent", "extract_sql_from_text"),
-        *("replace_select_clause", "compare_dfs_ignore_colnames_ordered_rows", "compare_dfs_bird_eval_logic"),
-        *("compare_dfs_ignore_colnames_unordered_rows", "compare_dfs_ignore_colnames_subset", "compare_result_dfs"),
-        *("get_db_connector", "ALL_DIALECTS", "LocalSQLiteConnector", "InMemoryDatabaseConnector"),
-        "RemoteDatabaseConnector",
-    ),
+    "text2sql_utils": {
+        **_of(
+            "proctor.compat.unitxt_sql",
+            *("sqlglot_optimized_equivalence", "sqlglot_parsed_queries_equivalent", "extract_sql_from_text"),
+            *("replace_select_clause", "compare_dfs_ignore_colnames_ordered_rows", "compare_dfs_bird_eval_logic"),
+            *("compare_dfs_ignore_colnames_unordered_rows", "compare_dfs_ignore_colnames_subset", "compare_result_dfs"),
+            *("get_db_connector", "ALL_DIALECTS", "LocalSQLiteConnector", "InMemoryDatabaseConnector"),
+            "RemoteDatabaseConnector",
+        ),
+        **_of(
+            _PARAMETERS_OF,
+            *("is_sqlglot_parsable", "is_sqlparse_parsable", "sql_exact_match", "sqlparse_queries_equivalent"),
+        ),
+    },
     "type_utils": {
         "register_type": "proctor.artifacts.types:register_type",
-        "isoftype": "proctor.artifacts.types:is_of_type",
+        "isoftype": f"{_PARAMETERS_OF}:isoftype",
     },
     "types": _TYPES,
     "utils": {
-        "is_package_installed": "proctor.compat.unitxt_functions:is_package_installed",
-        "is_module_available": "proctor.compat.unitxt_functions:is_package_installed",
+        "is_package_installed": f"{_PARAMETERS_OF}:is_package_installed",
+        "is_module_available": f"{_PARAMETERS_OF}:is_module_available",
         **_of(
             _HELPERS,
             *("flatten_dict", "load_json", "json_dump", "save_to_file", "Singleton", "LRUCache"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.artifacts import Artifact, ArtifactLink, Catalog, LocalCatalog, catalogs, unregister_catalog
 from proctor.artifacts import fetch_artifact as fetch
-from proctor.data.fields import MISSING, deleter, finder, is_subpath, missing_field, setter
+from proctor.data.fields import MISSING, deleter, finder, missing_field, setter
 from proctor.errors import DataError
 from proctor.logs import get_logger
 from proctor.results.unitxt_print import pretty_text
@@ -21,8 +21,6 @@ from proctor.settings import settings
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["is_subpath"]
 
 CATALOG_FOLDER = str(files("proctor") / "catalog")
 """Where the artifacts of this package lie."""

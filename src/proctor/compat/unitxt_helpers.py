@@ -258,8 +258,9 @@ class CopyingReusableGenerator(ReusableGenerator):
 # -- registration and policies --------------------------------------------------------------------------------
 
 
-def register_all_artifacts() -> None:
-    """Nothing to do: every class is known by its name from the start."""
+def register_all_artifacts(path: str | None = None) -> None:
+    """Nothing to do, whatever the folder: every class is known by its name from the start."""
+    del path
 
 
 class ProjectArtifactRegisterer(metaclass=Singleton):

@@ -1,7 +1,7 @@
 """Classes of Unitxt's programs that override what nothing calls here are refused, instead of being half obeyed.
 
 The methods stand in ``unitxt_overrides.json``: those that a class of Unitxt 1.26 has and the class of its name here
-does not (``conformance/unitxt/overrides.py`` writes it).
+does not, and those that are ``present`` for programs to call (``conformance/unitxt/overrides.py`` writes it).
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def refuse_overrides(cls: type) -> None:
     called = set(_called_by(cls))
     ours = [base for base in cls.__mro__[1:] if base.__module__.startswith("proctor.")]
     for base in ours:
-        for name in _uncalled().get(base.__name__, ()):
-            if name in vars(cls) and name not in called and not any(hasattr(each, name) for each in ours):
+        for name in vars(cls).keys() - called:
+            if _is_uncalled(base.__name__, name, ours):
                 raise UsageError(
                     f"{cls.__name__} overrides {name}() of {base.__name__}",
                     why="Unitxt calls it and Proctor does not, so that it would have no effect",
@@ -47,11 +47,18 @@ def refuse_overrides(cls: type) -> None:
                 )
 
 
+def _is_uncalled(base: str, name: str, ours: Iterable[type]) -> bool:
+    table = _table()
+    if name in table["present"].get(base, ()):
+        return True
+    return name in table["classes"].get(base, ()) and not any(hasattr(each, name) for each in ours)
+
+
 @cache
-def _uncalled() -> Mapping[str, list[str]]:
+def _table() -> Mapping[str, Mapping[str, list[str]]]:
     text = (files("proctor.compat") / "unitxt_overrides.json").read_text(encoding="utf-8")
-    classes: Mapping[str, list[str]] = json.loads(text)["classes"]
-    return classes
+    told = json.loads(text)
+    return {part: told[part] for part in ("classes", "present")}
 
 
 def _names(cls: type) -> Iterable[str]:

@@ -38,6 +38,12 @@ class ExpressionMixin(Artifact):
         """Return the value of the expression for a row."""
         return self._compute(instance)
 
+    def _computing(self) -> Callable[[Row], Any]:
+        """Return what computes the value, which no later change to the operator reaches; an override is obeyed."""
+        if type(self).compute_expression is not ExpressionMixin.compute_expression:
+            return self.compute_expression
+        return compile_expression(self.expression, self.imports_list)
+
 
 class ExecuteExpression(ExpressionMixin, InstanceOperator):
     """Computes a field: ``ExecuteExpression('question + "?"', to_field="question")``."""
@@ -46,7 +52,7 @@ class ExecuteExpression(ExpressionMixin, InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        compute, write = compile_expression(self.expression, self.imports_list), setter(self.to_field)
+        compute, write = self._computing(), setter(self.to_field)
 
         def step(row: Row) -> Row:
             write(row, compute(row))

@@ -13,6 +13,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO
 
+from proctor.data.fields import Row
+from proctor.data.hub import read_parquet
+
 
 class FileAccess:
     """The disk. A subclass is another place to read from."""
@@ -32,6 +35,22 @@ class FileAccess:
             OSError: It cannot be opened.
         """
         return path.open(encoding=encoding, errors=errors)
+
+    def content(self, path: Path) -> bytes:
+        """Return the bytes of a file.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        return path.read_bytes()
+
+    def parquet(self, path: Path) -> Iterator[Row]:
+        """Yield the rows of a parquet file.
+
+        Raises:
+            DataError: It is none.
+        """
+        return read_parquet([str(path)])
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder, sorted.

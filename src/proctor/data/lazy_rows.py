@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, overload
 
+from msgspec import structs
+
 from proctor.data.fields import Row
 from proctor.ir import Failure
 
@@ -207,13 +209,16 @@ def picked(places: Sequence[int], rows: Sequence[AnyRow]) -> Sequence[Any]:
 
 
 class RepeatedRows(_Rows):
-    """Rows, each of them several times.
+    """Rows, each of them several times, perhaps with two columns that say which one it is.
+
+    A row that cannot be used says it, too.
 
     Args:
         rows: Each once.
         times: How often each comes.
         in_blocks: Whether the whole is repeated, rather than each row.
-        numbered: Makes a row of a row and its position; ``None`` leaves rows as they are.
+        origin: What the rows are of; without one they stay as they are.
+        columns: What the columns of the origin and of the position are called; by default as in OpenCompass.
     """
 
     def __init__(
@@ -222,10 +227,11 @@ class RepeatedRows(_Rows):
         times: int = 1,
         *,
         in_blocks: bool = False,
-        numbered: Callable[[AnyRow, int], AnyRow] | None = None,
+        origin: str = "",
+        columns: tuple[str, str] = ("subdivision", "idx"),
     ) -> None:
         self._rows, self._times, self._in_blocks = rows, times, in_blocks
-        self._numbered = numbered or (lambda row, _: row)
+        self._origin, self._columns = origin, columns
 
     def __len__(self) -> int:
         return len(self._rows) * self._times
@@ -241,3 +247,10 @@ class RepeatedRows(_Rows):
     def _row(self, place: int) -> AnyRow:
         index = place % len(self._rows) if self._in_blocks else place // self._times
         return self._numbered(self._rows[index], index)
+
+    def _numbered(self, row: AnyRow, index: int) -> AnyRow:
+        if not self._origin:
+            return row
+        if isinstance(row, Failure):
+            return structs.replace(row, message=f"{self._origin}[{index}]: {row.message}")
+        return {**row, self._columns[0]: self._origin, self._columns[1]: index}

@@ -40,6 +40,11 @@ class Operator(Artifact):
         check_policy(policy_of(self, name), instance, name or self.artifact_id or type(self).__name__)
         return instance
 
+    @property
+    def _looks_at_each(self) -> bool:
+        """Whether :meth:`verify_instance` has something to say about rows: there is a policy, or an override."""
+        return bool(policy_of(self)) or type(self).verify_instance is not Operator.verify_instance
+
 
 class StreamingOperator(Operator):
     """An operator on streams.
@@ -161,7 +166,7 @@ class StreamOperator(MultiStreamOperator):
         return _settled(GeneratorStream(self._generate, {"stream": stream, "stream_name": stream_name}))
 
     def _generate(self, stream: Stream, stream_name: str | None) -> Iterator[Row]:
-        if policy_of(self):
+        if self._looks_at_each:
             stream = self._guarded(stream)
         rows = iter(self.process(_isolated(self, stream), stream_name))
         while True:
@@ -241,6 +246,8 @@ class InstanceOperator(StreamOperator):
         if _is_foreign(self):
             own = step
             step = lambda row: own(container_copy(row))  # noqa: E731 - foreign code may change values in place
+        if type(self).verify_instance is not Operator.verify_instance:
+            return lambda row: step(self.verify_instance(row))
         if policy := policy_of(self):
             return _guarded(step, policy, self.artifact_id or type(self).__name__)
         return step

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from proctor.data import hub
 from proctor.data.bounds import check_file
 from proctor.data.fields import Row
 from proctor.data.file_access import access
@@ -70,7 +69,7 @@ def read_rows(path: Path, layout: FileFormat = PLAIN, *, passing: bool = False) 
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
-            yield from hub.read_parquet([str(path)])
+            yield from access().parquet(path)
         elif layout.whole:
             with _opened(path, layout) as file:
                 yield {"value": _parsed(file.read(), path, 0), "name": path.name}
@@ -88,6 +87,18 @@ def read_rows(path: Path, layout: FileFormat = PLAIN, *, passing: bool = False) 
             yield from _text_lines(path, layout)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError("the file cannot be read", location=Location(str(path)), why=str(error)) from None
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file holds.
+
+    Raises:
+        DataError: It cannot be read, is not JSON, or holds something else.
+    """
+    found = next(read_rows(path, FileFormat(whole=True)))["value"]
+    if not isinstance(found, dict):
+        raise DataError("the file is not a JSON object", location=Location(str(path)))
+    return found
 
 
 def _opened(path: Path, layout: FileFormat, errors: str = "strict") -> IO[str]:

@@ -112,6 +112,8 @@ class CloseTextSampler(Sampler):
     ) -> list[Instance]:
         """Draw from all instances that share one of the closest texts."""
         del sampling_seed
+        if not sample_size:  # one of several numbers of demos; difflib takes no 0
+            return []
         path = f"input_fields/{self.field}"
         texts = [get_field(each, path) for each in instances_pool]
         closest = get_close_matches(get_field(instance, path), texts, n=sample_size, cutoff=0)

@@ -314,8 +314,8 @@ def _unknown(name: str, error: ProctorError | None = None) -> UsageError:
     return UsageError(f"there is no engine '{name}'", why=f"the engines are {', '.join(engine_names())}", hint=hint)
 
 
-def parse_model_args(text: str) -> dict[str, Any]:
-    """Return the arguments in ``k=v,k2=v2``.
+def parse_model_args(text: str, option: str = "--model-args") -> dict[str, Any]:
+    """Return the arguments in ``k=v,k2=v2``; ``option`` is what messages call them by.
 
     A value is JSON where it reads as JSON (numbers, ``true``, ``null``, lists, objects, quoted strings), ``True``,
     ``False`` or ``None``, and otherwise text as it stands. Commas inside brackets and quotes do not separate. The whole
@@ -332,12 +332,12 @@ def parse_model_args(text: str) -> dict[str, Any]:
         key = key.strip()
         if not equals or not _KEY.fullmatch(key):
             raise UsageError(
-                f"'{part}' in the model arguments is not a key=value",
-                hint="write --model-args key=value,key2=value2; put lists in brackets and text with commas in quotes",
+                f"'{part}' in {option} is not a key=value",
+                hint=f"write {option} key=value,key2=value2; put lists in brackets and text with commas in quotes",
             )
         name = key.replace("-", "_")
         if name in found:
-            raise UsageError(f"the model argument '{name}' is given twice")
+            raise UsageError(f"{option} gives '{name}' twice")
         found[name] = _value(value.strip())
     return found
 

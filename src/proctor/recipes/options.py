@@ -108,6 +108,14 @@ class ExamOptions:
                 raise UsageError(f"{name} is {value!r}", hint=f"it is {' or '.join(known)}")
         if self.limit is not None and not self.limit >= 0:
             raise UsageError(f"limit is {self.limit}", hint="it is a number of instances, or a share of them below 1")
+        if self.num_demos is not None and self.num_demos < 0:
+            raise UsageError(f"the number of demos is {self.num_demos}", hint="0 shows none")
+        for name, places in (self.samples or {}).items():
+            odd = [each for each in places if isinstance(each, bool) or not hasattr(each, "__index__")]
+            if odd:
+                raise UsageError(
+                    f"--samples names {odd[0]!r} of '{name}'", hint='positions are numbers: {"NAME": [0, 3]}'
+                )
         if (several := several_answers(self.decoding)) is not None:
             name, count = several
             raise UsageError(

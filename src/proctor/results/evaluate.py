@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -48,6 +49,7 @@ class EvaluationResults(list[dict[str, Any]]):
     def __init__(self, instances: Sequence[dict[str, Any]] = (), metadata: Mapping[str, Any] | None = None) -> None:
         super().__init__(instances)
         self.metadata = dict(metadata or {})
+        """``dataset`` (what ``load_dataset`` loaded), ``predictions`` (which engine), ``creation_time``, ``judges``."""
 
     @property
     def global_scores(self) -> GlobalScores:
@@ -131,7 +133,20 @@ def evaluate(
     with remembering():  # groups ask a judge nothing new
         scores, instance_scores, failures = _scores(processed, table, calc_confidence_intervals)
     rows = _rows(table, columns, processed, instance_scores, scores, failures)
-    return EvaluationResults(rows, {"creation_time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")})
+    return EvaluationResults(rows, _about(predictions, _given(dataset, data)))
+
+
+def _about(predictions: Sequence[Any] | None, dataset: Any) -> dict[str, Any]:
+    """Return what is known of an evaluation: what dataset it is, who predicted, and when it was made."""
+    about: dict[str, Any] = {}
+    description = getattr(getattr(dataset, "info", None), "description", None)
+    if description:
+        with suppress(TypeError, ValueError):  # a text that somebody wrote for people
+            description = json.loads(description)
+        about["dataset"] = description
+    if (told := getattr(predictions, "metadata", None)) is not None:
+        about["predictions"] = told
+    return {**about, "creation_time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
 def post_process(predictions: Sequence[Any], dataset: Any = None, data: Any = None) -> list[Any]:

@@ -42,7 +42,7 @@ def distribute(
         address: A Ray cluster (``auto``, ``ray://head:10001``); by default one is started on this machine.
 
     Raises:
-        UsageError: There is no such executor, or a number of workers that cannot be.
+        UsageError: There is no such executor, a number of workers that cannot be, or workers of this process.
         MissingExtraError: Ray is not installed.
     """
     if executor not in EXECUTORS:
@@ -50,6 +50,9 @@ def distribute(
         raise UsageError(f"there is no executor '{executor}'", hint=hint)
     if workers is not None and workers < 1:
         raise UsageError(f"{workers} workers cannot answer anything", hint="give --workers 1 or more")
+    if executor == "local" and (workers is not None or address is not None):
+        given = "--workers" if workers is not None else "--ray-address"
+        raise UsageError(f"{given} is for Ray, and the model runs in this process", hint="add --executor ray")
     return engine if executor == "local" else RayEngine(engine=engine, workers=workers, address=address)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import sys
 import time
 from collections import Counter
@@ -171,7 +172,9 @@ def _interruptible(session: Session, folder: RunFolder | None) -> Iterator[None]
         yield
     except KeyboardInterrupt:
         kept = session.progress.answered - session.progress.failed
-        again = f"proctor run {folder.path / 'run.yaml'}" if folder is not None else "the same command"
+        again = (
+            f"proctor run {shlex.quote(str(folder.path / 'run.yaml'))}" if folder is not None else "the same command"
+        )
         raise RunInterruptedError(
             "the run was stopped",
             why=f"{kept} answers of this run are kept in {session.log.path}",

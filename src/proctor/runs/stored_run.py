@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -104,7 +105,7 @@ def state_notes(run: StoredRun) -> list[str]:
         done, total = run.progress.get("done"), run.progress.get("total")
         counted = f" ({done:,} of {total:,} answered)" if isinstance(done, int) and isinstance(total, int) else ""
         how = "goes on at the moment" if run.state == "running" else "was stopped before its end"
-        hint = "" if run.state == "running" else f"; proctor run {run.path} goes on with it"
+        hint = "" if run.state == "running" else f"; proctor run {shlex.quote(str(run.path))} goes on with it"
         return [f"the run {how}{counted}: it has no scores yet{hint}"]
     if (stopped := run.run.get("stopped")) and isinstance(stopped, str):
         return [f"the run was stopped: {stopped}; not everything was asked, and the scores are of what was"]

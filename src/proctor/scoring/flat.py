@@ -130,13 +130,16 @@ def bounds_of(score: Score, name: str) -> Flat:
 
 
 def merged(views: Iterable[Mapping[str, Any]]) -> Flat:
-    """Return one flat view of several; of entries with one name the last counts, and the last one is the main score."""
+    """Return one flat view of several; of entries with one name the last counts, and the last one is the main score.
+
+    The interval of a score goes with it: where the last has none, there is none.
+    """
     flat: Flat = {}
     for view in views:
-        flat.update(view)
-        for bound in MAIN_BOUNDS:
+        for bound in (f"{name}{end}" for name in ("score", *view) for end in (LOW, HIGH)):
             if bound not in view:
                 flat.pop(bound, None)
+        flat.update(view)
     return flat
 
 

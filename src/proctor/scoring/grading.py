@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from proctor.errors import Diagnostic, ScoringError
 from proctor.ir import Failure
 from proctor.ir.question import Answered, Question
+from proctor.logs import get_logger
 from proctor.scoring.flat import COUNT, FAILED, Flat, bounds_of, flat_view, merged
 from proctor.scoring.grade import Columns, Measured
 from proctor.scoring.score import Score
@@ -259,6 +261,29 @@ class Counts(NamedTuple):
         return self.asked - self.failed
 
 
+def _overwritten(marks: Sequence[Mark]) -> Mapping[str, tuple[str, ...]]:
+    """Return the scores that several metrics have, with different values: their metrics, the one that counts first."""
+    found: dict[str, list[tuple[str, Any]]] = {}
+    for mark in marks:
+        for score in mark.found.scores:
+            found.setdefault(score.name, []).append((mark.scorer, score.value))
+    return {
+        name: tuple(scorer for scorer, _ in each)
+        for name, each in found.items()
+        if len(each) > 1 and any(repr(value) != repr(each[0][1]) for _, value in each)
+    }
+
+
+@cache
+def _warn_of_one_name(name: str, scorers: tuple[str, ...]) -> None:
+    """Say once in a process that a score of one metric stands where several have one of its name."""
+    get_logger().warning(
+        "several metrics (%s) have a score '%s', and that of the first is listed; give the others a score_prefix",
+        ", ".join(scorers),
+        name,
+    )
+
+
 class MetricNames(ScoreNames):
     """How recipes and ``evaluate`` list scores: every metric's own view, the first metric's last, as Unitxt does."""
 
@@ -271,6 +296,8 @@ class MetricNames(ScoreNames):
         if not marks:
             return super().flat(marks, table, main, counts)
         flat = merged(flat_view(mark.found) for mark in self.order(marks))
+        for name, scorers in _overwritten(marks).items():
+            _warn_of_one_name(name, scorers)
         if counts.failed:
             flat[FAILED] = counts.failed
         reasons = {

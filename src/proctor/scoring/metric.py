@@ -92,6 +92,12 @@ class Metric(StreamingOperator):
             object.__setattr__(self, "prediction_type", parse_type_string(self.prediction_type))
         super().model_post_init(context)
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        if not cls.__module__.startswith("proctor.") and "reads_task_data" not in vars(cls):
+            cls.reads_task_data = True  # what a program derives from a metric may look at more than the metric does
+
     @property
     def name(self) -> str:
         """How messages call this metric: its catalog name, or its class."""

@@ -30,6 +30,7 @@ from proctor.scoring.metric import failure_of
 from proctor.scoring.metrics_list import expand_metrics
 from proctor.scoring.processor_functions import fetch_processor
 from proctor.scoring.processors import PostProcess
+from proctor.tasks.task import check_taken
 
 MetricSource = str | Mapping[str, Any] | Artifact
 ProcessorSource = str | Mapping[str, Any] | Artifact
@@ -388,18 +389,22 @@ class MetricScorers(Sequence[Scorer]):
 
     Args:
         sources: Metrics, or their catalog names, queries or JSON.
+        predicted: The type of what they score.
     """
 
-    def __init__(self, sources: Sequence[MetricSource]) -> None:
-        self._sources = list(sources)
+    def __init__(self, sources: Sequence[MetricSource], predicted: Any = Any) -> None:
+        self._sources, self._predicted = list(sources), predicted
 
     @cached_property
     def metrics(self) -> Sequence[Scorer]:
-        """The metrics; in place of one that cannot be had, what says why."""
+        """The metrics; in place of one that cannot be had, or does not take what is predicted, what says why."""
         found: list[Scorer] = []
         for source in self._sources:
             try:
-                found += expand_metrics([source])
+                members = expand_metrics([source])
+                for each in members:
+                    check_taken(self._predicted, each, each.name)
+                found += members
             except ProctorError as error:
                 found.append(Unavailable(str(source), error))
         return found

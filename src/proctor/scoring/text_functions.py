@@ -148,6 +148,10 @@ def _postprocessors(data: Mapping[str, Any]) -> Iterator[TextFunctionEntry]:
             yield from _entries({name: found}, project)
 
 
+class UnsuitableArgumentsError(ScoringError, TypeError):
+    """Arguments that a text function does not take: a ``TypeError`` too, for programs that call one."""
+
+
 def text_function(name: str, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> TextFunction | None:
     """Return the text function that a name of the table means; ``None`` where the table has no such name.
 
@@ -173,7 +177,7 @@ def made_of(entry: TextFunctionEntry, arguments: Mapping[str, Any]) -> TextFunct
             signature(target).bind("", **given)
             function = partial(target, **given) if given else target
     except TypeError as error:
-        raise ScoringError(f"'{entry.name}' does not take these arguments", why=str(error)) from None
+        raise UnsuitableArgumentsError(f"'{entry.name}' does not take these arguments", why=str(error)) from None
     return TextFunction(entry.name, entry.scope, function)
 
 

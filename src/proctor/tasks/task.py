@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Final, get_args
+from types import UnionType
+from typing import Any, ClassVar, Final, Literal, Union, get_args, get_origin
 
 from typing_extensions import override
 
@@ -127,15 +128,7 @@ class Task(InstanceOperator):
         """
         for name in self.metric_names:
             for metric in _members(self.fetched(name)):
-                wanted = getattr(metric, "prediction_type", None) or Any
-                wanted = parse_type_string(wanted) if isinstance(wanted, str) else wanted
-                if self.prediction_type in (wanted, Any, *get_args(wanted)) or wanted is Any:
-                    continue
-                raise ValidationError(
-                    f"the task predicts {self.prediction_type}, which the metric {name!r} does not take",
-                    why=f"it takes {wanted}",
-                    hint="give the task another prediction_type, or another metric",
-                )
+                check_taken(self.prediction_type, metric, str(name))
 
     def set_default_values(self, instance: Row) -> Row:
         """Return the row with the defaults of fields it does not have."""
@@ -175,6 +168,38 @@ class Task(InstanceOperator):
             return instance
 
         return step
+
+
+def check_taken(predicted: Any, metric: Any, name: str) -> None:
+    """Check that a metric takes what is predicted.
+
+    Raises:
+        ValidationError: It takes values of another type.
+    """
+    wanted = getattr(metric, "prediction_type", None) or Any
+    wanted = parse_type_string(wanted) if isinstance(wanted, str) else wanted
+    if not _takes(wanted, predicted):
+        raise ValidationError(
+            f"the task predicts {to_type_string(predicted)}, which the metric '{name}' does not take",
+            why=f"it takes {to_type_string(wanted)}",
+            hint="give the task another prediction_type, or another metric",
+        )
+
+
+def _takes(wanted: Any, predicted: Any) -> bool:
+    """Whether what is predicted may be what is wanted; of ``list`` nobody knows what is in it."""
+    if Any in (wanted, predicted):
+        return True
+    if get_origin(wanted) in (Union, UnionType):
+        return any(_takes(each, predicted) for each in get_args(wanted))
+    if get_origin(predicted) in (Union, UnionType):
+        return any(_takes(wanted, each) for each in get_args(predicted))
+    if get_origin(predicted) is Literal:
+        return any(_takes(wanted, type(each)) for each in get_args(predicted))
+    bare = {get_origin(wanted) or wanted, get_origin(predicted) or predicted}
+    if len(bare) == 1 and not (get_args(wanted) and get_args(predicted)):
+        return True
+    return to_type_string(wanted) == to_type_string(predicted) or (wanted, predicted) == (float, int)
 
 
 def _members(metric: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -267,7 +268,7 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
         "Machine": ", ".join(map(str, (details.get("machine") or {}).values())),
         "Response log": str(details.get("log", "")),
         "Folder": str(stored.path),
-        "Repeat it": f"proctor run {stored.path / 'run.yaml'}" if stored.spec else "",
+        "Repeat it": f"proctor run {shlex.quote(str(stored.path / 'run.yaml'))}" if stored.spec else "",
     }
     return [(name, value) for name, value in facts.items() if value]
 

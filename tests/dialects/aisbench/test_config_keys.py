@@ -7,7 +7,6 @@ import pytest
 from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.file_keys import file_problems
-from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.errors import Location, ValidationError
@@ -85,14 +84,6 @@ def test_what_has_no_effect_is_listed_with_its_reason():
     assert all(found.values())
 
 
-@pytest.mark.parametrize("kind", ["gen", "ppl", "ll", "text_ppl", "clp", "chat", "call", "vote"])
-def test_no_key_has_two_fates(kind):
-    keys = Keys.of(kind)
-    assert not keys.used & keys.idle.keys()
-    assert not keys.used & keys.refused.keys()
-    assert not keys.idle.keys() & keys.refused.keys()
-
-
 def test_arguments_of_types_that_functions_read_are_not_judged():
     assert dataset_config(dataset(type=Reference("opencompass.datasets.HFDataset"), anything=1)).abbr == "sums"
     assert dataset_config(dataset(type=Reference("my.package.Dataset"), anything=1)).abbr == "sums"
@@ -142,3 +133,10 @@ def test_lists_by_nearly_the_right_name_are_slips_and_lists_of_a_file_s_own_are_
     values = {name: [ConfigDict({"abbr": "a"})], "own_datasets": [ConfigDict({"abbr": "b"})]}
     found = [each.what for each in file_problems(values) if "nothing reads" in each.what]
     assert bool(found) is is_slip
+
+
+def test_words_that_a_dataset_type_takes_are_known_before_data_is_read():
+    kind = Reference("opencompass.datasets.WildBenchDataset")
+    assert dataset_config(dataset(type=kind, eval_mode="pair")).abbr == "sums"
+    with pytest.raises(ValidationError, match=r"there is no eval_mode 'pairs'(.|\n)*did you mean 'pair'"):
+        dataset_config(dataset(type=kind, eval_mode="pairs"))

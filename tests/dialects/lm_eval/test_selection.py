@@ -371,3 +371,29 @@ def test_an_entry_of_a_task_list_says_what_a_task_says(tmp_path, key):
     (tmp_path / "x.yaml").write_text(f"dataset_path: d\ntask_list:\n  - task: v\n    {key}\n")
     with pytest.raises(ValidationError, match=r"the entry 'v' of task_list has .*x.yaml:4:5"):
         TaskFinder([str(tmp_path)], installed=False).find("v")
+
+
+@pytest.mark.parametrize(
+    "spec, message",
+    [
+        ("g::", "nothing is named behind 'g::'"),
+        ("g::@cloze", "nothing is named behind 'g::'"),
+        ("tt::t", "'tt' is a tag, not a group"),
+        ("t@cloze@mmlu", "chooses 'cloze' and 'mmlu'"),
+    ],
+)
+def test_names_that_mean_less_than_they_say(tmp_path, spec, message):
+    (tmp_path / "t.yaml").write_text("task: t\ntag: tt\ndataset_path: d\n")
+    (tmp_path / "u.yaml").write_text("task: u\ntag: tt\ndataset_path: d\n")
+    (tmp_path / "g.yaml").write_text("group: g\ntask: [t, u]\n")
+    with pytest.raises((UsageError, UnknownArtifactError), match=message):
+        TaskFinder([str(tmp_path)], installed=False).find(spec)
+
+
+def test_a_pattern_of_files_is_all_of_them(tmp_path, monkeypatch):
+    for name in ("a1", "a2", "b1"):
+        (tmp_path / f"{name}.yaml").write_text(f"task: {name}\ndataset_path: d\n")
+    monkeypatch.chdir(tmp_path)
+    for spec in ("a*.yaml", f"{tmp_path}/a?.yaml"):
+        found = TaskFinder(installed=False).find(spec)
+        assert [leaf.name for leaf in found] == ["a1", "a2"]

@@ -30,3 +30,21 @@ def test_what_cannot_be_built(tmp_path):
     assert "demos_pool_size" in problem.what
     assert artifact_files(file) == [file]
     assert artifact_files(tmp_path / "none.yaml") == []
+
+
+def test_a_metric_that_does_not_take_what_the_task_predicts(tmp_path):
+    task = {
+        "__type__": "task",
+        "input_fields": {"text": "str"},
+        "reference_fields": {"label": "str"},
+        "prediction_type": "str",
+        "metrics": ["metrics.spearman"],
+    }
+    card = {
+        "__type__": "task_card",
+        "loader": {"__type__": "load_from_dictionary", "data": {"test": [{"text": "a", "label": "b"}]}},
+        "task": task,
+    }
+    (problem,) = validate(written(tmp_path, "wrong", card=card))
+    assert problem.what == "the task predicts str, which the metric 'metrics.spearman' does not take"
+    assert validate(written(tmp_path, "own", card=card, metrics=["metrics.spearman"])) == []

@@ -47,6 +47,38 @@ _THEREFORE = {
 
 
 @dataclass
+class TaskSchema:
+    """The parts of a question."""
+
+    passage: Any = None
+    question: Any = None
+    options: Any = None
+    label: Any = None
+    answer: Any = None
+    other: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a dict."""
+        return asdict(self)
+
+
+@dataclass
+class AgiInstance:
+    """What a dataset says of itself."""
+
+    task_description: Any
+    data_source: Any
+    task_schema: TaskSchema
+    output: Any
+    evaluation_metric: Any
+    task_example: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a dict whose keys are words."""
+        return {name.replace("_", " "): value for name, value in asdict(self).items()}
+
+
+@dataclass
 class ChatGPTSchema:
     """What a model is asked."""
 

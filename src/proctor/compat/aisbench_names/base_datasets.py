@@ -8,8 +8,8 @@ from typing import Any
 from proctor.compat.aisbench_names import error_codes
 from proctor.compat.aisbench_names import exceptions as errors
 from proctor.compat.aisbench_names.logger import AISLogger
+from proctor.compat.aisbench_names.type_checks import check_dataset, check_str, check_type_list
 from proctor.compat.opencompass_names import datasets as opencompass
-from proctor.compat.opencompass_names.datasets import load_partial_dataset
 from proctor.errors import DataError
 
 logger = AISLogger()
@@ -17,15 +17,54 @@ JDG_DATASET_LOAD_BATCH_SIZE = 10
 _TIMED = ("max_out_len", "timestamp")
 
 
-class DatasetReader(opencompass.DatasetReader):
-    """Which columns and which rows of a dataset are used; splits of a ``Dataset`` stay one ``DatasetDict``."""
+def load_partial_dataset(dataset: Any, size: opencompass.Range = None) -> Any:
+    """Return part of some rows, as OpenCompass' does; all of them, with a warning, where the part cannot be read."""
+    try:
+        return opencompass.load_partial_dataset(dataset, size)
+    except DataError as error:
+        logger.warning("all rows are taken: %s", error)
+        return dataset
 
-    def __init__(self, dataset: Any, *arguments: Any, **settings: Any) -> None:
-        super().__init__(dataset, *arguments, **settings)
+
+class DatasetReader(opencompass.DatasetReader):
+    """Which columns and which rows of a dataset are used; splits of a ``Dataset`` stay one ``DatasetDict``.
+
+    Raises:
+        AISBenchInvalidTypeException: Something is of another type than it has to be.
+    """
+
+    def __init__(  # noqa: PLR0917 - upstream's signature
+        self,
+        dataset: Any,
+        input_columns: Sequence[str] | str,
+        output_column: str | None,
+        input_template: Any = None,
+        output_template: Any = None,
+        train_split: str = "train",
+        train_range: opencompass.Range = None,
+        test_split: str = "test",
+        test_range: opencompass.Range = None,
+    ) -> None:
+        check_type_list(input_columns, [list, str])
+        if output_column:
+            check_str(output_column)
+        for size in (train_range, test_range):
+            check_type_list(size, [None, int, float, str])
+        if not isinstance(dataset, (list, Mapping)):  # lists of rows, which loaders here give where columns are mixed
+            check_dataset(dataset)
+        super().__init__(dataset, input_columns, output_column, input_template, output_template, train_split,
+                         None, test_split, None)  # fmt: skip
+        ranges = {"train": train_range, "test": test_range}
+        self.dataset = {name: load_partial_dataset(rows, ranges[name]) for name, rows in self.dataset.items()}
         from datasets import Dataset, DatasetDict
 
         if all(isinstance(each, Dataset) for each in self.dataset.values()):
             self.dataset = DatasetDict(self.dataset)
+
+    def __repr__(self) -> str:
+        """Return rows and columns, as logs show them."""
+        columns = f"input_columns: {self.input_columns},\n    output_columns: {self.output_column}"
+        return f"DatasetReader({{\n    dataset: {self.dataset},\n    {columns}\n}})"
 
     def get_max_out_len(self) -> Any:
         """Return how many tokens each answer may have; ``None`` where the rows do not say it."""

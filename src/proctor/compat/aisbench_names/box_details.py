@@ -31,10 +31,10 @@ class BoxDetails:
         """Return the share of boxes that lie over the right one by enough, with details of each."""
         found: dict[str, Any] = super().score(predictions, references, *more, **columns)  # type: ignore[misc]
         if "error" not in found:
-            found["details"] = [self._detail(*pair) for pair in zip(predictions, references, strict=True)]
+            found["details"] = [self._box(*pair) for pair in zip(predictions, references, strict=True)]
         return found
 
-    def _detail(self, given: Any, reference: Any) -> dict[str, Any]:
+    def _box(self, given: Any, reference: Any) -> dict[str, Any]:
         is_resized, scale = self._said("smart_resize_cfg", None), int(self._said("coord_scale", 1000.0))
         mode = "smart_resize_pixels" if is_resized else f"0-{scale}"
         detail = {"pred": given, "answer": reference, "correct": False, "coord_mode": mode}

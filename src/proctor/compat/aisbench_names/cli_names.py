@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.compat.aisbench_names import error_codes
 from proctor.compat.aisbench_names import exceptions as errors
@@ -83,9 +84,27 @@ class ArgumentParser:
     def __init__(self) -> None:
         self.parser = argparse.ArgumentParser(description="Run exams (AISBench's options)")
         self.parser.add_argument("config", nargs="?", help="a config")
-        for group, options in _OPTIONS.items():
+        self._base_parser()
+        self._perf_parser()
+        self._accuracy_parser()
+        self._custom_dataset_parser()
+
+    def _base_parser(self) -> None:
+        self._take("base_args", "response_anomaly_args", "api_model_args")
+
+    def _perf_parser(self) -> None:
+        self._take("perf_args")
+
+    def _accuracy_parser(self) -> None:
+        self._take("accuracy_args")
+
+    def _custom_dataset_parser(self) -> None:
+        self._take("custom_dataset_args")
+
+    def _take(self, *groups: str) -> None:
+        for group in groups:
             section = self.parser.add_argument_group(group)
-            for names, settings in options:
+            for names, settings in _OPTIONS[group]:
                 section.add_argument(*names, **settings)
 
     def parse_args(self) -> argparse.Namespace:
@@ -98,6 +117,12 @@ class ArgumentParser:
 
 _SWITCH: Mapping[str, Any] = {"action": "store_true", "default": False}
 _MANY: Mapping[str, Any] = {"nargs": "+", "default": None}
+_EITHER: Mapping[str, Any] = {"action": argparse.BooleanOptionalAction, "default": None}
+MODEL_FIELDS = (
+    "path", "request_rate", "retry", "api_key", "host_ip", "host_port", "url", "max_out_len", "batch_size",
+    "trust_remote_code", "generation_kwargs",
+)  # fmt: skip
+"""Options that stand in the place of what every model's config says under the same name."""
 _OPTIONS: Mapping[str, Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]] = {
     "base_args": (
         (("--models",), _MANY),
@@ -115,7 +140,25 @@ _OPTIONS: Mapping[str, Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]] = {
         (("--num-prompts",), {"type": validate_num_prompts, "default": None}),
         (("--num-warmups",), {"type": validate_num_warmups, "default": 1}),
     ),
+    "response_anomaly_args": (
+        (("--response-anomaly",), _EITHER),
+        (("--response-anomaly-payload-retention",), {"choices": ("all", "anomalies", "none"), "default": None}),
+    ),
+    "api_model_args": (
+        *(
+            ((f"--{name}",), {"type": str, "default": None})
+            for name in ("path", "model-name", "api-key", "host-ip", "url")
+        ),
+        *(
+            ((f"--{name}",), {"type": int, "default": None})
+            for name in ("retry", "host-port", "max-out-len", "batch-size")
+        ),
+        (("--request-rate",), {"type": float, "default": None}),
+        (("--trust-remote-code",), _EITHER),
+        (("--generation-kwargs",), {"type": json.loads, "default": None}),
+    ),
     "perf_args": (
+        (("--spec-decode",), _SWITCH),
         (("--pressure",), _SWITCH),
         (("--pressure-time",), {"type": validate_pressure_time, "default": DEFAULT_PRESSURE_TIME}),
     ),
@@ -216,9 +259,9 @@ class CustomConfigChecker:
         file_path: Where it is, for errors.
     """
 
-    MODEL_REQUIRED_FIELDS = ("abbr",)
-    DATASET_REQUIRED_FIELDS = ("abbr",)
-    SUMMARIZER_REQUIRED_FIELDS = ("attr",)
+    MODEL_REQUIRED_FIELDS: ClassVar[list[str]] = ["abbr"]
+    DATASET_REQUIRED_FIELDS: ClassVar[list[str]] = ["abbr"]
+    SUMMARIZER_REQUIRED_FIELDS: ClassVar[list[str]] = ["attr"]
 
     def __init__(self, config: Mapping[str, Any], file_path: str) -> None:
         self.config, self.file_path = config, file_path
@@ -229,13 +272,25 @@ class CustomConfigChecker:
         Raises:
             AISBenchConfigError: Something is missing, or of another type.
         """
-        for part, wanted in (("models", self.MODEL_REQUIRED_FIELDS), ("datasets", self.DATASET_REQUIRED_FIELDS)):
-            listed = self._found(part)
-            if not isinstance(listed, list):
-                raise self._wrong_type(f"'{part}' is no list")
-            for each in listed:
-                self._check_fields(each, part, wanted)
+        self._check_models_config()
+        self._check_datasets_config()
+        self._check_summarizer_config()
+
+    def _check_models_config(self) -> None:
+        self._check_list("models", self.MODEL_REQUIRED_FIELDS)
+
+    def _check_datasets_config(self) -> None:
+        self._check_list("datasets", self.DATASET_REQUIRED_FIELDS)
+
+    def _check_summarizer_config(self) -> None:
         self._check_fields(self._found("summarizer"), "summarizer", self.SUMMARIZER_REQUIRED_FIELDS)
+
+    def _check_list(self, part: str, wanted: Iterable[str]) -> None:
+        listed = self._found(part)
+        if not isinstance(listed, list):
+            raise self._wrong_type(f"'{part}' is no list")
+        for each in listed:
+            self._check_fields(each, part, wanted)
 
     def _found(self, part: str) -> Any:
         if not (found := self.config.get(part)):

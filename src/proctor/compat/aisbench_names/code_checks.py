@@ -71,6 +71,10 @@ class TimeoutException(Exception):  # noqa: N818 - upstream's name
     """A program took too long."""
 
 
+class TimeOutException(Exception):  # noqa: N818 - upstream's name
+    """A program of MBPP took too long."""
+
+
 def timeout_handler(signum: Any, frame: Any) -> NoReturn:
     """End a program that takes too long.
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import os.path as osp
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from proctor.compat.aisbench_names.cli_names import (
+    MODEL_FIELDS,
     CustomConfigChecker,
     fill_model_path_if_datasets_need,
     fill_test_range_use_num_prompts,
@@ -28,6 +30,7 @@ from proctor.compat.aisbench_names.custom_configs import (
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.printed_tables import table_text
+from proctor.compat.aisbench_names.registries import MODELS
 from proctor.secrets import is_secret
 
 _SUFFIX = "_datasets"
@@ -99,6 +102,7 @@ class ConfigManager:
         if self.args.config:
             config = try_fill_in_custom_cfgs(self._read(self.args.config, format_python_code=False))
             CustomConfigChecker(config, self.args.config).check()
+            self._apply_cli_api_model_overrides(config.get("models") or ())
             config.merge_from_dict({"cli_args": vars(self.args)})
             return config
         parts = {
@@ -132,7 +136,34 @@ class ConfigManager:
                 if "models" not in config:
                     raise _lacks(path, "'models'")
                 found += config["models"]
+        self._apply_cli_api_model_overrides(found)
         return found
+
+    def _apply_cli_api_model_overrides(self, models: Iterable[Any]) -> None:
+        """Put what the arguments say of models in the place of what their configs say; where they say it, that is."""
+        said = {name: value for name in MODEL_FIELDS if (value := getattr(self.args, name, None)) is not None}
+        name = getattr(self.args, "model_name", None)
+        if not said and name is None:
+            return
+        for model in models:
+            field = self._resolve_model_field_name(model) if name is not None else None
+            wanted = {**said, **({field: name} if field is not None else {})}
+            known = {key: value for key, value in wanted.items() if key in model or key == field}
+            model.update(known)
+            unknown = [key for key in wanted if key not in known] + (["model_name"] if name and not field else [])
+            if unknown:
+                options = ", ".join(f"--{key.replace('_', '-')}" for key in unknown)
+                self.logger.warning("%s has no effect on %s, which does not say it", options, model.get("abbr", model))
+
+    @staticmethod
+    def _resolve_model_field_name(model: Mapping[str, Any]) -> str | None:
+        """Return what a model's class calls the name under which it is served; ``None`` where it has no such name."""
+        kind = model.get("type")
+        found = MODELS.get(kind) if isinstance(kind, str) else kind
+        if not callable(found):
+            return None
+        taken = signature(found).parameters
+        return next((name for name in ("model", "model_name") if name in taken), None)
 
     def _load_datasets_config(self) -> list[Any]:
         if not self.args.datasets:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from proctor.compat.aisbench_names.dataset_helpers import get_content_str
 from proctor.errors import DataError
 from proctor.scoring.evaluators import answers, judgements, pictures
 
@@ -204,3 +205,11 @@ def calib_err(confidence: Any, correct: Any, p: str = "2", beta: int = 100) -> f
 def build_combinations(*groups: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Return every choice of one of each group."""
     return list(itertools.product(*groups))
+
+
+def parse_hle_item(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of Humanity's Last Exam as its content with tags, and its answer."""
+    parts = [{"type": "text", "text": item.get("question", "")}]
+    if isinstance(picture := item.get("image", ""), str) and picture:
+        parts.append({"type": "image_url", "image_url": picture})
+    return {"content": get_content_str(parts), "answer": item.get("answer", "")}

@@ -71,6 +71,11 @@ class BaseEvaluator(RepeatedScores):
         steps = _steps().get(own.__name__, ())
         return [name for name in steps if name not in own.called and any(name in vars(each) for each in derived)]
 
+    def _detail(self, given: Any, gold: Any, right: bool, parsed: Any) -> dict[str, Any]:
+        """Return what is said of an answer, as upstream's class says it."""
+        del parsed
+        return {"pred": given, "answer": gold, "correct": right}
+
     def _verdict(self, cases: Cases) -> Verdict:
         """Return the scores of cases."""
         return evaluator({"type": self.kind, **self._arguments()})(cases)
@@ -106,6 +111,7 @@ class BaseEvaluator(RepeatedScores):
         rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
         cases = Cases(list(predictions), list(references), rows, (), columns, self._project())
         verdict = self._verdict(cases)
-        pairs = zip(predictions, references, verdict.correct, strict=True) if verdict.correct else ()
-        details = [{"pred": given, "answer": gold, "correct": right} for given, gold, right in pairs]
+        parsed = verdict.parsed or predictions
+        told = zip(predictions, references, verdict.correct, parsed, strict=True) if verdict.correct else ()
+        details = [self._detail(*each) for each in told]
         return {**verdict.scores, **({"details": details} if details else {})}

@@ -11,7 +11,7 @@ from typing import Any
 
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.inferencer_base import BaseInferencer
-from proctor.compat.opencompass_names.prompting import BaseRetriever
+from proctor.compat.aisbench_names.retrievers import BaseRetriever
 
 
 class BaseLocalInferencer(BaseInferencer):

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from proctor.compat.aisbench_names.logger import AISLogger
+from proctor.data.fields import Row
 from proctor.data.file_access import FileAccess, reached_by
 from proctor.errors import DataError
 
@@ -25,8 +26,8 @@ logger = AISLogger()
 """What loaders write to, in every module of datasets."""
 
 _PACKAGE = "ais_bench.benchmark.datasets"
-_TABLES = "pandas.io.parsers.readers"
-"""The module that ``pandas.read_csv`` is of, where no program has replaced it."""
+_READERS: Mapping[str, str] = {"read_csv": "pandas.io.parsers.readers", "read_parquet": "pandas.io.parquet"}
+"""Functions of ``pandas`` that read files, and the modules that they are of where no program has replaced them."""
 _HELPERS = "proctor.compat.aisbench_names.dataset_helpers"
 SEAMS: Mapping[str, str] = {
     "get_data_path": f"{_HELPERS}:get_data_path",
@@ -57,7 +58,7 @@ class ReplacedFiles(FileAccess):
 
     def exists(self, path: Path) -> bool:
         """Whether the program has such a file; its ``open`` and its ``pandas.read_csv`` have every one."""
-        return _is_open_replaced() or _is_table_replaced() or os.path.exists(path)  # noqa: PTH110 - programs replace it
+        return _is_open_replaced() or _is_table_replaced("read_csv") or os.path.exists(path)  # noqa: PTH110 - programs replace it
 
     def is_file(self, path: Path) -> bool:
         """Whether it is one of them, rather than a folder on the disk."""
@@ -68,14 +69,27 @@ class ReplacedFiles(FileAccess):
         del errors
         return builtins.open(str(path), encoding=encoding)  # noqa: PTH123 - programs replace it
 
+    def content(self, path: Path) -> bytes:
+        """Return the bytes of a file from the program's ``open``."""
+        with builtins.open(str(path), "rb") as file:  # noqa: PTH123 - programs replace it
+            return file.read()
+
+    def parquet(self, path: Path) -> Iterator[Row]:
+        """Yield the rows of the table that the program's ``pandas.read_parquet`` gives."""
+        if not _is_table_replaced("read_parquet"):
+            return super().parquet(path)
+        table = sys.modules["pandas"].read_parquet(str(path))
+        return iter(table.to_dict("records"))
+
 
 def _is_open_replaced() -> bool:
     return builtins.open is not io.open
 
 
-def _is_table_replaced() -> bool:
-    home, own = sys.modules.get("pandas"), sys.modules.get(_TABLES)
-    return home is not None and own is not None and home.read_csv is not own.read_csv
+def _is_table_replaced(name: str) -> bool:
+    """Whether a program has put something in the place of a function of ``pandas``."""
+    home, own = sys.modules.get("pandas"), sys.modules.get(_READERS[name])
+    return home is not None and own is not None and getattr(home, name) is not getattr(own, name)
 
 
 class LoaderSeams:
@@ -109,7 +123,7 @@ class LoaderSeams:
         Raises:
             OSError: That ``open`` raises it.
         """
-        if not (_is_open_replaced() or _is_table_replaced()):
+        if not (_is_open_replaced() or any(map(_is_table_replaced, _READERS))):
             yield
             return
         try:

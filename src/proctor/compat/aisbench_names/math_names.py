@@ -9,9 +9,11 @@ from typing import Any
 
 from proctor.compat.aisbench_names import error_codes
 from proctor.compat.aisbench_names import exceptions as errors
+from proctor.regexes import bounded
 from proctor.scoring.postprocessors import dapo, mathematics
 
 _LEFT = "\\boxed{"
+_STRICT = 100  # characters at the end of an answer, where DAPO looks for a box
 
 
 def _last(string: str, marks: tuple[str, ...]) -> str | None:
@@ -92,3 +94,15 @@ def dapo_remove_boxed(s: str) -> str:
 def dapo_normalize_final_answer(final_answer: str) -> str:
     """Return the one spelling of a final answer, by DAPO's rules: what follows the last equals sign."""
     return dapo.normalized(final_answer)
+
+
+def extract_pred_by_minerva(solution_str: str, answer_pattern: str = r"(?i)Answer\s*:\s*([^\n]+)") -> str:
+    """Return the answer that a pattern finds last, in DAPO's one spelling; ``[INVALID]`` where it finds none."""
+    found = bounded(answer_pattern).findall(solution_str)
+    return dapo_normalize_final_answer(found[-1] if found else "[INVALID]")
+
+
+def extract_pred_by_strict_box(pred: str) -> str:
+    """Return what stands in the last box of the last 100 characters; ``""`` without one."""
+    box = dapo_last_boxed_only_string(pred[-_STRICT:])
+    return "" if box is None else dapo_remove_boxed(box)

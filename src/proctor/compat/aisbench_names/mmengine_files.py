@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +67,18 @@ def _kind(file: Any, file_format: str | None) -> str:
             f"'{file}' is neither JSON nor YAML", why=f"its kind is '{kind}'", hint="say file_format='json' or 'yaml'"
         )
     return kind
+
+
+def is_npu_available() -> bool:
+    """Whether this machine has Ascend's accelerators: whether ``torch_npu`` is installed and finds one."""
+    if find_spec("torch_npu") is None:
+        return False
+    import torch
+    import torch_npu  # type: ignore[import-not-found]  # noqa: F401 - gives torch its ``npu``
+
+    return bool(torch.npu.is_available())
+
+
+def is_main_process() -> bool:
+    """Whether this is the first of several processes that work together: here there is one."""
+    return True

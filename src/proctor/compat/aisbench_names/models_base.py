@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from ipaddress import IPv6Address, ip_address
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from proctor.compat.aisbench_names.global_constants import REQUEST_TIME_OUT
 from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.outputs import Output
 from proctor.compat.aisbench_names.template_parsing import APITemplateParser
+from proctor.compat.opencompass_names.prompting import LMTemplateParser
 from proctor.engines.http.served_models import first_model
 from proctor.engines.http.transport import EVENT_STREAM, AiohttpTransport
 from proctor.errors import EngineError, TemplateError
@@ -42,18 +44,127 @@ def __getattr__(name: str) -> Any:
     return ClientTimeout(total=REQUEST_TIME_OUT)
 
 
+def _first_model(url: str, headers: Mapping[str, str]) -> str:
+    """Return the name of the first model that a server lists; of a program's own ``requests.get`` if it has one."""
+    requests = sys.modules.get("requests")
+    if requests is None or requests.get is requests.api.get:
+        return first_model(url, headers, _ASKED_SECONDS)
+    reply = requests.get(f"{url}/models", headers=headers, timeout=_ASKED_SECONDS)
+    reply.raise_for_status()
+    return str(reply.json()["data"][0]["id"])
+
+
 def _not_here(family: str, code: str, what: str) -> Exception:
     return failure("AISBenchNotImplementedError", family, code, what)
 
 
 class BaseModel:
-    """A model.
+    """A model, as a base: programs derive their own from it.
+
+    Args:
+        path: Where it is.
+        max_seq_len: Most tokens that it takes.
+        tokenizer_only: Whether only its tokenizer is wanted.
+        meta_template: How it wants dialogues laid out.
+        generation_kwargs: How it generates.
+        sync_rank: Kept for programs.
 
     Attributes:
         is_api: Whether it is behind a server.
+        is_synthetic: Whether it is asked made-up questions.
     """
 
     is_api = False
+    is_synthetic = False
+
+    def __init__(
+        self,
+        path: str,
+        max_seq_len: int = 2048,
+        tokenizer_only: bool = False,
+        meta_template: Mapping[str, Any] | None = None,
+        generation_kwargs: Mapping[str, Any] | None = None,
+        sync_rank: bool = False,
+    ) -> None:
+        self.logger = AISLogger()
+        self.path, self.max_seq_len, self.tokenizer_only = path, max_seq_len, tokenizer_only
+        self.template_parser: Any = with_parser(LMTemplateParser, meta_template)
+        self.eos_token_id = (meta_template or {}).get("eos_token_id")
+        self.generation_kwargs = generation_kwargs if generation_kwargs is not None else {}
+        self.sync_rank = sync_rank
+
+    def generate(self, *_: Any, **__: Any) -> Any:
+        """Return answers.
+
+        Raises:
+            AISBenchNotImplementedError: This class is a base.
+        """
+        raise self._lacks("generate")
+
+    def encode(self, prompt: str) -> Any:
+        """Return the tokens of a text.
+
+        Raises:
+            AISBenchNotImplementedError: The model has no such step.
+        """
+        raise self._lacks("encode", prompt)
+
+    def decode(self, tokens: Any) -> str:
+        """Return the text of tokens.
+
+        Raises:
+            AISBenchNotImplementedError: The model has no such step.
+        """
+        raise self._lacks("decode", tokens)
+
+    def get_token_len(self, prompt: str) -> Any:
+        """Return how many tokens a text has: a model's own step, and nothing here."""
+
+    def set_synthetic(self) -> None:
+        """Note that questions are made up."""
+        self.is_synthetic = True
+
+    def parse_template(self, prompt_template: Any, mode: str) -> Any:
+        """Return a prompt as the model wants it."""
+        return self.template_parser.parse_template(prompt_template, mode)
+
+    def get_token_len_from_template(self, templates: Any, mode: str = "ppl") -> Any:
+        """Return how many tokens a prompt has, or each of a list of prompts."""
+        prompts = self.parse_template(templates, mode=mode)
+        if isinstance(prompts, list) and not isinstance(prompts, PromptList):
+            return [self.get_token_len(str(each)) for each in prompts]
+        return self.get_token_len(str(prompts))
+
+    def to(self, device: Any) -> None:
+        """Move the model that a program has put into ``model``."""
+        self.model: Any
+        self.model.to(device)
+
+    def _lacks(self, step: str, *_: Any) -> Exception:
+        return _not_here("MODEL_CODES", "UNKNOWN_ERROR", f"{type(self).__name__} does not have '{step}'")
+
+
+class BaseLMModel(BaseModel):
+    """A model in this process, as a base: it generates nothing."""
+
+    def generate(self, inputs: Any, outputs: Any, **kwargs: Any) -> Any:
+        """Return nothing.
+
+        Raises:
+            AISBenchNotImplementedError: This class is a base.
+        """
+        del inputs, outputs, kwargs
+        raise _not_here("MODEL_CODES", "UNKNOWN_ERROR", f"{type(self).__name__} is a base, and generates nothing")
+
+
+class MockAISLogger(AISLogger):
+    """A logger that says only what is wrong: models are made twice, and would say everything twice."""
+
+    def debug(self, msg: Any, *arguments: Any, **named: Any) -> None:
+        """Say nothing."""
+
+    def info(self, msg: Any, *arguments: Any, **named: Any) -> None:
+        """Say nothing."""
 
 
 class BaseAPIModel(BaseModel):
@@ -104,10 +215,6 @@ class BaseAPIModel(BaseModel):
         self.template_parser: Any = with_parser(APITemplateParser, self.meta_template)
         self.base_url = self._get_base_url()
 
-    def parse_template(self, prompt_template: Any, mode: str) -> Any:
-        """Return a prompt as the model wants it."""
-        return self.template_parser.parse_template(prompt_template, mode)
-
     def _get_base_url(self) -> str:
         """Return where the server is; what follows the host ends in a slash, so that nothing of it is lost."""
         scheme = "https" if self.enable_ssl else "http"
@@ -125,8 +232,8 @@ class BaseAPIModel(BaseModel):
             AISBenchRuntimeError: It lists none, or cannot be asked.
         """
         try:
-            return first_model(f"{self.base_url}v1", self.headers, _ASKED_SECONDS)
-        except EngineError as error:
+            return _first_model(f"{self.base_url}v1", self.headers)
+        except (EngineError, OSError, LookupError, TypeError) as error:
             code = "GET_SERVICE_MODEL_PATH_FAILED"
             raise failure("AISBenchRuntimeError", "MODEL_CODES", code, str(error)) from error
 

@@ -42,5 +42,11 @@ def _refusing(reason: str, name: str) -> type[Any]:
     def refuse(cls: type[Any], *_: Any, **__: Any) -> NoReturn:
         raise UsageError(f"'{cls.__name__}' of ais_bench is not here", why=group["why"], hint=group["hint"])
 
-    made = {"__new__": refuse, "__doc__": f"``{name}`` of ais_bench: {group['why']}.", "__module__": __name__}
+    members = group.get("members", {}).get(name, {})
+    made = {
+        **members,
+        "__new__": refuse,
+        "__doc__": f"``{name}`` of ais_bench: {group['why']}.",
+        "__module__": __name__,
+    }
     return type(name, (), made)

@@ -17,13 +17,17 @@ _PLUGINS = "ais_bench.benchmark_plugins"
 Look = Callable[[str], Any]
 
 
+class NotRegisteredError(UnknownArtifactError, KeyError):
+    """A name that a registry does not have: a ``KeyError``, as upstream's."""
+
+
 class Registry:
     """Names and what they stand for.
 
     Args:
         name: What it is called in errors.
         build_func: Makes an instance of a config in place of :meth:`build`; called with the registry, too.
-        parent, scope: Without effect: there is one registry of each kind here, and every name is found in it.
+        parent, scope: Kept, and without effect: there is one registry of each kind here, and it finds every name.
         locations: Modules that register more: those that are not upstream's are imported when a name is not found.
         look: Returns what Proctor has under a name, or ``None``.
         kind: The module below which upstream and its plug-ins have more. Plug-ins are looked for when a name is not
@@ -41,36 +45,41 @@ class Registry:
         look: Look | None = None,
         kind: str = "",
     ) -> None:
-        del parent, scope
-        self.name = name
+        self.name, self.parent, self.scope = name, parent, scope or "ais_bench"
         self._look = look
-        self._build = build_func
-        self._own: dict[str, Any] = {}
+        self.build_func = build_func
+        self._module_dict: dict[str, Any] = {}
         self._kinds = [kind] if kind else []  # not yet looked for
         self._locations = [each for each in locations if not each.startswith("ais_bench.")]
 
     @property
-    def module_dict(self) -> Mapping[str, Any]:
+    def module_dict(self) -> dict[str, Any]:
         """What programs registered."""
-        return dict(self._own)
+        return self._module_dict
 
     def __contains__(self, name: str) -> bool:
         return self.get(name) is not None
 
     def __len__(self) -> int:
-        return len(self._own)
+        return len(self._module_dict)
 
     def get(self, name: str) -> Any:
-        """Return what a name stands for, ``None`` where it stands for nothing."""
+        """Return what a name stands for, ``None`` where it stands for nothing.
+
+        Raises:
+            TypeError: It is no name.
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"The name to search must be a str, but it is {type(name)}")
         short = name.rpartition(".")[2]
-        found = self._own.get(name, self._own.get(short))
+        found = self._module_dict.get(name, self._module_dict.get(short))
         if found is None and self._look is not None:
             found = self._look(short)
         if found is None and self._kinds:
             self._locations += get_plugin_locations(self._kinds.pop())
         while found is None and self._locations:
             import_module(self._locations.pop(0))
-            found = self._own.get(name, self._own.get(short))
+            found = self._module_dict.get(name, self._module_dict.get(short))
         return found
 
     def register_module(self, name: str | Sequence[str] | None = None, force: bool = True, module: Any = None) -> Any:
@@ -78,29 +87,50 @@ class Registry:
 
         Raises:
             KeyError: The name is taken, and ``force`` is false.
+            TypeError: One of these is not what it must be.
         """
+        if not isinstance(force, bool):
+            raise TypeError(f"force must be a boolean, but it is {type(force)}")
+        if name is not None and not _is_named(name):
+            raise TypeError(f"name must be None, a str, or a sequence of str, but it is {type(name)}")
         if module is None:
             return lambda found: self.register_module(name, force, found)
-        names = [name] if isinstance(name, str) else list(name or [module.__name__])
+        if not callable(module):
+            raise TypeError(f"module must be Callable, but it is {type(module)}")
+        names = [module.__name__] if name is None else [name] if isinstance(name, str) else list(name)
         for each in names:
-            if each in self._own and not force:
+            if each in self._module_dict and not force:
                 raise KeyError(f"{each} is already registered in {self.name}")
-            self._own[each] = module
+            self._module_dict[each] = module
         return module
 
     def build(self, cfg: Mapping[str, Any], **defaults: Any) -> Any:
         """Return an instance of what a config names, made with the rest of the config.
 
         Raises:
-            UnknownArtifactError: Nothing has this name.
+            NotRegisteredError: Nothing has this name.
+            KeyError: The config has no ``type``.
+            TypeError: It is no config, or its ``type`` nothing that can be called.
         """
-        if self._build is not None:
-            return self._build(cfg, **defaults, registry=self)
-        kind = cfg["type"]
+        if self.build_func is not None:
+            return self.build_func(cfg, **defaults, registry=self)
+        if not isinstance(cfg, Mapping):
+            raise TypeError(f"cfg should be a dict, ConfigDict or Config, but it is {type(cfg)}")
+        arguments = {**(defaults.pop("default_args", None) or {}), **defaults, **cfg}
+        arguments.pop("_scope_", None)
+        if "type" not in arguments:
+            raise KeyError(f'`cfg` or `default_args` must contain the key "type", and has {", ".join(map(str, cfg))}')
+        kind = arguments.pop("type")
+        if not isinstance(kind, str) and not callable(kind):
+            raise TypeError(f"type must be a str or valid type, but it is {type(kind)}")
         found = self.get(kind) if isinstance(kind, str) else kind
         if found is None:
-            raise UnknownArtifactError(f"{self.name} has no '{kind}'", hint=did_you_mean(str(kind), self._own))
-        return found(**{**defaults, **{key: value for key, value in cfg.items() if key != "type"}})
+            raise NotRegisteredError(f"{self.name} has no '{kind}'", hint=did_you_mean(str(kind), self._module_dict))
+        return found(**arguments)
+
+
+def _is_named(name: Any) -> bool:
+    return isinstance(name, str) or (isinstance(name, Sequence) and all(isinstance(each, str) for each in name))
 
 
 def _text_function(name: str) -> Any:
@@ -113,12 +143,6 @@ def _evaluator(name: str) -> Any:
     from proctor.compat.aisbench_names import scoring
 
     return scoring.evaluator_class(name, "aisbench")
-
-
-def _template(name: str) -> Any:
-    from proctor.dialects.aisbench.components import TEMPLATES
-
-    return TEMPLATES.get(name)
 
 
 def _dataset(name: str) -> Any:
@@ -147,26 +171,20 @@ def _class_of(*modules: str) -> Look:
     return look
 
 
-def _retriever(name: str) -> Any:
-    from proctor.compat.opencompass_names import retrievers
-
-    return getattr(retrievers, f"AISBench{name}", None)
-
-
 TEXT_POSTPROCESSORS = Registry("text_postprocessors", look=_text_function, kind="utils.postprocess.text_postprocessors")
 ICL_EVALUATORS = Registry("icl_evaluators", look=_evaluator, kind="openicl.icl_evaluator")
 EVALUATORS = Registry("evaluators", look=_evaluator, kind="evaluators")
-ICL_PROMPT_TEMPLATES = Registry("icl_prompt_templates", look=_template, kind="openicl.icl_prompt_template")
-MODELS = Registry("models", look=_model, kind="models")
+ICL_PROMPT_TEMPLATES = Registry("icl_prompt_templates", look=_class_of("templates"), kind="openicl.icl_prompt_template")
+MODELS = Registry("model", look=_model, kind="models")
 LOAD_DATASET = Registry("load_dataset", look=_dataset, kind="datasets")
 PARTITIONERS = Registry(
-    "partitioners", look=_class_of("partitioning", "summarizing", "perf_summarizing"), kind="partitioners"
+    "partitioner", look=_class_of("partitioning", "summarizing", "perf_summarizing"), kind="partitioners"
 )
-RUNNERS = Registry("runners", look=_class_of("runners"), kind="runners")
-TASKS = Registry("tasks", look=_class_of("infer_tasks", "eval_tasks", "task_names"), kind="tasks")
-ICL_RETRIEVERS = Registry("icl_retrievers", look=_retriever, kind="openicl.icl_retriever")
+RUNNERS = Registry("runner", look=_class_of("runners"), kind="runners")
+TASKS = Registry("task", look=_class_of("infer_tasks", "eval_tasks", "task_names"), kind="tasks")
+ICL_RETRIEVERS = Registry("icl_retrievers", look=_class_of("retrievers"), kind="openicl.icl_retriever")
 PERF_METRIC_CALCULATORS = Registry(
-    "perf_metric_calculators", look=_class_of("perf_calculators", "stable_calculators"), kind="calculators"
+    "perf_metric_calculator", look=_class_of("perf_calculators", "stable_calculators"), kind="calculators"
 )
 ICL_INFERENCERS = Registry("icl_inferencers", look=_class_of("inferencers"), kind="openicl.icl_inferencer")
 ICL_DATASET_READERS = Registry(
@@ -181,7 +199,7 @@ PLAIN = (
     "DATASETS", "METRICS", "TOT_WRAPPER", "CLIENTS", "DICT_POSTPROCESSORS",
 )  # fmt: skip
 """Registries that know only what a program puts there."""
-globals().update({name: Registry(name.lower()) for name in PLAIN})
+globals().update({name: Registry({"METRICS": "metric", "CLIENTS": "client"}.get(name, name.lower())) for name in PLAIN})
 
 
 def load_class(class_path: str) -> Any:

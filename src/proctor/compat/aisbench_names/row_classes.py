@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, wraps
 from typing import Any
 
 from proctor.compat.aisbench_names import base_datasets, error_codes
@@ -16,10 +16,14 @@ from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
 from proctor.dialects.aisbench.datasets.splits import WHOLE
 from proctor.dialects.aisbench.signatures import signature
 from proctor.dialects.aisbench.values import Reference
-from proctor.errors import DataError
+from proctor.errors import DataError, DatasetNotFoundError
 from proctor.ir import Failure
 
 _TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass.datasets"}
+
+
+class MissingFileError(DatasetNotFoundError, FileNotFoundError):
+    """A file of a dataset that is not there: a ``FileNotFoundError``, which programs wait for."""
 
 
 @cache
@@ -57,8 +61,15 @@ def dataset_class(name: str, project: str) -> type[Any] | None:
             splits = {key: _rows(read(), seams.replaced("Dataset")) for key, read in found.items()}
         return splits[WHOLE] if splits.keys() == {WHOLE} else _together(splits)
 
-    load.__doc__ = "Return the rows, or splits of rows."
-    body: dict[str, Any] = {"load": staticmethod(load), "__doc__": f"``{short}``, with the rows that Proctor reads."}
+    @wraps(load)
+    def loading(*arguments: Any, **named: Any) -> Any:
+        try:
+            return load(*arguments, **named)
+        except DatasetNotFoundError as error:
+            raise MissingFileError(error.diagnostics) from error
+
+    loading.__doc__ = "Return the rows, or splits of rows."
+    body: dict[str, Any] = {"load": staticmethod(loading), "__doc__": f"``{short}``, with the rows that Proctor reads."}
     base = base_datasets.BaseDataset if project == "aisbench" else opencompass.BaseDataset
     made = type(short, (base,), body)
     return made

@@ -2,12 +2,13 @@
 
 No process is started on behalf of a task: ``proctor run`` asks many rows at once, and several models in one run.
 """
-# ruff: noqa: PTH103, PTH110, PTH118 - paths are texts, as upstream: programs replace functions of os
+# ruff: noqa: PTH103, PTH107, PTH110, PTH118, PTH208 - paths are texts, as upstream: programs replace functions of os
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from proctor.compat.aisbench_names.config_files import read_and_clear_statuses
 from proctor.compat.aisbench_names.config_objects import Config
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.logger import AISLogger
+from proctor.compat.aisbench_names.mmengine_files import is_npu_available
 from proctor.compat.aisbench_names.registries import RUNNERS, TASKS
 
 _ENDS = ("finish", "error", "killed")
@@ -69,11 +71,23 @@ class TasksMonitor:
         self.run_in_background = True
 
     @staticmethod
-    def rm_tmp_files(work_dir: str) -> None:
-        """Remove the files in which tasks said how far they were."""
+    def rm_tmp_files(work_dir: str, preserve: Sequence[str] = ()) -> None:
+        """Remove the files in which tasks said how far they were.
+
+        Args:
+            work_dir: The folder of work.
+            preserve: Names of files that stay.
+        """
         folder = os.path.join(work_dir, "status_tmp")
-        if os.path.exists(folder):
+        if not os.path.exists(folder):
+            return
+        kept = [name for name in os.listdir(folder) if name in preserve] if preserve else []
+        if not kept:
             shutil.rmtree(folder)
+            return
+        for name in os.listdir(folder):
+            if name not in kept:
+                os.remove(os.path.join(folder, name))
 
     def launch_state_board(self) -> None:
         """Show how far tasks are until all have ended; when debugging, not at all."""
@@ -205,13 +219,28 @@ class LocalRunner(BaseRunner):
 
     def launch(self, tasks: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
         """Do tasks, and return the name of each and 0, or 1 where it failed; when debugging, a failure is raised."""
-        return [self._done(TASKS.build({"cfg": each, "type": self.task_cfg["type"]})) for each in tasks]
+        return self._run_debug(tasks) if self.debug else self._run_normal(tasks)
 
-    def _done(self, task: Any) -> tuple[str, int]:
+    def _run_debug(
+        self, tasks: Sequence[Mapping[str, Any]], all_gpu_ids: Sequence[int] = (), monitor_p: Any = None
+    ) -> list[tuple[str, int]]:
+        """Do tasks; a failure is raised."""
+        del all_gpu_ids, monitor_p  # of processes, which upstream starts for tasks
+        return [self._done(each, raising=True) for each in tasks]
+
+    def _run_normal(
+        self, tasks: Sequence[Mapping[str, Any]], all_gpu_ids: Sequence[int] = (), monitor_p: Any = None
+    ) -> list[tuple[str, int]]:
+        """Do tasks; a failure is said."""
+        del all_gpu_ids, monitor_p
+        return [self._done(each, raising=False) for each in tasks]
+
+    def _done(self, cfg: Mapping[str, Any], *, raising: bool) -> tuple[str, int]:
+        task = TASKS.build({"cfg": cfg, "type": self.task_cfg["type"]})
         try:
             task.run(_Silent())
         except Exception as error:
-            if self.debug:
+            if raising:
                 raise
             self.logger.warning("%s failed: %s: %s", task.name, type(error).__name__, error)
             return task.name, 1
@@ -227,9 +256,9 @@ class _Silent:
 
 def get_command_template(gpu_ids: Sequence[int]) -> str:
     """Return the command in which a task's command stands (``{task_cmd}``), with the accelerators that it may see."""
-    import sys
-
     shown = ",".join(map(str, gpu_ids))
+    if is_npu_available():
+        return f"ASCEND_RT_VISIBLE_DEVICES={shown} {{task_cmd}}"
     if sys.platform == "win32":
         return f"set CUDA_VISIBLE_DEVICES={shown} & {{task_cmd}}"
     return f"CUDA_VISIBLE_DEVICES={shown} {{task_cmd}}"

@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import Any
 
 from proctor.compat.aisbench_names import hf_evaluators
-from proctor.compat.aisbench_names.box_details import BoxDetails
 from proctor.compat.aisbench_names.evaluator_base import BaseEvaluator
+from proctor.compat.aisbench_names.evaluator_details import PARTS
 from proctor.compat.aisbench_names.row_classes import dataset_class
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
 from proctor.dialects.aisbench.evaluators import evaluator_names, is_known
@@ -51,7 +51,8 @@ def evaluator_class(name: str, project: str) -> type[BaseEvaluator] | None:
         own.kind = kind
         return own
     family = hf_evaluators.BASES.get(name, BaseEvaluator)
-    bases = (BoxDetails, family) if name == "BBoxIoUEvaluator" else (family,)
+    part = PARTS.get(name) if project == "aisbench" else None
+    bases = (family,) if part is None else (part, family)
     return type(name, bases, {"kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
 
 

@@ -192,3 +192,11 @@ def _handle_back_comp(nested_dict: Mapping[Any, Any]) -> tuple[dict[str, Group],
         elif isinstance(key, str):
             tasks[key] = each
     return groups, tasks
+
+
+def print_writeout(task: Any) -> None:
+    """Log the first request of a task, and the answer that its document has."""
+    for each in task.instances:
+        if each.doc_id == 0:
+            get_logger().info("%s: %s\nanswer: %s", task, each.args[0], task.doc_to_target(each.doc))
+            return

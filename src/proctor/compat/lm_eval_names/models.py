@@ -286,6 +286,8 @@ _CLASSES: Final = {
     "HFMultimodalLM": "hf-multimodal",
     "WatsonxLLM": "watsonx_llm",
     "MambaLMWrapper": "mamba_ssm",
+    "Mistral3LM": "hf-mistral3",
+    "OptimumLM": "openvino",
     "SGLANGGENERATEAPI": "sglang-generate",
 }
 """Classes of lm-eval's models, and their names for ``--model``."""

@@ -145,10 +145,13 @@ def load_partial_dataset(dataset: Any, size: Range = None) -> Any:
     """Return part of some rows.
 
     Args:
-        dataset: Rows.
+        dataset: Rows; a ``Dataset`` stays one.
         size: How many, or what fraction, drawn with the size as the seed; or a slice such as ``"[:100]"``.
 
     Raises:
         DataError: It is none of these.
     """
+    if hasattr(dataset, "select"):
+        places: Any = range(len(dataset))
+        return dataset if size is None else dataset.select(list(partial(places, size, "the range")))
     return partial(dataset, size, "the range")

@@ -1,8 +1,8 @@
 """What Python programs written for AISBench and OpenCompass call, under the names and signatures that they know.
 
 Retrievers here hold a dataset and make prompts, as theirs do; the choosing is done by the artifacts of
-:mod:`proctor.demos`, the laying out by :mod:`proctor.formats`. AISBench's retrievers are given their templates when
-they are made, OpenCompass's with every call.
+:mod:`proctor.demos`, the laying out by :mod:`proctor.formats`. OpenCompass's retrievers are given templates with every
+call.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ class BaseRetriever:
         self.dataset = dataset
         self.dataset_reader = dataset.reader
         self.index_ds, self.test_ds = dataset.train, dataset.test
-        self.ice_template: AnyTemplate | None = None
-        self.prompt_template: AnyTemplate | None = None
         self.retriever = self.artifact(**settings)
         self.is_main_process = True
 
@@ -135,33 +133,6 @@ class BaseRetriever:
 
     def _question(self, place: int, ice: Any, token: str, asking: AnyTemplate) -> Prompt:
         return asking.generate_item(self.test_ds[place], self.dataset_reader.output_column, token, ice)
-
-
-class AISBenchRetriever(BaseRetriever):
-    """A retriever that is given its templates when it is made."""
-
-    def __init__(self, dataset: Any, ice_template: Any = None, prompt_template: Any = None, **settings: Any) -> None:
-        super().__init__(dataset, **settings)
-        self.ice_template = build_template(ice_template, "$.ice_template")
-        self.prompt_template = build_template(prompt_template, "$.prompt_template")
-
-    def get_labels(self) -> list[Any]:
-        """Return the labels: those of a map from labels, else the different answers in their order."""
-        return self._labels(self.ice_template, self.prompt_template)
-
-    def generate_ice(self, idx_list: Sequence[int]) -> Any:
-        """Return examples, by their positions, put together."""
-        return self._examples(idx_list, self.ice_template)
-
-    def generate_label_prompt(self, idx: int, ice: Any, label: Any, remain_sep: bool | None = False) -> Prompt:
-        """Return the prompt whose likelihood stands for a label."""
-        template = self._asking(self.ice_template, self.prompt_template)
-        return template.generate_label_prompt_item(self.test_ds[idx], ice, label, remain_sep)
-
-    def generate_prompt_for_generate_task(self, idx: int, ice: Any, gen_field_replace_token: str = "") -> Prompt:
-        """Return the prompt that asks about a test row, its answer masked."""
-        template = self._asking(self.ice_template, self.prompt_template)
-        return self._question(idx, ice, gen_field_replace_token, template)
 
 
 class OpenCompassRetriever(BaseRetriever):

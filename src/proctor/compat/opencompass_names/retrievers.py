@@ -1,69 +1,14 @@
-"""The retrievers of AISBench and OpenCompass with the signatures of their constructors."""
+"""The retrievers of OpenCompass with the signatures of their constructors."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from proctor import demos
-from proctor.compat.opencompass_names.prompting import AISBenchRetriever, OpenCompassRetriever
+from proctor.compat.opencompass_names.prompting import OpenCompassRetriever
 
 LINE = "\n"
 MPNET, GPT2 = "all-mpnet-base-v2", "gpt2-xl"
-
-
-class AISBenchZeroRetriever(AISBenchRetriever):
-    """No examples."""
-
-    def __init__(
-        self,
-        dataset: Any,
-        ice_template: Any = None,
-        prompt_template: Any = None,
-        ice_separator: str = "",
-        ice_eos_token: str = "",
-    ) -> None:
-        super().__init__(
-            dataset, ice_template, prompt_template, ice_separator=ice_separator, ice_eos_token=ice_eos_token
-        )
-
-
-class AISBenchFixKRetriever(AISBenchRetriever):
-    """The same examples for everybody."""
-
-    artifact = demos.FixKRetriever
-
-    def __init__(
-        self,
-        dataset: Any,
-        fix_id_list: list[int],
-        ice_template: Any = None,
-        prompt_template: Any = None,
-        ice_separator: str = LINE,
-        ice_eos_token: str = LINE,
-        ice_num: int = 1,
-    ) -> None:
-        self.fix_id_list = fix_id_list
-        settings = {"ice_separator": ice_separator, "ice_eos_token": ice_eos_token, "ice_num": ice_num}
-        super().__init__(dataset, ice_template, prompt_template, fix_id_list=fix_id_list, **settings)
-
-
-class AISBenchRandomRetriever(AISBenchRetriever):
-    """Other random examples for every test row."""
-
-    artifact = demos.RandomRetriever
-
-    def __init__(
-        self,
-        dataset: Any,
-        ice_template: Any = None,
-        prompt_template: Any = None,
-        ice_separator: str = LINE,
-        ice_eos_token: str = LINE,
-        ice_num: int = 1,
-        seed: int = 43,
-    ) -> None:
-        settings = {"ice_separator": ice_separator, "ice_eos_token": ice_eos_token, "ice_num": ice_num, "seed": seed}
-        super().__init__(dataset, ice_template, prompt_template, **settings)
 
 
 class OpenCompassZeroRetriever(OpenCompassRetriever):

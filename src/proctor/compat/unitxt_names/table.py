@@ -57,7 +57,7 @@ NAMES: dict[str, dict[str, str]] = {
         "catalogs", "get_local_catalogs_paths count_files_recursively local_catalog_summary summary count_tags ls"
     ),
     "collections": _of("collections_of_artifacts", "Collection ListCollection DictCollection ItemPicker RandomPicker"),
-    "collections_operators": {"flatten": "proctor.data.collection_operators:flattened"},
+    "collections_operators": {"flatten": f"{_HERE}.parameters:flatten"},
     "dataclass": _of(
         "data_classes",
         "Dataclass DataclassMeta Undefined Field FinalField RequiredField OptionalField AbstractField "
@@ -118,7 +118,7 @@ NAMES: dict[str, dict[str, str]] = {
             "InstanceInput MetricRequest MetricResponse",
         ),
         **_of("evaluation_steps", "_compute=computed _inference_post_process=processed"),
-        "nan_mean": "proctor.scoring.intervals:nan_mean",
+        "nan_mean": f"{_HERE}.parameters:nan_mean",
     },
     "metrics": {
         **_TYPE_TEXT,
@@ -168,7 +168,7 @@ NAMES: dict[str, dict[str, str]] = {
             "splits",
             "slice_stream slice_streams build_stream_routing rename_split random_mix_generator random_mix_streams",
         ),
-        "parse_slices_string": "proctor.data.splitters:parse_slices_string",
+        "parse_slices_string": f"{_HERE}.parameters:parse_slices_string",
     },
     "splitters": _of("steps", "AssignDemosToInstance ConstantSizeSample RandomSizeSample"),
     "standard": _of("steps", "CreateDemosPool AddDemosPool"),

@@ -337,17 +337,15 @@ class RowAsker:
 
     def _chat(self, row: Row, demos: Sequence[int]) -> AskedRow:
         del demos  # a conversation has none
-        messages = self._builder.conversation(row).messages
-        turns = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
-        if not turns:
-            raise DataError("the conversation has no turn for the model", why=f"its roles are {_roles(messages)}")
-        decoding, golds = self._decoding(None), [messages[place].get("content") for place in turns]
-        text = "\n".join(str(message.get("content")) for message in messages[: turns[-1]])
+        talk = self._builder.conversation(row)
+        if not talk.turns:
+            raise DataError("the conversation has no turn for the model", why=f"its roles are {_roles(talk.messages)}")
+        decoding, golds = self._decoding(None), [talk.messages[place].get("content") for place in talk.turns]
+        text = "\n".join(str(message.get("content")) for message in talk.last)
         if self._inferencer.mode == "every":
-            open_turns = tuple(None if place in turns else message for place, message in enumerate(messages))
-            return AskedRow(text, (Converse(open_turns[: turns[-1] + 1], decoding),), golds)
-        asked = turns if self._inferencer.mode == "every_with_gt" else turns[-1:]
-        requests = tuple(Generate(Prompt(messages[:place]), decoding) for place in asked)
+            return AskedRow(text, (Converse(talk.with_own_answers, decoding),), golds)
+        asked = talk.with_right_answers if self._inferencer.mode == "every_with_gt" else [talk.last]
+        requests = tuple(Generate(Prompt(each), decoding) for each in asked)
         return AskedRow(text, requests, golds[-len(asked) :])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from proctor.dialects.aisbench.datasets import type_choices
 from proctor.dialects.aisbench.key_tables import Keys, home_of, homes_of, is_default
 from proctor.dialects.aisbench.signatures import Signature, project_named, signature_of
 from proctor.dialects.aisbench.values import location_of, short_name
@@ -72,10 +73,19 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
             known = [*sorted({*(arguments or ()), *(taken.names if taken is not None else ())}), *sorted(DATASET_PARTS)]
             hint = did_you_mean(str(key), known) or home_of(str(key), "$") or f"it has {', '.join(known)}"
             yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
+    yield from _word_problems(values)
     if taken is not None and arguments is not None and where is not None:  # a program may bring the rows itself
         for key in taken.needed:
             if key not in values and key in arguments:
                 yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
+
+
+def _word_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield arguments of a dataset type that are none of the words that it takes."""
+    for key, words in type_choices(values.get("type")).items():
+        if key in values and values[key] not in words:
+            hint = did_you_mean(str(values[key]), words) or f"choose one of {', '.join(words)}"
+            yield Diagnostic(f"there is no {key} {values[key]!r}", location_of(values), f"$.{key}", hint=hint)
 
 
 _LOADING = frozenset(("abbr", "path", "name", "split", "data_files", "data_dir", "revision", *DATASET_PARTS))

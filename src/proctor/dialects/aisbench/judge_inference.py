@@ -107,9 +107,9 @@ class JudgeInference:
                 why = f"it is {shown(self.values[key])}"
                 yield Diagnostic(f"'{key}' of judge_infer_cfg is not a dictionary", where, f"{_PATH}.{key}", why)
         for part in ("prompt_template", "ice_template"):
-            yield from _tried(partial(build_template, self._part(part) or None, f"{_PATH}.{part}"))
+            yield from _tried(partial(build_template, self._mapping(part), f"{_PATH}.{part}"))
         retriever = self._part("retriever")
-        yield from _tried(partial(build_retriever, retriever or None, f"{_PATH}.retriever"))
+        yield from _tried(partial(build_retriever, self._mapping("retriever"), f"{_PATH}.retriever"))
         if (name := short_name(retriever.get("type", "ZeroRetriever"))) in RETRIEVERS and name != "ZeroRetriever":
             what, place = f"a judge cannot be shown the examples of '{name}'", location_of(retriever)
             yield Diagnostic(what, place, f"{_PATH}.retriever", "its rows are answers", "use ZeroRetriever")
@@ -133,9 +133,12 @@ class JudgeInference:
         """
         return list(effects_of(judge_engine(self.judge, self._part("judge_model"))))
 
-    def _part(self, key: str) -> Mapping[str, Any]:
+    def _mapping(self, key: str) -> Mapping[str, Any] | None:
         found = self.values.get(key)
-        return found if isinstance(found, Mapping) else {}
+        return found if isinstance(found, Mapping) else None
+
+    def _part(self, key: str) -> Mapping[str, Any]:
+        return self._mapping(key) or {}
 
     def _column_problems(self, columns: Sequence[str]) -> Iterator[Diagnostic]:
         """Yield columns that are misspelt: rows of judges have those of the dataset, the answer and its number."""

@@ -71,13 +71,15 @@ def misspelt(config: Mapping[str, Any]) -> str:
     """Return the hint for a post-processor that nobody has, by a bare name or one of upstream's; else nothing."""
     kind = config.get("type")
     name = dotted_name(kind) if isinstance(kind, str | Reference) else ""
-    known = {*text_function_table().names(), *known_names("opencompass", "postprocessors")}
-    known |= known_names("aisbench", "postprocessors")
-    short = name.rpartition(".")[2]
+    upstream = known_names("opencompass", "postprocessors") | known_names("aisbench", "postprocessors")
+    short, table = name.rpartition(".")[2], text_function_table()
     foreign = "." in name and name.partition(".")[0] not in _PROJECTS
-    if not name or foreign or ":" in name or short in known or is_in_catalog(name):
+    if not name or foreign or ":" in name or short in upstream or is_in_catalog(name):
         return ""
-    return did_you_mean(short, known) or "proctor ls --kind processor lists them"
+    if table.find(short, OPENCOMPASS) is not None:
+        return ""
+    known = {*table.names(), *upstream}  # of the catalogs' folders, too, which takes time
+    return "" if short in known else did_you_mean(short, known) or "proctor ls --kind processor lists them"
 
 
 def _unchanged(answer: Any, row: Mapping[str, Any] = NOTHING) -> Any:

@@ -13,6 +13,7 @@ from proctor.dialects.hub_yaml.config import SCORERS, SOLVERS, FieldSpec, HubTas
 from proctor.errors import DataError, Diagnostic, Location, ValidationError, did_you_mean
 from proctor.foreign_text import NotAFileError, read_source
 from proctor.foreign_yaml import parse_with_nodes
+from proctor.running.run_files import is_run_file
 
 FILE = "eval.yaml"
 FRAMEWORK = "inspect-ai"
@@ -64,8 +65,7 @@ def is_eval_file(file: Path) -> bool:
         text = read_source(file)
     except OSError:
         return False
-    keys = set(re.findall(rb"(?m)^(tasks|model)\s*:", text))
-    return keys == {b"tasks"} and b"field_spec" in text
+    return re.search(rb"(?m)^tasks\s*:", text) is not None and b"field_spec" in text and not is_run_file(file)
 
 
 class _File:

@@ -120,8 +120,7 @@ def parse_samples(text: str) -> dict[str, list[int]]:
     Raises:
         UsageError: It is not such JSON.
     """
-    path = Path(text)
-    source = path.read_text(encoding="utf-8") if not text.lstrip().startswith("{") and path.is_file() else text
+    source = text if text.lstrip().startswith(("{", "[")) else _of_file(Path(text))
     try:
         found = parse_json(source)
     except json.JSONDecodeError as error:
@@ -129,6 +128,15 @@ def parse_samples(text: str) -> dict[str, list[int]]:
     if not isinstance(found, dict) or not all(isinstance(each, list) for each in found.values()):
         raise UsageError("--samples is not a mapping of tasks to positions", hint='{"mmlu_anatomy": [0, 3, 6]}')
     return found
+
+
+def _of_file(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        hint = 'a file, or JSON itself: {"mmlu_anatomy": [0, 3, 6]}'
+        raise UsageError(f"--samples is the file '{path}', which cannot be read", why=why, hint=hint) from None
 
 
 def parse_pairs(text: str) -> dict[str, Any]:

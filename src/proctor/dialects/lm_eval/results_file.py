@@ -108,7 +108,7 @@ def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: 
         "config": _config_of_run(exams, model),
         "git_hash": None,
         "date": model.started,
-        **_of_place(),
+        **place_of_run(),
         **{name: model.info[name] for name in _OF_TOKENIZER if name in model.info},
         "model_source": model.source,
         "model_name": model.name,
@@ -377,7 +377,8 @@ def _config_of_run(exams: Sequence[Exam], model: ModelDescription) -> dict[str, 
     }
 
 
-def _of_place() -> dict[str, Any]:
+def place_of_run() -> dict[str, Any]:
+    """Return what results say of the machine and of versions."""
     own = _installed("proctor") or "source"
     return {
         "pretty_env_info": f"Proctor {own}, Python {platform.python_version()}, {platform.platform()}",

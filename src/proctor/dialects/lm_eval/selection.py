@@ -36,6 +36,8 @@ from proctor.foreign_yaml import MOST_BYTES
 
 GROUP_FIELDS = frozenset({"group", "group_alias", "task", "aggregate_metric_list", "metadata", "children", "tag"})
 _REFERENCE_KEYS = frozenset({"ref", "tag"})
+_MARKS = "*?["
+"""What makes a name a pattern."""
 
 
 class UnreadableTaskError(UnknownArtifactError):
@@ -116,7 +118,7 @@ class TaskFinder:
             return self._with_template(base, template)
         if (found := self._path_below(spec)) is not None:
             return found
-        if any(mark in spec for mark in "*?["):
+        if any(mark in spec for mark in _MARKS):
             return self._matching(spec)
         if "::" in spec:
             return self._descend(spec)
@@ -139,6 +141,8 @@ class TaskFinder:
                 hint="use one of the two",
             )
         found = self._find(base)
+        if chosen := next((leaf.template for leaf in _leaves(found) if leaf.template is not None), None):
+            raise UsageError(f"'{base}@{template}' chooses '{chosen}' and '{template}'", hint="use one of the two")
         _choose_template(found, template)
         return found
 
@@ -152,9 +156,14 @@ class TaskFinder:
         path = Path(spec).expanduser()
         if path.is_dir() and ("/" in spec or self.entry(spec) is None):
             return self._folder(path.resolve())
-        if not (spec.endswith((".yaml", ".yml")) and path.is_file()):
+        if not spec.endswith((".yaml", ".yml")):
             return None
-        return self._file(str(path.resolve()))
+        if path.is_file():
+            return self._file(str(path.resolve()))
+        if not any(mark in spec for mark in _MARKS):
+            return None
+        found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+        return [member for each in found for member in self._file(str(each.resolve()))] or None
 
     def _path_below(self, spec: str) -> list[Member] | None:
         """Return what ``file.yaml::name`` means: the file's names are known once it is read, and come first."""
@@ -221,8 +230,13 @@ class TaskFinder:
 
     @staticmethod
     def _child(members: list[Member], part: str, path: str) -> Member:
-        if len(members) != 1 or not isinstance(members[0], Group):
+        if len(members) > 1:
+            names = [member.name for member in members][:20]
+            raise UnknownArtifactError(f"'{path}' is a tag, not a group", hint=f"its tasks are {', '.join(names)}")
+        if not members or not isinstance(members[0], Group):
             raise UnknownArtifactError(f"'{path}' is a task, so it has no '{part}'", hint="only groups have members")
+        if not part:
+            raise UnknownArtifactError(f"nothing is named behind '{path}::'", hint=f"'{path}' alone is the whole group")
         group = members[0]
         shorts = [_last_part(each) for each in (group.name, group.own_name) if each]
         for wanted in (part, *(f"{short}_{part}" for short in shorts)):
@@ -408,12 +422,16 @@ def _last_part(path: str) -> str:
     return path.rpartition("::")[2]
 
 
+def _leaves(members: Iterable[Member]) -> list[Leaf]:
+    return [leaf for member in members for leaf in ([member] if isinstance(member, Leaf) else member.leaves())]
+
+
 def _choose_template(members: Iterable[Member], template: str) -> None:
     """Let tasks use a template; their names and those of their groups say so."""
+    for leaf in _leaves(members):
+        leaf.template = template
+        leaf.name = f"{leaf.name}@{template}"
     for member in members:
-        for leaf in [member] if isinstance(member, Leaf) else member.leaves():
-            leaf.template = template
-            leaf.name = f"{leaf.name}@{template}"
         for group in member.groups() if isinstance(member, Group) else ():
             group.name = f"{group.name}@{template}"
 

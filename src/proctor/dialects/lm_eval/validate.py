@@ -16,6 +16,7 @@ from proctor.dialects.lm_eval.metrics import metric_problems
 from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, TaskReader, repeated_keys
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.errors import Diagnostic, Location, ProctorError, TrustError, closest, did_you_mean
+from proctor.running.run_files import is_run_file
 from proctor.scoring.aggregations import AGGREGATIONS
 
 _TEMPLATES = (
@@ -57,7 +58,8 @@ def count_files(path: str | Path) -> int:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(each for each in folder.rglob("*.yaml") if not IGNORED_FOLDERS & set(each.parts))
+    found = (each for each in folder.rglob("*.yaml") if not IGNORED_FOLDERS & set(each.parts))
+    return sorted(each for each in found if not is_run_file(each))
 
 
 def _duplicate(name: str, first: str, second: str) -> Diagnostic:

@@ -17,7 +17,10 @@ from proctor.scoring.pipeline import MetricScorers, Processors, ProcessorsOfEach
 
 def metrics_of(recipe: DatasetRecipe) -> MetricScorers:
     """Return the metrics of a recipe: its own, or those of its task."""
-    return MetricScorers(recipe.metrics if recipe.metrics is not None else list(recipe.used_task.metric_names))
+    if recipe.metrics is not None:  # whoever chooses others knows what he has
+        return MetricScorers(recipe.metrics)
+    task = recipe.used_task
+    return MetricScorers(task.metric_names, predicted=task.prediction_type)
 
 
 def processors_of(recipe: DatasetRecipe) -> Sequence[ProcessorSource]:

@@ -18,7 +18,7 @@ from proctor.errors import DataError
 from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.exam import Exam, NoDemos
 from proctor.recipes.group_scores import BenchmarkScores
-from proctor.recipes.options import ExamOptions
+from proctor.recipes.options import LOOKED_UP, ExamOptions
 from proctor.recipes.pipeline import Pipeline
 from proctor.recipes.recipe import DatasetRecipe, Recipe
 from proctor.recipes.repeats import repeated
@@ -100,7 +100,11 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
 
 
 def _source(recipe: DatasetRecipe, options: ExamOptions) -> dict[str, object]:
-    changed = {key: to_data(value) for key, value in asdict(options).items() if value not in (None, (), {}, False)}
+    changed = {
+        key: to_data(value)
+        for key, value in asdict(options).items()
+        if key not in LOOKED_UP and value not in (None, (), {}, False)
+    }
     return {"recipe": recipe.to_dict(), "split": recipe.split, "options": changed}
 
 

@@ -195,14 +195,15 @@ _PRO_OPTIONS = tuple("ABCDEFGHIJKLMNOP")
 def mmlu_pro(cases: Cases) -> Verdict:
     """Share of predictions whose first line is the reference's letter or text (``MMLUProBaseEvaluator``)."""
     lines = [given.split("\n")[0].strip() for given in cases.predictions]
-
-    def fits(given: str, gold: str) -> bool:
-        letter, dot, text = gold.partition(". ")
-        whole = bool(dot) and ". " not in text
-        return whole and ((given in _PRO_OPTIONS and letter == given) or text.strip() == given)
-
-    marks = [fits(given, gold) for given, gold in zip(lines, cases.references, strict=True)]
+    marks = [is_pro_option(given, gold) for given, gold in zip(lines, cases.references, strict=True)]
     return share(marks, rule=percent_of_sum, parsed=lines)
+
+
+def is_pro_option(given: str, gold: str) -> bool:
+    """Whether an answer is the letter or the text of an option such as ``B. a cat``."""
+    letter, dot, text = gold.partition(". ")
+    whole = bool(dot) and ". " not in text
+    return whole and ((given in _PRO_OPTIONS and letter == given) or text.strip() == given)
 
 
 def longbench_f1(cases: Cases, language: Literal["en", "zh"] = "en") -> Verdict:

@@ -354,20 +354,23 @@ _MORE_WORDS = 3
 def code_output(cases: Cases) -> Verdict:
     """Share of predictions whose last words are what the code prints (``CodeUEvaluator``)."""
     marks = [
-        normalize_answer(_printed(given, gold)) == normalize_answer(_code_words(gold)) for given, gold in cases.pairs()
+        normalize_answer(printed_words(given, gold)) == normalize_answer(code_words(gold))
+        for given, gold in cases.pairs()
     ]
     return share(marks, details=False)
 
 
-def _code_words(text: str) -> str:
+def code_words(text: str) -> str:
+    """Return what code printed without the marks in which spellings differ."""
     text = re.sub(r"\s+", " ", text)
     for before, after in _SPELLING:
         text = text.replace(before, after)
     return text.strip()
 
 
-def _printed(given: str, gold: str) -> str:
-    count, said = len(gold.split()) + _MORE_WORDS, _code_words(given)
+def printed_words(given: str, gold: str) -> str:
+    """Return the words of an answer that are what the code prints: a few more than the right answer has."""
+    count, said = len(gold.split()) + _MORE_WORDS, code_words(given)
     for told in _TOLD:
         said = said.replace(told, "")
     _, announced, rest = said.rpartition("the final output")
@@ -379,12 +382,18 @@ def loyalty(cases: Cases) -> Verdict:
     """Share of stories that are judged rightly as true or false, whatever is a fact (``SciFiEvaluator``)."""
     marks = []
     for given, gold in cases.pairs():
-        wanted = next((each for word in gold.lower().split() for each in ("true", "false") if each in word), "")
-        marks.append(bool(wanted) and _judged(given) == wanted)
+        wanted = wanted_word(gold)
+        marks.append(bool(wanted) and judged_word(given) == wanted)
     return share(marks, details=False)
 
 
-def _judged(given: str) -> str:
+def wanted_word(gold: str) -> str:
+    """Return the judgement that a reference has; ``""`` without one."""
+    return next((each for word in gold.lower().split() for each in ("true", "false") if each in word), "")
+
+
+def judged_word(given: str) -> str:
+    """Return the judgement of a story, ``true`` or ``false``; ``""`` without one."""
     words = (given or "").lower().split("[fact:", 1)[0].split()
     alone = (word.strip(".,;:!") for word in words)
     if found := next((word for word in alone if word in ("true", "false")), ""):

@@ -6,6 +6,7 @@ import json
 import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -127,33 +128,35 @@ _OPEN_ANSWER = re.compile(r"ANSWER:\s*(.*)")
 
 def mmmu(cases: Cases) -> Verdict:
     """Share of right answers, by split, subject and subfield (``MMMUEvaluator``)."""
-    marks, groups = [], []
+    marks, groups, parsed = [], [], []
     for given, reference in cases.pairs():
-        gold = reference if isinstance(reference, Mapping) else {"type": "open", "answer": reference}
+        gold = as_open(reference)
         split = gold.get("split") or "validation"
         category = gold.get("category") or gold.get("subject") or "Unknown"
         finer = gold.get("l2-category") or gold.get("subfield") or category
-        marks.append(_mmmu_right(given.replace(_CHAT_END, ""), gold))
+        named, wanted = _mmmu_named(given.replace(_CHAT_END, ""), gold), str(gold.get("answer", "")).strip()
+        parsed.append(named)
+        is_option = gold.get("type") == "multiple-choice"
+        marks.append(named == wanted if is_option else named.strip().lower() == wanted.lower())
         groups.append([f"[{split}]: {name}" for name in ("Overall", category, finer)])
     main = groups[0][0] if groups else ""
     verdict = _by_groups(marks, groups, main)
     verdict.scores = {name: verdict.scores[name] for name in sorted(verdict.scores, key=_mmmu_order)}
-    return verdict
+    return replace(verdict, parsed=parsed)
 
 
-def _mmmu_right(said: str, gold: Mapping[str, Any]) -> bool:
-    wanted = str(gold.get("answer", "")).strip()
+def _mmmu_named(said: str, gold: Mapping[str, Any]) -> str:
+    """Return the option or the words that an answer gives."""
     if gold.get("type") != "multiple-choice":
-        match = _OPEN_ANSWER.search(said)
-        return (match.group(1) if match else said).strip().lower() == wanted.lower()
-    choices = gold.get("choices") or {}
-    choices = json.loads(choices) if isinstance(choices, str) else choices
+        open_match = _OPEN_ANSWER.search(said)
+        return open_match.group(1).strip() if open_match else said
+    choices = _choices(gold)
     match = _CHOICE_LINE.search(said) or _CHOICE_ANYWHERE.search(said)
     if match is None:
-        return next((letter for letter in reversed(said) if letter.isupper()), "") == wanted
+        return next((letter for letter in reversed(said) if letter.isupper()), "")
     named = match.group(1).strip().rstrip(".")
     allowed = {_LETTERS[n] if n < len(_LETTERS) else str(n - len(_LETTERS) + 1) for n in range(len(choices))}
-    return (named if named in allowed else "") == wanted
+    return named if named in allowed else ""
 
 
 def _mmmu_order(name: str) -> tuple[int, int, str]:
@@ -168,23 +171,42 @@ _ANSWER_LINE = re.compile(r"(?i)ANSWER\s*:\s*([^\n]+)")
 
 def mathvision(cases: Cases) -> Verdict:
     """Share of right answers, options or formulas, by level and subject (``MathVisionEvaluator``)."""
-    marks, groups = [], []
+    marks, groups, parsed = [], [], []
     for given, reference in cases.pairs():
-        gold = reference if isinstance(reference, Mapping) else {"type": "open", "answer": reference}
-        said = str(given).replace(_CHAT_END, "").strip()
-        if gold.get("type") == "mcq":
-            choices = json.loads(gold["choices"]) if isinstance(gold.get("choices"), str) else gold.get("choices", {})
-            match = _LETTER_LINE.search(said)
-            named = match.group(1) if match and match.group(1) in choices else inferred_option(said, choices)
-            marks.append(named == gold.get("answer"))
-        else:
-            marks.append(is_equivalent(_formula(said), str(gold.get("answer", "")), "v2"))
+        gold = as_open(reference)
+        said, is_option = without_end(given), gold.get("type") == "mcq"
+        named = lettered_option(said, _choices(gold)) if is_option else boxed_formula(said)
+        parsed.append(named)
+        wanted = gold.get("answer", "")
+        marks.append(named == gold.get("answer") if is_option else is_equivalent(str(named), str(wanted), "v2"))
         level = [] if gold.get("level") is None else [f"level {gold['level']}"]
         groups.append(["Accuracy", *level, *([f"subject: {gold['subject']}"] if gold.get("subject") else [])])
-    return _by_groups(marks, groups, "Accuracy")
+    return replace(_by_groups(marks, groups, "Accuracy"), parsed=parsed)
 
 
-def _formula(said: str) -> str:
+def as_open(reference: Any) -> Mapping[str, Any]:
+    """Return a reference with its ``type``; a text is that of an open question."""
+    return reference if isinstance(reference, Mapping) else {"type": "open", "answer": reference}
+
+
+def without_end(given: Any) -> str:
+    """Return an answer without the mark that ends a turn."""
+    return str(given).replace(_CHAT_END, "").strip()
+
+
+def _choices(gold: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = gold.get("choices") or {}
+    return json.loads(found) if isinstance(found, str) else found
+
+
+def lettered_option(said: str, choices: Mapping[str, Any]) -> str | Literal[False]:
+    """Return the option of the line ``ANSWER: …``, or the one that an answer means; ``False`` where none is clear."""
+    match = _LETTER_LINE.search(said)
+    return match.group(1) if match and match.group(1) in choices else inferred_option(said, choices)
+
+
+def boxed_formula(said: str) -> str:
+    """Return the formula in a box, behind ``ANSWER:``, or in the sentence that announces one; else the answer."""
     if answer := boxed(said, double=True):
         return normalized(answer)
     if match := _ANSWER_LINE.search(said):
@@ -266,12 +288,16 @@ _MARKED_ANSWER = re.compile(r"ANSWER:\s*(.*)")
 
 def realworldqa(cases: Cases) -> Verdict:
     """Share of answers whose ``ANSWER:`` is the reference but for case (``RealworldQAEvaluator``)."""
-    marks = []
-    for given, reference in cases.pairs():
-        gold = reference.get("answer", "") if isinstance(reference, Mapping) else reference
-        match = _MARKED_ANSWER.search(given)
-        marks.append((match.group(1).strip() if match else "").lower() == gold.strip().lower())
-    return share(marks, rule=percent_of_sum)
+    parsed = [marked_answer(given) for given in cases.predictions]
+    golds = [as_open(reference).get("answer", "") for reference in cases.references]
+    marks = [said.lower() == gold.strip().lower() for said, gold in zip(parsed, golds, strict=True)]
+    return share(marks, rule=percent_of_sum, parsed=parsed)
+
+
+def marked_answer(given: str) -> str:
+    """Return what stands behind ``ANSWER:``, or ``""``."""
+    match = _MARKED_ANSWER.search(given)
+    return match.group(1).strip() if match else ""
 
 
 _ALIKE = 0.5
@@ -345,10 +371,11 @@ def textvqa_glm4v(cases: Cases) -> Verdict:
 
 def textvqa_vita(cases: Cases) -> Verdict:
     """As :func:`textvqa`, of what follows VITA's marks (``TEXTEvaluatorForVita``)."""
-    return _agreement([_vita_answer(given) for given in cases.predictions], cases.references)
+    return _agreement([vita_answer(given) for given in cases.predictions], cases.references)
 
 
-def _vita_answer(text: str) -> str:
+def vita_answer(text: str) -> str:
+    """Return what VITA answers: without its marks, and what stands behind the last of them."""
     text = text.replace("\n", " ").replace("\t", " ").strip()
     for mark in (_CHAT_END, "<|end_of_box|>", "<|begin_of_box|>", "<unk>"):
         text = text.replace(mark, "")

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
-from msgspec import structs
-
 from proctor.data.lazy_rows import AnyRow, LazyRows, RepeatedRows
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
 from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
@@ -23,7 +21,6 @@ from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.dialects.aisbench.datasets.trusted import class_splits, imported
 from proctor.dialects.aisbench.values import Reference, dotted_name
 from proctor.errors import DataError, Location, TrustError, did_you_mean
-from proctor.ir import Failure
 from proctor.settings import settings
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
@@ -113,23 +110,15 @@ class Replicas:
 
     def _repeated(self, read: Callable[[], Sequence[AnyRow]], split: str) -> Sequence[AnyRow]:
         times = 1 if self.by_row else self.runs
-        number = partial(_numbered, self.abbr if split == WHOLE else f"{self.abbr}_{split}")
-        return RepeatedRows(read(), times, in_blocks=True, numbered=number)
+        origin = self.abbr if split == WHOLE else f"{self.abbr}_{split}"
+        return RepeatedRows(read(), times, in_blocks=True, origin=origin)
 
     def after_ranges(self, rows: Sequence[AnyRow], name: str) -> Sequence[AnyRow]:
         """Return the rows that a ``reader_cfg`` chose: each one repeated where AISBench or a run repeats it."""
         if self.in_blocks:
             return rows
         times = 1 if self.by_row and name != "test" else self.runs
-        number = partial(_numbered, f"{self.abbr}_{name}") if self.project == "aisbench" else None
-        return RepeatedRows(rows, times, numbered=number)
-
-
-def _numbered(subdivision: str, row: AnyRow, index: int) -> AnyRow:
-    """Return a row with the two columns that upstream adds; one that cannot be used says which one it is."""
-    if isinstance(row, Failure):
-        return structs.replace(row, message=f"{subdivision}[{index}]: {row.message}")
-    return {**row, "subdivision": subdivision, "idx": index}
+        return RepeatedRows(rows, times, origin=f"{self.abbr}_{name}" if self.project == "aisbench" else "")
 
 
 def _is_count(value: object) -> bool:
@@ -145,6 +134,12 @@ def type_arguments(kind: Any) -> frozenset[str] | None:
     """Return the arguments that a dataset type reads; ``None`` where that is not known."""
     name = dotted_name(kind)
     return _arguments(name, project_of(kind)) if _is_upstream(name) and isinstance(kind, Reference | str) else None
+
+
+def type_choices(kind: Any) -> Mapping[str, Sequence[str]]:
+    """Return what arguments of a dataset type may be, where it takes only some words."""
+    known = spec_of(dotted_name(kind), project_of(kind)) if isinstance(kind, Reference | str) else None
+    return {} if known is None else known.choices
 
 
 @cache

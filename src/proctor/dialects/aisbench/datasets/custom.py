@@ -6,19 +6,17 @@ beside it (``rows.jsonl.meta.json``) may say more, and the config has the last w
 
 from __future__ import annotations
 
-import json
 import re
 import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.data.row_files import FileFormat, read_rows
+from proctor.data.row_files import FileFormat, json_object, read_rows
 from proctor.dialects.aisbench.datasets.files import find_file
 from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingFieldError, did_you_mean
-from proctor.foreign_text import parse_json
 
 _TOPS = {
     "opencompass": ("opencompass", "opencompass.datasets.custom", "opencompass.datasets.circular"),
@@ -165,19 +163,13 @@ def read_meta(
         if meta_path:
             raise DatasetNotFoundError(f"there is no file '{meta_path}'", location=place)
         return {}
-    try:
-        found = parse_json(file.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        where = Location(str(file), error.lineno, error.colno)
-        raise DataError("the file is not valid JSON", location=where, why=error.msg) from None
-    if not isinstance(found, dict):
-        raise DataError("the file is not a JSON object", location=Location(str(file)))
-    parts: dict[str, Any] = (
-        {part: found, "output_config": found.get("output_config")} if part == "meta.json" else {part: found}
-    )
-    if isinstance(inner := parts.get("output_config"), dict):
+    found = json_object(file)
+    parts: dict[str, Any] = {part: found}
+    if part == "meta.json":
+        parts["output_config"] = found.get("output_config")
+    if isinstance(inner := parts.get("output_config"), Mapping):
         parts["params of output_config"] = inner.get("params")
-    named = ((name, each) for name, each in parts.items() if isinstance(each, dict))
+    named = ((name, each) for name, each in parts.items() if isinstance(each, Mapping))
     if problems := [one for name, each in named for one in Keys.of(name).problems(each, f"the {name}", "$")]:
         raise DataError([one.at(Location(str(file))) for one in problems])
     return found

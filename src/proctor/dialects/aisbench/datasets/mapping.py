@@ -10,7 +10,6 @@ order); a value is a file, or an object:
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -20,10 +19,9 @@ from typing import Any
 from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.data.lazy_rows import AnyRow, read_through
-from proctor.data.row_files import read_rows
+from proctor.data.row_files import json_object, read_rows
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
-from proctor.errors import DataError, Location
-from proctor.foreign_text import parse_json
+from proctor.errors import DataError
 from proctor.ir import Failure
 from proctor.safe_python import compile_expression
 
@@ -40,16 +38,7 @@ def dataset_map(path: str | Path | None = None) -> tuple[Mapping[str, Any], Path
     if not name:
         return {}, Path()
     file = Path(name).expanduser()
-    try:
-        table = parse_json(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError("the map of datasets cannot be read", location=Location(str(file)), why=str(error)) from None
-    except json.JSONDecodeError as error:
-        place = Location(str(file), error.lineno, error.colno)
-        raise DataError("the map of datasets is not valid JSON", location=place, why=error.msg) from None
-    if not isinstance(table, dict):
-        raise DataError("the map of datasets is not a JSON object", location=Location(str(file)))
-    return table, file.parent
+    return json_object(file), file.parent
 
 
 def mapped_dataset(names: Sequence[str], path: str | Path | None = None) -> Splits | None:

@@ -8,6 +8,11 @@ DEFAULT_MAX_LENGTH: Final = 2048
 DEFAULT_MAX_GEN_TOKS: Final = 256
 DEFAULT_RANDOM_SEED: Final = 0
 DEFAULT_OTHER_SEED: Final = 1234
+LOGGING_LEVEL: Final = "INFO"
+LMEVAL_HASHMM: Final = True
+"""Pictures are filed by their digests."""
+DISABLE_MULTIPROC: Final = True
+"""Bootstraps are drawn in this process."""
 
 
 def default_gen_kwargs(until: str | list[str] | None, max_gen_toks: int = DEFAULT_MAX_GEN_TOKS) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
+from proctor.dialects.lm_eval.metrics import DEFAULT_METRICS
 from proctor.errors import ScoringError, UsageError, did_you_mean
 from proctor.scoring.aggregations import AGGREGATIONS
 from proctor.scoring.row_metrics import TEXT_METRICS
@@ -145,6 +146,10 @@ aggregation_registry = AGGREGATION_REGISTRY = Registry("aggregation", lambda: AG
 metric_registry = METRIC_REGISTRY = Registry("metric", lambda: TEXT_METRICS)
 metric_agg_registry = METRIC_AGGREGATION_REGISTRY = Registry("metric_aggregation", _aggregations_of_metrics)
 higher_is_better_registry = HIGHER_IS_BETTER_REGISTRY = Registry("higher_is_better", _directions)
+
+
+DEFAULT_METRIC_REGISTRY: Final = {kind: list(names) for kind, names in DEFAULT_METRICS.items()}
+"""Metrics of a task that names none, by its output type."""
 
 
 def register_model(*names: str) -> Any:

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
+import io
 import json
 import logging
 import re
+import secrets
+import string
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from fnmatch import filter as matching
@@ -269,6 +274,50 @@ def maybe_warn(msg: str, verbose: bool = True) -> None:
     """Log a warning, where that is wanted."""
     if verbose:
         eval_logger.warning(msg)
+
+
+def wrap_text(string: str, width: int = 140, **options: Any) -> str:
+    """Return a text in lines of a width, those after the first indented by eight."""
+    shape = {"initial_indent": "", "subsequent_indent": " " * 8, "break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(inspect.cleandoc(string), width=width, **{**shape, **options})
+
+
+def set_torch_seed(seed: int) -> None:
+    """Seed torch, where it is installed."""
+    if is_torch_available():
+        import torch
+
+        torch.manual_seed(seed)
+
+
+def random_name_id() -> str:
+    """Return eight letters and digits at random."""
+    return "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(8))
+
+
+def convert_bytes_to_hash(value: Any) -> str:
+    """Return the SHA-256 of bytes as Python writes them."""
+    return hash_string(str(value))
+
+
+def convert_pil_to_hash(value: Any) -> str:
+    """Return the SHA-256 of a picture as PNG."""
+    file = io.BytesIO()
+    value.save(file, format="PNG")
+    return hashlib.sha256(file.getvalue()).hexdigest()
+
+
+def hash_dict_images(data_dict: Any) -> Any:
+    """Return values with digests in place of bytes and pictures, also of those in mappings and lists."""
+    if isinstance(data_dict, bytes | bytearray):
+        return convert_bytes_to_hash(data_dict)
+    if hasattr(data_dict, "save") and hasattr(data_dict, "mode"):
+        return convert_pil_to_hash(data_dict)
+    if isinstance(data_dict, Mapping):
+        return {name: hash_dict_images(each) for name, each in data_dict.items()}
+    if isinstance(data_dict, list | tuple):
+        return type(data_dict)(hash_dict_images(each) for each in data_dict)
+    return data_dict
 
 
 class EnhancedJSONEncoder(json.JSONEncoder):

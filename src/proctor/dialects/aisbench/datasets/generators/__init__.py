@@ -20,6 +20,9 @@ from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
 from proctor.dialects.aisbench.datasets.splits import WHOLE
 from proctor.errors import DataError, Location
 
+LINES = FileFormat(lines=True)
+"""Files of JSON lines, whatever they are called."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -41,29 +41,9 @@ def jigsaw(source: Source) -> list[Row]:
     return made
 
 
-_XCOPA = "et ht it id qu sw zh ta th tr vi"
-_TRANSLATED = "et ht it id sw zh ta th tr vi"
-_XLSUM = (
-    "oromo french amharic arabic azerbaijani bengali burmese chinese_simplified chinese_traditional welsh english "
-    "kirundi gujarati hausa hindi igbo indonesian japanese korean kyrgyz marathi spanish scottish_gaelic nepali pashto "
-    "persian pidgin portuguese punjabi russian serbian_cyrillic serbian_latin sinhala somali swahili tamil telugu thai "
-    "tigrinya turkish ukrainian urdu uzbek vietnamese yoruba"
-)
-
-
-def xcopa(source: Source) -> list[Row]:
-    """The validation rows of all languages, then of all translations."""
-    names = [*_XCOPA.split(), *(f"translation-{name}" for name in _TRANSLATED.split())]
-    return _of_configurations(source, names)
-
-
-def xlsum(source: Source) -> list[Row]:
-    """The validation rows of all languages."""
-    return _of_configurations(source, _XLSUM.split())
-
-
-def _of_configurations(source: Source, names: list[str]) -> list[Row]:
-    path = source.arguments["path"]
+def configurations(source: Source) -> list[Row]:
+    """The validation rows of all configurations that the table names: languages, and translations."""
+    path, names = source.arguments["path"], source.arguments["configurations"]
     return [row for name in names for row in source.load(path=path, name=name, split="validation")]
 
 

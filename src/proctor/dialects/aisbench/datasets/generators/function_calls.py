@@ -6,14 +6,12 @@ import json
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.data.row_files import FileFormat
-from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators import LINES, Source
 from proctor.errors import DataError, DatasetNotFoundError
 
 _VERSION = "BFCL_v3"
 _AS_TEXT = ("question", "ground_truth", "function", "missed_function", "involved_classes", "initial_config")
 """Columns that upstream keeps as JSON texts."""
-_LINES = FileFormat(lines=True)
 SEVERAL_TURNS = (
     "questions of several turns run the functions that the model calls, on programs of the package bfcl-eval"
 )
@@ -47,7 +45,7 @@ def bfcl(source: Source) -> list[Row]:
 
 def _read(source: Source, path: str) -> list[Row]:
     try:
-        return source.rows(path, _LINES)
+        return source.rows(path, LINES)
     except DatasetNotFoundError as error:
         hint = "pip install --no-deps 'bfcl-eval==2025.6.14' brings it; or name a folder that has it: path=…"
         raise DatasetNotFoundError(

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.data.row_files import FileFormat
-from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators import LINES, Source
 from proctor.dialects.aisbench.datasets.generators.ancestors import all_names, told
 from proctor.dialects.aisbench.datasets.generators.tokens import Tokenizer, tokenizer
 from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
@@ -26,7 +25,6 @@ _FILES = {
     " zh_government zh_movie zh_tech",
 }
 _FILES["needlebench_v2 origin"] = _FILES["needlebench origin"]
-_LINES = FileFormat(lines=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +48,11 @@ def haystack(source: Source) -> list[Row]:
     """Rows with a prompt around a haystack of the length that the config says, one for each file and repetition."""
     arguments, encoding = source.arguments, tokenizer(source.arguments["tokenizer_model"])
     kind = f"{arguments['version']} {arguments['kind']}"
-    if arguments["language"] not in ELDEST:
-        raise DataError(f"there is no language '{arguments['language']}'", hint="choose Chinese or English")
     hide = _HIDERS[kind](source)
     names = [name if "." in name else f"{name}.jsonl" for name in _FILES.get(kind, _FILES[""]).split()]
     made: list[Row] = []
     for name in (name for name in names if name in arguments["file_list"]):
-        texts = [row["text"] for row in source.rows(f"{arguments['path']}/{name}", _LINES)]
+        texts = [row["text"] for row in source.rows(f"{arguments['path']}/{name}", LINES)]
         for counter in range(arguments["num_repeats_per_file"]):
             random.Random(counter).shuffle(texts)
             hidden = hide(counter)
@@ -122,7 +118,7 @@ def _needle_path(source: Source) -> str:
 
 
 def _one(source: Source) -> Callable[[int], Hidden]:
-    rows = [row for row in source.rows(_needle_path(source), _LINES) if row["language"] == source.arguments["language"]]
+    rows = [row for row in source.rows(_needle_path(source), LINES) if row["language"] == source.arguments["language"]]
 
     def hide(counter: int) -> Hidden:
         row = random.Random(counter).choice(rows)
@@ -135,7 +131,7 @@ def _one(source: Source) -> Callable[[int], Hidden]:
 def _parallel(source: Source) -> Callable[[int], Hidden]:
     """Several needles; upstream draws which without a seed, here that follows from the settings' seed and the path."""
     language, depths = source.arguments["language"], source.arguments["depths"]
-    rows = source.rows(_needle_path(source), _LINES)
+    rows = source.rows(_needle_path(source), LINES)
     random_stream(_needle_path(source)).shuffle(rows)
     chosen = _different([row for row in rows if row.get("language") == language], len(depths))
     mark, stop, end = ("？", "。", "的格式回答。") if language == "Chinese" else ("?", ".", "")

@@ -11,11 +11,10 @@ from typing import Any
 from proctor.data.fields import Row
 from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench import agieval_prompts
-from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators import LINES, Source
 from proctor.dialects.aisbench.datasets.upstream_texts import constants, package_yaml
 from proctor.errors import DataError
 
-_LINES = FileFormat(lines=True)
 _ZERO_SHOT = "zero-shot"
 
 
@@ -104,14 +103,12 @@ def _livemath_rows(source: Source, version: str, name: str) -> list[Row]:
     path = source.arguments["path"]
     if path.startswith("opencompass/"):
         return source.load(path=path, name=f"v{version}_{name}", split="test")
-    return source.rows("/".join(filter(None, (path, version, f"{name}.jsonl"))), _LINES)
+    return source.rows("/".join(filter(None, (path, version, f"{name}.jsonl"))), LINES)
 
 
 def korbench(source: Source) -> list[Row]:
     """KOR-Bench: a rule and a question (with three examples), or several of both (``mixed``)."""
     mode, category = source.arguments["prompt_mode"], source.arguments["category"]
-    if mode not in ("0_shot", "3_shot", "mixed"):
-        raise DataError(f"there is no prompt_mode '{mode}'", hint="choose one of 0_shot, 3_shot, mixed")
     template = package_yaml(f"datasets/korbench/korbench_dataset_config/prompt/{mode}.yaml")
     if mode == "mixed":
         return _mixed(source, category, template["prompt_format"][0])
@@ -218,7 +215,7 @@ _VERSIONS = 6
 def livecodebench_release(source: Source) -> list[Row]:
     """LiveCodeBench in AISBench: the files that a release has, as the dataset's own script chooses them."""
     folder, release = source.arguments["path"], str(source.arguments.get("release_version", "release_v1"))
-    return [row for name in _release_files(release) for row in source.rows(f"{folder}/{name}", _LINES)]
+    return [row for name in _release_files(release) for row in source.rows(f"{folder}/{name}", LINES)]
 
 
 def _release_files(release: str) -> list[str]:
@@ -273,7 +270,7 @@ def agieval(source: Source) -> list[Row]:
     name, setting = source.arguments["name"], source.arguments.get("setting_name", _ZERO_SHOT)
     if setting != _ZERO_SHOT or not agieval_prompts.language_of(name):
         raise DataError(f"AGIEval has no exam '{name}' with setting_name '{setting}'", why="only zero-shot is asked")
-    rows = source.rows(f"{source.arguments['path']}/{name}.jsonl", _LINES)
+    rows = source.rows(f"{source.arguments['path']}/{name}.jsonl", LINES)
     return [
         {"id": place, "problem_input": agieval_prompts.zero_shot(row, name), "label": row["label"] or row["answer"]}
         for place, row in enumerate(rows)

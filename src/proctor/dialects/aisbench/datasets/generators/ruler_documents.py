@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from proctor.data.fields import Row
-from proctor.data.row_files import FileFormat
-from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators import LINES, Source
 from proctor.dialects.aisbench.datasets.generators.ruler_task import NOISE, SHORT, Made, Task, word_lists
 from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.errors import DataError
@@ -28,15 +27,13 @@ def niah(source: Source) -> list[Row]:
     """Magic numbers, words or UUIDs for some keys, hidden in essays, in one sentence often, or among their like."""
     task = Task.of(
         source, "niah", tokens_to_generate=128, num_needle_k=1, num_needle_v=1, num_needle_q=1,
-        type_haystack="essay", type_needle_k="words", type_needle_v="numbers",
+        type_needle_k="words", type_needle_v="numbers",
     )  # fmt: skip
     kind = task["type_haystack"]
-    if kind not in ("essay", "repeat", "needle"):
-        raise DataError(f"there is no type_haystack '{kind}'", hint="choose essay, repeat or needle")
     needles = _Needles(task, *word_lists("noun", "adjective"))
     essay: list[str] = []
     if kind == "essay":
-        rows = source.rows(f"{task['base_path']}/{task['file_path']}", FileFormat(lines=True))
+        rows = source.rows(f"{task['base_path']}/{task['file_path']}", LINES)
         essay = re.sub(r"\s+", " ", "".join(f"{row.get('text', '').strip()} " for row in rows)).split(" ")
     step = 500 if kind == "essay" else 5 if task["max_seq_length"] < SHORT else 25
 
@@ -128,9 +125,7 @@ class _Question:
 
 def qa(source: Source) -> list[Row]:
     """Questions of SQuAD or HotpotQA about documents among other documents."""
-    task = Task.of(source, "qa", dataset="squad", tokens_to_generate=32, pre_samples=0)
-    if task["dataset"] not in _READERS:
-        raise DataError(f"there is no dataset '{task['dataset']}'", hint="choose squad or hotpotqa")
+    task = Task.of(source, "qa", tokens_to_generate=32, pre_samples=0)
     questions, documents = _READERS[task["dataset"]](source.document(task["path"]))
 
     def make(index: int, size: int) -> Made:
