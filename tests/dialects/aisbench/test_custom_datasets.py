@@ -95,6 +95,22 @@ def test_aisbench_draws_rows_and_lengths_as_the_file_beside_says(tmp_path):
         dataset_splits(config)[""]()
 
 
+@pytest.mark.parametrize(
+    "meta, project, named",
+    [
+        ({"request_cuont": 2}, "aisbench", "request_count"),
+        ({"output_config": {"metod": "uniform"}}, "aisbench", "method"),
+        ({"output_config": {"method": "uniform", "params": {"min_valu": 5}}}, "aisbench", "min_value"),
+        ({"human_prompt": "{question}"}, "aisbench", "it has output_config, request_count, sampling_mode"),
+        ({"data_tpye": "qa"}, "opencompass", "data_type"),
+    ],
+)
+def test_what_a_file_beside_says_and_nothing_reads_is_refused(tmp_path, meta, project, named):
+    (tmp_path / "choice.jsonl.meta.json").write_text(json.dumps(meta))
+    with pytest.raises(DataError, match=named):
+        dataset_splits(custom_dataset({"path": "choice.jsonl"}, project))[""]()
+
+
 def test_max_tokens_of_a_row_is_how_long_its_answer_may_be(tmp_path):
     (tmp_path / "choice.jsonl").write_text(json.dumps({**CHOICE, "max_tokens": 5}) + "\n")
     rows = dataset_splits(custom_dataset({"path": "choice.jsonl"}, "aisbench"))[""]()

@@ -245,3 +245,34 @@ def test_a_group_without_a_score_is_said(said):
     told, code = said("run", text=f"{CONFIG}\ndatasets.append(dict(datasets[0], abbr='more'))\n{groups}")
     assert code == 0
     assert "note: the group 'all' has no score of 'scripted': missing metrics: [['sums', 'rouge1']]" in told
+
+
+def test_rows_with_gaps_are_asked_as_upstream_asks_them_and_said(said, caplog, tmp_path):
+    rows = [{"question": "1+1=?", "answer": "2"}, {"question": "2+2=?"}, {"answer": "2"}, {"answer": None}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    told, code = said("run")
+    told += caplog.text
+    assert code == 0
+    assert "sums: row 2 and perhaps others have no 'question', which the prompt shows" in told
+    assert "2 of 4 rows have no right answer, and count as wrong" in told
+
+
+@pytest.mark.parametrize(
+    "evaluator, words",
+    [
+        (JUDGE.replace("judge_cfg=dict(", "judge_cfg=['x'], dict_prostproc=dict("), "dict_prostproc"),
+        (
+            'dict(type="GenericLLMEvaluator", prompt_template="{prediction}")',
+            "'prompt_template' of GenericLLMEvaluator",
+        ),
+        ('dict(type="GenericLLMEvaluator", prompt_template={}, judge_cfg=["x"])', "'judge_cfg' of GenericLLMEvaluator"),
+        ('dict(type="ATLASLLMEvaluator", prompt_template={}, judge_cfg=dict(judgers=[5]))', "a judge is a dictionary"),
+        (f'dict(type="CascadeEvaluator", llm_evaluator={JUDGE})', "the evaluator has no rule"),
+        ('dict(type="CascadeEvaluator", rule_evaluator=5, llm_evaluator={})', "'rule_evaluator' of CascadeEvaluator"),
+    ],
+    ids=range(6),
+)
+def test_parts_of_evaluators_by_a_judge_are_dictionaries(said, evaluator, words):
+    told, code = said("validate", "dict(type=AccEvaluator)", evaluator)
+    assert code == 2
+    assert words in told

@@ -173,6 +173,8 @@ DATASETS = [
     ('dict(name="all"', "dict(name=5", "the name of a group is a text"),
     ("summarizer = dict(", 'summarizer = dict(type="DefaultSumarizer", ', "did you mean 'DefaultSummarizer'"),
     ("datasets = [\n    dict(", 'datasets = [["x"],\n    dict(', "an entry of 'datasets' is not a dictionary"),
+    ("type=JsonlDataset", "type=None", "the dataset 'sums' has no type"),
+    ("(type=AccEvaluator)", "(type=5)", "the evaluator has no type"),
     ('output_column="answer"', 'output_column=""', "output_column is one name"),
     ('output_column="answer"', 'output_column="answer", test_split=["test"]', "'test_split' is the name of a split"),
     ('output_column="answer"', 'output_column="answer", test_split=""', "'test_split' is the name of a split"),

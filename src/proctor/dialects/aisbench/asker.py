@@ -31,6 +31,7 @@ from proctor.ir import (
     turn,
 )
 from proctor.ir.question import Ask, Question
+from proctor.logs import get_logger
 from proctor.recipes.exam import Context, Demos, Kind
 from proctor.recipes.selection import Opened
 
@@ -190,7 +191,11 @@ class RowAsker:
         self._decoding = decoding_of(config, options)
         self._is_given_tools = options.returns_tool_calls
         self._is_olympiad = is_olympiad(config.values.get("infer_cfg") or {})
-        self._shown = _shown_columns(config)
+        self._abbr = config.abbr
+        shown = _shown_columns(config)
+        is_own = short_name(config.values.get("type")) in ("CustomDataset", "CircularCustomDataset")
+        self._shown: Sequence[str] = shown if is_own else ()
+        self._watched: Sequence[str] = () if is_own else shown
         self._ask = {
             GENERATE: self._generate,
             PPL: self._ppl,
@@ -218,6 +223,10 @@ class RowAsker:
                 f"the row has no column {', '.join(map(repr, missing))}, which the prompt shows",
                 why=f"its columns are {', '.join(map(repr, row))}",
             )
+        for name in [name for name in self._watched if row.get(name) is None]:
+            self._watched = tuple(each for each in self._watched if each != name)  # once for each column
+            text = "%s: row %d and perhaps others have no '%s', which the prompt shows: it says what upstream's says"
+            get_logger().warning(text, self._abbr, ask.number, name)
         asked = self._ask(row, demos)
         requests = asked.requests
         if ask.repeat:
@@ -341,12 +350,10 @@ class RowAsker:
 
 
 def _shown_columns(config: DatasetConfig) -> tuple[str, ...]:
-    """Return the columns of a user's own file that the prompt shows; a row without one would be asked with "None".
+    """Return the columns that the prompt shows; a row without one is asked with "None".
 
-    Rows of upstream's datasets are asked as upstream asks them, gaps included.
+    Of a user's own file it is a failure. Rows of upstream's datasets are asked as upstream asks them, gaps included.
     """
-    if short_name(config.values.get("type")) not in ("CustomDataset", "CircularCustomDataset"):
-        return ()
     inputs, _ = columns_of(config.reader)
     words = str([config.inference.get(part) for part in ("prompt_template", "ice_template")])
     return tuple(name for name in inputs if f"{{{name}}}" in words and name not in OPTIONAL)

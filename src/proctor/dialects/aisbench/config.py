@@ -157,7 +157,7 @@ def dataset_config(values: Mapping[str, Any]) -> DatasetConfig:
 
 def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     where, name = location_of(values), abbr_of(values)
-    if "type" not in values:
+    if values.get("type") is None:
         yield Diagnostic(f"the dataset '{name}' has no type", location=where, hint="type=HFDataset, or another class")
     for key in ("reader_cfg", "infer_cfg"):
         if not isinstance(values.get(key), Mapping):
@@ -172,7 +172,7 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from _inference_problems(inference)
         if not is_olympiad(inference):  # its words are made of all columns
             yield from word_problems(inference, columns_of_reader(reader))
-    if "type" in values:
+    if values.get("type") is not None:
         yield from _type_problems(values["type"], where)
         yield from dataset_key_problems(values, type_arguments(values["type"]))
     yield from _run_problems(values)

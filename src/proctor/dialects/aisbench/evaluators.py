@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.absent_evaluators import ABSENT, RECORDED_ONLY
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
 from proctor.dialects.aisbench.signatures import Signature, signature
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
-from proctor.dialects.aisbench.values import UPSTREAM, as_data, dotted_name, it_is, location_of, short_name
+from proctor.dialects.aisbench.values import UPSTREAM, as_data, dotted_name, location_of, short_name
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
@@ -312,28 +312,14 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _judge_problems(entry: MetricEntry, config: Mapping[str, Any], *, named: bool = False) -> Iterator[Diagnostic]:
-    from proctor.dialects.aisbench.judges import ASKING, judge_problems  # it names evaluators itself
+    from proctor.dialects.aisbench.judges import judge_problems, shape_problems  # it names evaluators itself
 
-    if entry.name in ASKING and (odd := list(_shape_problems(config, "$.eval_cfg.evaluator"))):
-        yield from odd
+    if wrong := list(shape_problems(entry.name, config)):
+        yield from wrong
         return
     if (rule := config.get("rule_evaluator")) and entry.name == "CascadeEvaluator":
         yield from _named_problems(rule) if named else check_evaluator(rule)
     yield from judge_problems(entry.name, config, named=named)
-
-
-_DICTIONARIES = ("judge_cfg", "llm_evaluator", "rule_evaluator", "dict_postprocessor", "prompt_template")
-
-
-def _shape_problems(config: Mapping[str, Any], path: str) -> Iterator[Diagnostic]:
-    """Yield parts of an evaluator that asks a judge which are no dictionaries."""
-    for key in _DICTIONARIES:
-        value = config.get(key)
-        if isinstance(value, Mapping):
-            yield from _shape_problems(value, f"{path}.{key}") if key == "llm_evaluator" else ()
-        elif value is not None:
-            what = f"'{key}' of the evaluator is not a dictionary"
-            yield Diagnostic(what, location_of(config), f"{path}.{key}", it_is(value))
 
 
 def evaluation_slips(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:

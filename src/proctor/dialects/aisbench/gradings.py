@@ -339,6 +339,8 @@ class EvaluatorScorer:
             return Measured()
         if all(isinstance(each, Failure) for each in columns.raw or columns.predictions):
             return Measured()
+        if intervals and instances:  # the whole, and not a part of it
+            self._say_gaps(columns)
         found = self._evaluated(columns)
         numbers = {name: value for name, value in found.scores.items() if isinstance(value, int | float)}
         of_rows = self._of_rows(found, columns)
@@ -363,6 +365,14 @@ class EvaluatorScorer:
         more = {self.column: given} if self.column else {}
         cases = Cases(given, references, rows, columns.prompts, more, project)
         return evaluated(self.evaluation, cases, self.runs, in_blocks=self.in_blocks())
+
+    def _say_gaps(self, columns: Columns) -> None:
+        """Say how many rows have no right answer: no answer equals it, as upstream."""
+        pairs = zip(columns.predictions, columns.references, strict=True)
+        gaps = sum(gold is None for given, gold in pairs if not isinstance(given, Failure))
+        if self.compares and gaps and not reads_rows(self._evaluator):
+            text = "%d of %d rows have no right answer, and count as wrong: no answer equals None"
+            get_logger().warning(text, gaps, len(columns))
 
     def _of_rows(self, found: Evaluation, columns: Columns) -> Mapping[str, Sequence[float | None]]:
         """Return the instance scores of rows; of several turns the mean."""

@@ -11,9 +11,11 @@ from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.aisbench.judge_reports import report_of
+from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.models import ModelConfig, author_of_config, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.dialects.aisbench.values import location_of
 from proctor.effects import Effect
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import Origin, make_engine
@@ -169,7 +171,7 @@ def evaluation_effects(config: Any) -> list[Effect]:
             found += effects_of(metric)
     for key, value in config.items():
         if key == "judge_cfg" and isinstance(value, Mapping) and value:
-            for judge in judges_in(value):
+            for judge in (each for each in judges_in(value) if isinstance(each, Mapping)):
                 with suppress(ProctorError):
                     found += effects_of(judge_engine(judge_of_config(judge), judge))
         elif key != "judge_cfg":
@@ -199,6 +201,36 @@ def judge_problems(name: str, config: Mapping[str, Any], *, named: bool = False)
         if named and not judge:
             continue
         yield from problems_of(partial(_check_judge, config.get("prompt_template") or {}, judge))
+
+
+_DICTIONARIES = ("prompt_template", "judge_cfg", "dict_postprocessor", "llm_evaluator", "rule_evaluator")
+"""Parts of evaluators that ask a judge."""
+
+
+def shape_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield parts of an evaluator by a judge that are not dictionaries, and a cascade without a rule.
+
+    Args:
+        name: The evaluator; others than those by a judge have no such parts.
+        config: It.
+    """
+    if name not in ASKING:
+        return
+    inner = config.get("llm_evaluator")
+    for part in (config, inner if isinstance(inner, Mapping) else {}):
+        for key in _DICTIONARIES:
+            if part.get(key) is not None and not isinstance(part[key], Mapping):
+                why = f"it is {part[key]!r}"[:LONGEST_SHOWN]
+                yield Diagnostic(f"'{key}' of {name} is a dictionary", location_of(part), why=why)
+        several = part["judge_cfg"].get("judgers") if isinstance(part.get("judge_cfg"), Mapping) else ()
+        listed = several if isinstance(several, list | tuple) else ()
+        yield from (
+            Diagnostic("a judge is a dictionary", location_of(part), why=f"it is {each!r}"[:LONGEST_SHOWN])
+            for each in listed
+            if not isinstance(each, Mapping)
+        )
+    if name == "CascadeEvaluator" and not config.get("rule_evaluator"):
+        yield Diagnostic("the evaluator has no rule", location_of(config), hint="add a rule_evaluator")
 
 
 def judge_templates(config: Any, path: str = "$.eval_cfg.evaluator") -> Iterator[tuple[str, Mapping[str, Any]]]:

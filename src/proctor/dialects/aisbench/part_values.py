@@ -81,7 +81,8 @@ def _reader_problems(reader: Mapping[str, Any]) -> Iterator[Diagnostic]:
 def _evaluation_problems(evaluation: Mapping[str, Any]) -> Iterator[Diagnostic]:
     where = location_of(evaluation)
     if isinstance(judge := evaluation.get("evaluator"), Mapping):
-        if not judge.get("type"):
+        kind = judge.get("type")
+        if not kind or not (isinstance(kind, str | Reference) or callable(kind)):
             hint = "evaluator=dict(type=AccEvaluator)"
             yield Diagnostic("the evaluator has no type", location_of(judge) or where, "$.eval_cfg.evaluator", "", hint)
         yield from _processor_problems(judge, "$.eval_cfg.evaluator")

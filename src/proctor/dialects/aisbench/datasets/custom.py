@@ -14,6 +14,7 @@ from typing import Any
 
 from proctor.data.row_files import FileFormat, json_object, read_rows
 from proctor.dialects.aisbench.datasets.files import find_file
+from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingFieldError, did_you_mean
 
@@ -142,19 +143,36 @@ def described(path: str, row: Mapping[str, Any], project: str) -> dict[str, Any]
     }
 
 
-def read_meta(path: str, meta_path: str | None, place: Location | None = None) -> Mapping[str, Any]:
+def read_meta(
+    path: str, meta_path: str | None, place: Location | None = None, part: str = "custom dataset"
+) -> Mapping[str, Any]:
     """Return what the JSON file beside a custom dataset says; nothing where there is none.
+
+    Args:
+        path: The dataset.
+        meta_path: The file, where it has another name than the dataset's.
+        place: Where the config is.
+        part: Which keys are read: those of a ``custom dataset``, or AISBench's of a ``meta.json``.
 
     Raises:
         DatasetNotFoundError: The config names such a file, and it is not there.
-        DataError: It is not a JSON object.
+        DataError: It is not a JSON object, or has keys that nothing reads.
     """
     file = find_file(meta_path or f"{path}.meta.json", place)
     if file is None or not file.is_file():
         if meta_path:
             raise DatasetNotFoundError(f"there is no file '{meta_path}'", location=place)
         return {}
-    return json_object(file)
+    found = json_object(file)
+    parts: dict[str, Any] = {part: found}
+    if part == "meta.json":
+        parts["output_config"] = found.get("output_config")
+    if isinstance(inner := parts.get("output_config"), Mapping):
+        parts["params of output_config"] = inner.get("params")
+    named = ((name, each) for name, each in parts.items() if isinstance(each, Mapping))
+    if problems := [one for name, each in named for one in Keys.of(name).problems(each, f"the {name}", "$")]:
+        raise DataError([one.at(Location(str(file))) for one in problems])
+    return found
 
 
 def made_of(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _aisbench_custom(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[
     Upstream draws without a seed; here the draws follow from the settings' seed and the path.
     """
     named = _longest_answers(rows)
-    meta = read_meta(arguments["path"], arguments.get("meta_path") or None)
+    meta = read_meta(arguments["path"], arguments.get("meta_path") or None, part="meta.json")
     if not meta or not named:
         return named
     stream = random_stream(arguments["path"])
