@@ -11,11 +11,10 @@ from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.aisbench.judge_reports import report_of
-from proctor.dialects.aisbench.key_tables import LONGEST_SHOWN
 from proctor.dialects.aisbench.models import ModelConfig, author_of_config, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
-from proctor.dialects.aisbench.values import location_of
+from proctor.dialects.aisbench.values import it_is, location_of
 from proctor.effects import Effect
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import Origin, make_engine
@@ -220,12 +219,11 @@ def shape_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
     for part in (config, inner if isinstance(inner, Mapping) else {}):
         for key in _DICTIONARIES:
             if part.get(key) is not None and not isinstance(part[key], Mapping):
-                why = f"it is {part[key]!r}"[:LONGEST_SHOWN]
-                yield Diagnostic(f"'{key}' of {name} is a dictionary", location_of(part), why=why)
+                yield Diagnostic(f"'{key}' of {name} is a dictionary", location_of(part), why=it_is(part[key]))
         several = part["judge_cfg"].get("judgers") if isinstance(part.get("judge_cfg"), Mapping) else ()
         listed = several if isinstance(several, list | tuple) else ()
         yield from (
-            Diagnostic("a judge is a dictionary", location_of(part), why=f"it is {each!r}"[:LONGEST_SHOWN])
+            Diagnostic("a judge is a dictionary", location_of(part), why=it_is(each))
             for each in listed
             if not isinstance(each, Mapping)
         )
