@@ -152,6 +152,28 @@ def test_mode_infer_records_and_mode_eval_grades_what_was_recorded(invoke, folde
     assert code == 0, err
     scores = {name: entry["score"] for name, entry in json.loads(out)["scripted"].items()}
     assert scores == {"part_0": 50.0, "part_1": 50.0}
+    results = folder / "out/20260101_000000/results/scripted"
+    assert json.loads((results / "part_0.json").read_text()) == {"accuracy": 50.0}
+    lines = results.parents[1] / "predictions/scripted/part_0.jsonl"
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
+    lines.write_text("".join(json.dumps({**row, "prediction": "nothing"}) + "\n" for row in rows))
+    assert invoke("run", "sums_gen.py", "--mode", "eval", "-w", "out")[0] == 0
+    assert json.loads((results / "part_0.json").read_text()) == {"accuracy": 0.0}
+    assert json.loads((results / "part_1.json").read_text()) == {"accuracy": 50.0}
+    assert " 0.00" in invoke("run", "sums_gen.py", "--mode", "viz", "-w", "out")[1]
+
+
+def test_scores_that_cannot_be_written_are_printed_all_the_same(invoke, folder, monkeypatch):
+    invoke("run", "sums_gen.py", *SCRIPTED, "--mode", "infer", "-w", "out", "--output-format", "aisbench")
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("proctor.exchange.aisbench_files.write_text", refuse)
+    code, out, err = invoke("run", "sums_gen.py", "--mode", "eval", "-w", "out", "--json")
+    assert code == 0
+    assert json.loads(out)["scripted"]["part_0"]["score"] == 50.0
+    assert "the scores were not written into out: Permission denied" in err
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ from proctor.running.exporting import ExportedRun
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
 from proctor.running.run import in_its_order
-from proctor.scoring.evaluators.runs import tabled
-from proctor.scoring.flat import read_flat
 from proctor.secrets import without_secrets
 
 _MISSING = Failure("missing", "the response log holds no answer")
@@ -34,14 +32,8 @@ def write_aisbench(run: ExportedRun) -> list[Path]:
             for exam in run.exams:
                 paths += write_predictions(folder, model, exam, answered(exam.questions(), filed, _MISSING))
                 if (entry := run.result.results.get(exam.name)) and "error" not in entry:
-                    numbers = [
-                        each
-                        for each in read_flat(in_its_order(entry, run.result.grades.get(exam.name)))
-                        if isinstance(each.value, int | float)
-                    ]
-                    scores = {each.name: float(each.value) for each in numbers if isinstance(each.value, int | float)}
-                    shown = {name: scores[name] for name in tabled(scores)}
-                    paths.append(write_results(folder, model, exam.name, shown))
+                    ordered = in_its_order(entry, run.result.grades.get(exam.name))
+                    paths.append(write_results(folder, model, exam.name, ordered))
         except OSError as error:
             raise OutputError(f"the files of AISBench cannot be written to {folder}", why=str(error)) from None
     return paths

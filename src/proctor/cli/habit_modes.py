@@ -214,7 +214,24 @@ def _results(work: WorkDir, model: str, exams: Sequence[Exam]) -> dict[str, dict
     if not results:
         raise UnknownArtifactError(f"{work.path} has no predictions of '{model}' for these exams")
     groups = group_entries([exam for exam in exams if exam.name in results], grades, results)
-    return {name: dict(in_its_order(entry, grades[name])) for name, entry in results.items()} | groups
+    ordered = {name: dict(in_its_order(entry, grades[name])) for name, entry in results.items()}
+    _write_results(work, model, ordered)
+    return ordered | groups
+
+
+def _write_results(work: WorkDir, model: str, entries: Mapping[str, Mapping[str, Any]]) -> None:
+    """Put scores where those of an earlier evaluation are, as upstream does, for ``--mode viz`` and other programs."""
+    from proctor.exchange.aisbench_files import write_results
+
+    try:
+        paths = [
+            write_results(work.path, model, name, entry) for name, entry in entries.items() if "error" not in entry
+        ]
+    except OSError as error:
+        warn(f"warning: the scores were not written into {work.path}: {error.strerror}")
+        return
+    for path in paths:
+        say(f"wrote {path}")
 
 
 def _show_table(

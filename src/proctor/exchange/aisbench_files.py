@@ -25,6 +25,8 @@ from proctor.recipes.exam import Exam
 from proctor.recipes.selection import chosen
 from proctor.runs.work_dir import PREDICTIONS, RESULTS
 from proctor.safe_files import subfolder, write_text, written
+from proctor.scoring.evaluators.runs import tabled
+from proctor.scoring.flat import read_flat
 from proctor.scoring.grade import Grade
 from proctor.scoring.grading import Reading
 from proctor.scoring.groupings import GroupBy
@@ -260,12 +262,19 @@ def write_predictions(folder: Path, model: str, exam: Exam, items: Iterable[Answ
     return paths
 
 
-def write_results(folder: Path, model: str, dataset: str, scores: Mapping[str, float]) -> Path:
+def write_results(folder: Path, model: str, dataset: str, entry: Mapping[str, Any]) -> Path:
     """Write ``results/MODEL/DATASET.json``, and return its path.
+
+    Args:
+        folder: The work folder.
+        model: The name of the model's folder.
+        dataset: The exam.
+        entry: Its scores as ``results.json`` has them, in the order of its grade.
 
     Raises:
         OSError: It cannot be written.
     """
     path = subfolder(folder, RESULTS, model) / f"{dataset}.json"
-    write_text(path, json.dumps(dict(scores), indent=4, ensure_ascii=False))
+    scores = {each.name: float(each.value) for each in read_flat(entry) if isinstance(each.value, int | float)}
+    write_text(path, json.dumps({name: scores[name] for name in tabled(scores)}, indent=4, ensure_ascii=False))
     return path
