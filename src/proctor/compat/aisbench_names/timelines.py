@@ -120,7 +120,7 @@ def _plotly(module: str, name: str) -> Any:
         return getattr(import_module(f"plotly.{module}"), name)
     except ImportError:
         why = "charts are drawn by plotly, which is not installed"
-        raise MissingExtraError("no chart is drawn", why=why, hint="pip install plotly") from None
+        raise MissingExtraError("no chart is drawn", why=why, hint="`proctor report` shows times without it") from None
 
 
 def _two_charts() -> Any:
