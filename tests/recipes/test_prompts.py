@@ -2,6 +2,7 @@ import pytest
 from PIL import Image
 
 from proctor.demos import DemoPool
+from proctor.errors import TemplateError
 from proctor.formats import ChatAPIFormat, EmptySystemPrompt, Format, SystemFormat, SystemPrompt, TextualSystemPrompt
 from proctor.randomness import seeded
 from proctor.recipes.plan import Plan
@@ -136,6 +137,32 @@ def test_a_system_prompt_that_works_on_instances_sees_the_instance():
     assert made.render(instance(4), "test", (), None).prompt.text.startswith("About 4.\nDo.")
     own = {**instance(1), "system_prompt": "Own."}
     assert made.render(own, "test", (), None).prompt.text.startswith("Own.\nDo.")
+
+
+@pytest.mark.parametrize(
+    "change", [{"target": "other"}, {"references": ["x"]}, {"note": 1}, {"input_fields": {"a": 3}}]
+)
+def test_what_a_step_of_a_program_changes_beside_its_own_field_is_refused(change):
+    class OwnPrompt(SystemPrompt):
+        def process(self, instance, stream_name=None):
+            return {**instance, "system_prompt": "S", **change}
+
+        def get_system_prompt(self, instance):
+            raise AssertionError("it works on whole instances")
+
+    class OwnFormat(Format):
+        def layout(self):
+            raise AssertionError("this format works on whole instances")
+
+        def process(self, instance, stream_name=None):
+            instance.update(change, source="F")
+            instance.pop("demos")
+            return instance
+
+    name = next(iter(change))
+    for parts in ({"system": OwnPrompt()}, {"form": OwnFormat()}):
+        with pytest.raises(TemplateError, match=rf"process\(\) of Own\w+ changes '{name}'"):
+            prompts(**parts).render(instance(1), "test", (), None)
 
 
 def test_pictures_are_in_the_messages_that_name_them():

@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.artifacts import to_data
 from proctor.demos import DemoPool
+from proctor.errors import TemplateError
 from proctor.formats import Demo, Format, Parts, SystemPrompt
 from proctor.formats.format import LayOut
 from proctor.ir import Exchange, Prompt
@@ -105,7 +106,7 @@ def _compile_system_prompt(prompt: SystemPrompt) -> Callable[[Instance], Any]:
     """Return what gives the system prompt of an instance that has none of its own."""
     if type(prompt).process is SystemPrompt.process:
         return prompt.get_system_prompt
-    return lambda instance: prompt.process(instance)["system_prompt"]
+    return lambda instance: _checked(prompt, instance, prompt.process(dict(instance)), "system_prompt")
 
 
 Laid = Callable[[Instance, list[Demo], Template], Prompt]
@@ -118,9 +119,34 @@ def _compile_layout(form: Format) -> Laid:
     def by_instance(instance: Instance, demos: list[Demo], template: Template) -> Prompt:
         del template
         shown = [{"source": each.source, "target": each.target, "target_prefix": each.target_prefix} for each in demos]
-        return Prompt(form.process({**instance, "demos": shown})["source"])
+        given = {**instance, "demos": shown}
+        return Prompt(_checked(form, given, form.process(dict(given)), "source"))
 
     return by_instance
+
+
+_TAKEN_OUT = frozenset({"system_prompt", "instruction", "target_prefix", "demos", "media"})
+"""Fields that a format may use up; nothing reads them after it."""
+
+
+def _checked(step: SystemPrompt | Format, before: Instance, after: Instance, made: str) -> Any:
+    """Return the field that a program's own ``process`` makes; what else it changes would reach nobody.
+
+    Raises:
+        TemplateError: It changes another field.
+    """
+    others = after.keys() - {made, *_TAKEN_OUT}
+    if odd := sorted(name for name in others if name not in before or not _is_same(after[name], before[name])):
+        raise TemplateError(
+            f"process() of {type(step).__name__} changes '{odd[0]}'",
+            why=f"a step of its kind makes '{made}', and nothing else of what it returns is used",
+            hint="change other fields in a template or in the card's preprocess_steps",
+        )
+    return after[made]
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return one is other or bool(one == other)
 
 
 def _from_parts(lay_out: LayOut) -> Laid:
