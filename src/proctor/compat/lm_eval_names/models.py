@@ -34,6 +34,25 @@ class NotAModelError(UsageError, TypeError):
     """Something that is given as a model, and is none."""
 
 
+class _NoDocument(dict[str, Any]):
+    """Stands for the document of a request, which an engine is not told: whoever reads it hears so."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise UsageError(
+            "the model reads the document of a request (request.doc)",
+            why="models are told requests alone here: equal requests of several documents are asked once",
+            hint="what the answer depends on belongs into the prompt: doc_to_text",
+        )
+
+    __getitem__ = __iter__ = __contains__ = get = keys = values = items = _refuse
+
+    def __reduce__(self) -> tuple[type[_NoDocument], tuple[()]]:
+        return _NoDocument, ()
+
+
+_NOT_HERE = _NoDocument()
+
+
 class ForeignModel(Engine):
     """A model with lm-eval's interface, as an engine.
 
@@ -89,7 +108,7 @@ class ForeignModel(Engine):
         """Ask ``generate_until``."""
         for part in _batched(enumerate(requests)):
             asked = [
-                Instance("generate_until", {}, (self.text_of(each.prompt), self._how(each.decoding)), 0)
+                Instance("generate_until", _NOT_HERE, (self.text_of(each.prompt), self._how(each.decoding)), 0)
                 for _, each in part
             ]
             texts = self._asked("generate_until", asked)
@@ -101,14 +120,14 @@ class ForeignModel(Engine):
         for part in _batched(enumerate(requests)):
             pairs = [(position, pair) for position, each in part for pair in _pairs(each)]
             asked = [
-                Instance("loglikelihood", {}, (self.text_of(pair.context), pair.continuation), place)
+                Instance("loglikelihood", _NOT_HERE, (self.text_of(pair.context), pair.continuation), place)
                 for place, (_, pair) in enumerate(pairs)
             ]
             found: dict[int, list[Scored]] = {}
             for (position, _), (value, greedy) in zip(pairs, self._asked("loglikelihood", asked), strict=True):
                 found.setdefault(position, []).append(Scored(float(value), bool(greedy)))
             rolled = [(position, each.text) for position, each in part if isinstance(each, Rolling)]
-            whole = [Instance("loglikelihood_rolling", {}, (text,), 0) for _, text in rolled]
+            whole = [Instance("loglikelihood_rolling", _NOT_HERE, (text,), 0) for _, text in rolled]
             for (position, _), value in zip(rolled, self._asked("loglikelihood_rolling", whole), strict=True):
                 found[position] = [Scored(float(value[0] if isinstance(value, tuple) else value))]
             yield from ((position, Response(scores=tuple(found[position]))) for position, _ in part)
