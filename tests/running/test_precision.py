@@ -238,7 +238,7 @@ def test_run_folders_and_files_of_scores_say_it_too(others, capsys):
     again = json.loads(Path("o/results.json").read_text())
     assert (again["results"]["t"], again["run"]["requests"]["asked"]) == (entry, 0)
     capsys.readouterr()
-    assert main(["compare", "runs/a", "o"]) == 0
+    assert main(["compare", "runs/a", "o"]) == 1  # it was not compared
     assert "drawn for what they tell" in capsys.readouterr().out.replace("\n    ", " ")
 
 

@@ -24,6 +24,7 @@ from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.small_names import load_tokenizer
 from proctor.foreign_text import parse_json
 from proctor.packages import package_folder
+from proctor.safe_files import write_text
 
 logger = AISLogger()
 DEFAULT_CORPUS_FILE = "assets/shakespeare.txt"
@@ -270,8 +271,7 @@ class MooncakeTraceDataset(BaseDataset):
         if span != (False, 0, -1):
             traces = _process_timestamps(traces, *span)
         rows = sorted((_row(trace, generator) for trace in traces), key=lambda row: row.get("timestamp", float("inf")))
-        with open(kept, "w", encoding="utf-8") as file:  # noqa: PTH123
-            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        write_text(kept, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
         return Dataset.from_list(rows)
 
 
