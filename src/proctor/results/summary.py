@@ -222,7 +222,11 @@ def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Ite
         which = f"all {answers}" if alike.get("truncated") else f"{truncated} of {answers}"
         yield f"{which} answers were cut off: --decoding max_tokens=N leaves room for more"
     if empty:
-        yield (f"all {answers} answers are empty" if alike.get("empty") else f"{empty} of {answers} answers are empty")
+        yield (
+            f"all {answers} answers are empty: see the prompt with proctor show; chat models want --apply-chat-template"
+            if alike.get("empty")
+            else f"{empty} of {answers} answers are empty"
+        )
     if "equal" in alike:
         yield f"all {answers} answers are equal: {alike['equal']!r}"
     if isinstance(option := alike.get("option"), int):
