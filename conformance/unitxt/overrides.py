@@ -1,7 +1,7 @@
-"""Writes which methods of Unitxt's classes nothing calls here, so that a class that overrides one is refused.
+"""Prints which methods of Unitxt's classes nothing calls here, so that a class that overrides one is refused.
 
-Usage: ``python -m conformance.unitxt.overrides [--oracle PYTHON]``. The table is
-``src/proctor/compat/unitxt_overrides.json``. Exits with 1 where no class of Unitxt was found.
+Usage: ``python -m conformance.unitxt.overrides [--oracle PYTHON] > src/proctor/compat/unitxt_overrides.json``. Exits
+with 1 where no class of Unitxt was found.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from proctor.artifacts.registry import registry
 from proctor.compat.aliases import Alias
 from proctor.compat.unitxt import UNITXT
 
-TABLE = Path(__file__).parents[2] / "src/proctor/compat/unitxt_overrides.json"
 WITHOUT_EFFECT = frozenset(
     {
         *("get_repr_dict", "is_artifact_file", "is_registered_class", "is_registered_class_name", "register_class"),
@@ -40,7 +39,7 @@ PRESENT = {
 
 
 def main() -> None:
-    """Ask Unitxt for its methods, and write those that are not here."""
+    """Ask Unitxt for its methods, and print those that are not here."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--oracle", default=ORACLE)
     given = parser.parse_args()
@@ -56,9 +55,7 @@ def main() -> None:
         "classes": {name: sorted(each) for name, each in sorted(classes.items()) if each},
         "present": {name: list(each) for name, each in PRESENT.items()},
     }
-    TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
-    here = f"{len(table['classes'])} of them with methods that are not here"
-    print(f"{len(told['methods'])} classes of Unitxt {told['version']}, {here}")
+    print(json.dumps(table, indent=1))
     sys.exit(0 if table["classes"] else 1)
 
 
