@@ -165,7 +165,6 @@ def test_arguments_of_hub_metrics_count(arguments: dict[str, Any], score: float)
     "name, instead",
     [
         ("LlamaIndexCorrectness", "LLMJudgeDirect"),
-        ("FaithfulnessHHEM", "metrics.token_overlap"),
         ("RemoteMetric", "inference_engine"),
     ],
 )

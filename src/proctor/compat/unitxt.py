@@ -293,8 +293,6 @@ UNITXT = Alias(
             "its prompts are those of the package llama-index; LLMJudgeDirect(criteria=…, inference_engine=…) asks any "
             "model with a criterion of your own",
         ),
-        "FaithfulnessHHEM": "its model brings code of its own along; LLMJudgeDirect with a criterion of faithfulness, "
-        "or metrics.token_overlap on the contexts, say whether an answer keeps to them",
         "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
     },
     refused=REFUSED_MODULES,
