@@ -2,9 +2,11 @@
 
 import json
 
+import click
 import pytest
 
 from proctor.cli.__main__ import main
+from proctor.cli.completion import complete_tasks
 from proctor.cli.named_exams import exams_or_run
 
 
@@ -180,3 +182,23 @@ def test_predictions_are_scored_for_an_exam_by_either_name_of_the_option(folder,
     (folder / "given.jsonl").write_text('"Paris"\n')
     for option in ("--dataset", "--tasks", "-t"):
         assert "1.0000" in said("evaluate", option, "capitals.csv", "--predictions", "given.jsonl")[1]
+
+
+@pytest.mark.parametrize(
+    "beginning, files, exams",
+    [
+        ("capi", True, set()),
+        ("runs/", True, set()),
+        ("runs/on", True, set()),
+        ("samples.sci", False, {"samples.science"}),
+        ("nowhere/", False, set()),
+        ("samples.science,capi", False, set()),
+    ],
+)
+def test_exams_and_files_complete_alike(folder, beginning, files, exams):
+    (folder / "capitals.csv").write_text("question,answer\na,b\n")
+    (folder / "runs" / "one").mkdir(parents=True)
+    context = click.Context(click.Command("run"))
+    found = complete_tasks(context, click.Argument(["named"]), beginning)
+    assert any(each.type == "file" for each in found) == files
+    assert exams <= {each.value for each in found}

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from proctor.data import hub
-from proctor.data.dataset_folders import files_beside_runs, run_folders
+from proctor.data.dataset_folders import files_beside_runs, run_files
 from proctor.errors import DatasetNotFoundError
 
 
@@ -48,7 +48,7 @@ def test_splits_are_those_of_the_data_alone(folder, files, expected):
 def test_without_runs_or_with_a_card_the_library_decides(folder):
     _write(folder / "rows.jsonl", "a")
     (folder / "README.md").write_text("---\nconfigs:\n- config_name: default\n  data_files: rows.jsonl\n---\n")
-    assert run_folders(folder)
+    assert run_files(folder)
     assert files_beside_runs(folder) is None
     assert [row["name"] for row in hub.rows(hub.Dataset(str(folder)), "train")] == ["a"]
     assert files_beside_runs(folder / "runs" / "nothing") is None
@@ -69,3 +69,16 @@ def test_files_that_cannot_be_read_are_told_with_their_cause(tmp_path):
     assert f"the files of the dataset in {tmp_path} cannot be read" in said
     assert "PROCTOR_HUB_DIR" not in said
     assert "JSON" in said
+
+
+@pytest.mark.parametrize("kept", [(), ("results.json",), ("samples.jsonl", "results.json")])
+def test_runs_that_keep_no_samples_or_did_not_end_are_no_data(tmp_path, kept):
+    _write(tmp_path / "rows.jsonl", "ab")
+    for run in (tmp_path / "runs" / "test-1", tmp_path):
+        run.mkdir(parents=True, exist_ok=True)
+        (run / "run.yaml").write_text("model: dummy\n")
+        for name in kept:
+            (run / name).write_text('{"name": "z"}\n')
+    dataset = hub.Dataset(str(tmp_path))
+    assert hub.split_names(dataset) == ["train"]
+    assert [row["name"] for row in hub.rows(dataset, "train")] == ["a", "b"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
@@ -59,7 +60,17 @@ def complete_tasks(context: click.Context, _parameter: click.Parameter, beginnin
     if last.startswith((".", "/", "~")):
         return [CompletionItem(beginning, type="file")] if not listed else []
     folders: Iterable[str] = context.params.get("include_paths") or ()
-    return [CompletionItem(f"{listed}{comma}{name}", help=what) for name, what in _exams(last, folders)]
+    files = [CompletionItem(beginning, type="file")] if not listed and _begins_a_path(last) else []
+    return files + [CompletionItem(f"{listed}{comma}{name}", help=what) for name, what in _exams(last, folders)]
+
+
+def _begins_a_path(beginning: str) -> bool:
+    path = Path(f"{beginning}x")  # a slash at the end begins any name of that folder
+    start = path.name[:-1]
+    try:
+        return bool(beginning) and any(each.name.startswith(start) for each in path.parent.iterdir())
+    except OSError:
+        return False
 
 
 def _exams(beginning: str, folders: Iterable[str]) -> list[tuple[str, str]]:

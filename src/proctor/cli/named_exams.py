@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from proctor.errors import UsageError
-from proctor.running.run_files import is_run
+from proctor.running.run_files import can_be_repeated
 
 _FILES = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".py"})
 """How files of exams and runs end; no exam has a name that ends so."""
@@ -35,4 +35,4 @@ def exams_or_run(named: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
 
 
 def _is_run_or_config(path: Path) -> bool:
-    return path.suffix == ".py" or is_run(path)
+    return path.suffix == ".py" or can_be_repeated(path)

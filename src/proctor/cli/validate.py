@@ -30,7 +30,7 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
     """
     from proctor.cli.exam_options import split_names
     from proctor.dialects.tables.reader import is_table
-    from proctor.running.run_files import is_run
+    from proctor.running.run_files import can_be_repeated
 
     if not paths and not tasks:
         raise UsageError("no file is named", hint="proctor validate FILE, or --tasks NAME")
@@ -40,7 +40,7 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
     if names:
         count, problems = _check_named(names, include_paths)
     for path in paths:
-        if is_run(path):
+        if can_be_repeated(path):
             files, found = 1, _problems_of_run(path)
         else:
             files, found = _check_table(path) if is_table(str(path)) else _check(path)

@@ -13,12 +13,18 @@ from pathlib import Path
 Find = Callable[[str], Sequence[str]]
 
 _NOT_DATA = frozenset({".yaml", ".yml", ".md", ".py"})  # exams, configs and words about data; the library reads none
+_OF_RUNS = ("samples.jsonl", "results.json")  # in a folder that is of data and of a run, by --output .
 _SHARD = re.compile(r"(?P<split>.+?)-\d{5}-of-\d{5}")
 
 
-def run_folders(folder: Path) -> list[Path]:
-    """Return the run folders below a folder."""
-    return [each.parent for each in folder.rglob("run.yaml") if (each.parent / "samples.jsonl").exists()]
+def run_files(folder: Path) -> list[str]:
+    """Return what is of runs in and below a folder: run folders, with a slash at the end, and files.
+
+    A run folder has a ``run.yaml`` from its beginning on, whether samples are kept or not.
+    """
+    found = [each.parent for each in folder.rglob("run.yaml")]
+    own = [str(folder / name) for name in _OF_RUNS] if folder in found else []
+    return own + [f"{each}/" for each in found if each != folder]
 
 
 def files_beside_runs(folder: Path) -> Mapping[str, Sequence[str]] | None:
@@ -29,11 +35,11 @@ def files_beside_runs(folder: Path) -> Mapping[str, Sequence[str]] | None:
     Returns:
         ``None`` where the library may read the folder as it is: there is no run in it, or its card says what is data.
     """
-    runs = run_folders(folder)
+    runs = run_files(folder)
     card = folder / "README.md"
     if not runs or (card.is_file() and re.search(r"^configs:", card.read_text(encoding="utf-8"), re.MULTILINE)):
         return None
-    return _splits(partial(_files, folder, [f"{each}/" for each in runs]))
+    return _splits(partial(_files, folder, runs))
 
 
 def _files(folder: Path, runs: Sequence[str], pattern: str) -> Sequence[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -447,8 +447,10 @@ def library_split(dataset: Dataset, split: str) -> Any:
         ) from None
     except _load_errors() as error:
         if str(error).startswith("Unknown split"):
-            known = split_names(dataset)
-            hint = did_you_mean(split, known) or f"choose one of {', '.join(known)}"
+            known: Sequence[str] = ()
+            with suppress(DatasetNotFoundError):  # what is wrong is the split; this would only name the others
+                known = split_names(dataset)
+            hint = did_you_mean(split, known) or (f"choose one of {', '.join(known)}" if known else "")
             raise DatasetNotFoundError(f"the dataset {dataset} has no split '{split}'", hint=hint) from None
         raise not_found(dataset, error) from error
 

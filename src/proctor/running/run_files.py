@@ -20,7 +20,7 @@ _KEYS = re.compile(
 _LOOKED_AT = 65_536  # bytes of a file: its first keys
 
 
-def is_run(path: Path) -> bool:
+def can_be_repeated(path: Path) -> bool:
     """Whether a path is a run folder, or the file of a run."""
     return (path / "run.yaml").exists() if path.is_dir() else is_run_file(path)
 
