@@ -11,8 +11,9 @@ import click
 from proctor.cli.commands import ProctorCommand, quiet_option
 from proctor.cli.completion import complete_models, complete_tasks
 from proctor.cli.error_reporting import is_quiet, say, show, warn
-from proctor.cli.exam_options import exam_options, read_options, say_what_has_no_effect
+from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
+from proctor.cli.model_options import model_options, spending_options
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import OutputError, RunInterruptedError, UsageError
 
@@ -59,20 +60,9 @@ _LEVEL = 0.95
     shell_complete=complete_tasks,
     help="Exams, suites, recipes, files (see proctor ls).",
 )
-@click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
-@click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
-@click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
-@click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
-@click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
+@model_options
 @click.option("--log", "--use-cache", "log", type=_FILE, help="The response log.")
-@click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
-@click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Stop before more tokens are used.")
-@click.option(
-    "--budget-usd", type=click.FloatRange(min=0, min_open=True), metavar="X", help="Stop before it costs more."
-)
-@click.option(
-    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
-)
+@spending_options
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 @quiet_option
 @exam_options
@@ -160,21 +150,11 @@ def _rules(mine: dict[str, Any], seed: int | None) -> GateRules:
 
 
 def _exams(options: dict[str, Any]) -> tuple[Engine, list[Exam]]:
-    from proctor.dialects.run_file import exams_of_spec
-    from proctor.engines.engine_registry import make_engine
-    from proctor.recipes.exam import suited
-    from proctor.recipes.permissions import admit
-    from proctor.settings import settings
+    from proctor.cli.execution import prepared
 
-    if options.pop("trust_code", None):
-        settings.trust_code = True
+    trust_code = options.pop("trust_code", None)
     spec = spec_of_options({**options, "log_samples": None})
-    engine = make_engine(spec.model, spec.model_args, origin_of_model(options))
-    found = exams_of_spec(spec)
-    admit(found, engine)
-    exams = suited(found, engine)
-    say_what_has_no_effect(exams, questions_are_drawn=True)
-    return engine, exams
+    return prepared(spec, origin_of_model(options), trust_code=trust_code, draws_questions=True)
 
 
 def _gate(mine: dict[str, Any], options: dict[str, Any], rules: GateRules) -> GateResult:

@@ -12,6 +12,7 @@ from proctor.cli.commands import ProctorCommand
 from proctor.cli.completion import complete_models, complete_tasks
 from proctor.cli.error_reporting import say
 from proctor.cli.exam_options import exam_options, read_options
+from proctor.cli.model_options import model_options, prices_option
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import UsageError
 
@@ -37,15 +38,9 @@ if TYPE_CHECKING:
     shell_complete=complete_tasks,
     help="Exams, suites, recipes, files (see proctor ls).",
 )
-@click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
-@click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
-@click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
-@click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
-@click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
+@model_options
 @click.option("--log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
-@click.option(
-    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
-)
+@prices_option
 @click.option("--difference", type=float, metavar="X", help="A difference to be shown: how many questions it needs.")
 @click.option(
     "--precision", type=float, metavar="X", help="Half of an interval's width: how many questions run --precision asks."

@@ -11,10 +11,12 @@ import click
 
 from proctor.cli.commands import quiet_option
 from proctor.cli.completion import complete_models, complete_tasks
+from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
-from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
+from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
+from proctor.cli.model_options import model_options, spending_options
 from proctor.cli.named_exams import exams_or_run
 from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
 from proctor.errors import UsageError
@@ -40,11 +42,7 @@ if TYPE_CHECKING:
     shell_complete=complete_tasks,
     help="Exams, suites, recipes, files (see proctor ls); the same as naming them without an option.",
 )
-@click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
-@click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
-@click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
-@click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
-@click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
+@model_options
 @click.option(
     "--thinking-tokens",
     type=click.IntRange(min=0),
@@ -62,14 +60,7 @@ if TYPE_CHECKING:
 )
 @click.option("--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
 @click.option("--log-samples/--no-log-samples", default=None, help="Write samples.jsonl.  [default: yes]")
-@click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
-@click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Stop before more tokens are used.")
-@click.option(
-    "--budget-usd", type=click.FloatRange(min=0, min_open=True), metavar="X", help="Stop before it costs more."
-)
-@click.option(
-    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
-)
+@spending_options
 @click.option(
     "--precision",
     type=float,
