@@ -5,7 +5,7 @@ from proctor.running.rounds import count_paid
 
 
 def answered(*responses: Response) -> Answered:
-    return Answered(Question(0, {}, Exchange(), (Generate(Prompt("q")),) * len(responses)), responses)
+    return Answered(Question(0, {}, Exchange(()), (Generate(Prompt("q")),) * len(responses)), responses)
 
 
 def test_what_stands_before_the_first_unpaid_answer_is_paid():
