@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.jsonable import jsonable
-from proctor.recipes.exam import Exam, ScoredGroup
+from proctor.recipes.exam import Exam
+from proctor.recipes.exam_parts import ScoredGroup
 from proctor.scoring.flat import COPIES, DIRECTION, WITHOUT, units_of
 from proctor.scoring.grade import Grade
 

@@ -16,7 +16,8 @@ from proctor.engines.engine import Engine
 from proctor.errors import EngineError
 from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
 from proctor.recipes.answer_seeds import derived_seed
-from proctor.recipes.exam import NEED_SCORES, Exam, Question
+from proctor.recipes.exam import Exam, Question
+from proctor.recipes.exam_parts import NEED_SCORES
 from proctor.running.listening import listening, measured
 from proctor.running.log import Key
 from proctor.running.log_writer import LogWriter
