@@ -35,7 +35,7 @@ def write_aisbench(run: ExportedRun) -> list[Path]:
                     ordered = in_its_order(entry, run.result.grades.get(exam.name))
                     paths.append(write_results(folder, model, exam.name, ordered))
         except OSError as error:
-            raise OutputError(f"the files of AISBench cannot be written to {folder}", why=str(error)) from None
+            raise OutputError.unwritable(f"the files of AISBench in {folder}", error) from None
     return paths
 
 

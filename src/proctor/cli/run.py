@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import quiet_option
-from proctor.cli.completion import complete_models, complete_tasks
+from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
+from proctor.cli.exporters import OWN
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
-from proctor.cli.model_options import model_options, spending_options
+from proctor.cli.model_options import budget_options, model_options
 from proctor.cli.named_exams import exams_or_run
 from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
 from proctor.errors import UsageError
@@ -25,42 +26,22 @@ if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
 
 
+def _executors() -> Sequence[str]:
+    from proctor.running.executors import EXECUTORS
+
+    return EXECUTORS
+
+
 @click.command("run", cls=HabitsCommand)
 @click.argument("named", nargs=-1, metavar="[EXAM...|RUN.yaml|CONFIG.py]", shell_complete=complete_tasks)
-@click.option(
-    "--model",
-    "-m",
-    metavar="MODEL",
-    shell_complete=complete_models,
-    help="Who is asked: smollm2, hf, openai … (proctor doctor lists them).",
-)
-@click.option(
-    "--tasks",
-    "-t",
-    multiple=True,
-    metavar="NAME,…",
-    shell_complete=complete_tasks,
-    help="Exams, suites, recipes, files (see proctor ls); the same as naming them without an option.",
-)
 @model_options
-@click.option(
-    "--thinking-tokens",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Tokens that the model may think, on top of what an exam allows for the answer: --model-args "
-    "thinking_tokens=N.",
-)
-@click.option(
-    "--thinking",
-    type=click.Choice(["off", "on", "low", "medium", "high"]),
-    help="How hard the model is to think, said in its provider's own words: --model-args thinking=….",
-)
 @click.option(
     "--output", "--output-path", "-o", "output", type=click.Path(file_okay=False, path_type=Path), help="Run folder."
 )
 @click.option("--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
 @click.option("--log-samples/--no-log-samples", default=None, help="Write samples.jsonl.  [default: yes]")
-@spending_options
+@click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
+@budget_options
 @click.option(
     "--precision",
     type=float,
@@ -83,11 +64,21 @@ if TYPE_CHECKING:
 @click.option(
     "--tag", "tags", multiple=True, metavar="WORD", help="Find the run by it in proctor view; may be repeated."
 )
-@click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
-@click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
+@click.option(
+    "--executor",
+    default="local",
+    metavar="local|ray",
+    shell_complete=one_of(_executors),
+    help="Where the model runs.  [default: local]",
+)
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
 @click.option(
-    "--output-format", metavar="NAME", default="proctor", help="lm-eval: its files too; or an exporter of a package."
+    "--output-format",
+    metavar="NAME",
+    default="proctor",
+    shell_complete=one_of(lambda: OWN),
+    help="lm-eval: its files too; or an exporter of a package.",
 )
 @click.option("--write-out", is_flag=True, help="Print the first instance's requests before asking (proctor show).")
 @click.option("--fail-under", multiple=True, metavar="TASK=0.7", help="Exit with 1 where a main score is lower.")

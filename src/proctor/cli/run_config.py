@@ -220,5 +220,5 @@ def _write_summary(table: SummaryTable | None, results: Mapping[str, RunResult],
         for ending, text in (("txt", table.to_text()), ("csv", table.to_csv()), ("md", table.to_markdown())):
             write_text(folder / f"summary.{ending}", text)
     except OSError as error:
-        raise OutputError(f"the summary cannot be written to {folder}", why=str(error)) from None
+        raise OutputError.unwritable(f"the summary in {folder}", error, "another --output") from None
     say(f"summary: {folder / 'summary.txt'}")

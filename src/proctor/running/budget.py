@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct, structs
 
-from proctor.errors import Location, UsageError
+from proctor.errors import Location, UsageError, reason_of
 from proctor.ir import Generate, Response, Score, Usage
 from proctor.running.reckoning import Claim, Reckoner
 
@@ -136,7 +136,9 @@ def price_table(path: Path | None = None) -> PriceTable:
     except (OSError, msgspec.MsgspecError) as error:
         example = json.dumps({"date": "2026-01-31", "models": {"my-model": {"input": 0.5, "output": 1.5}}})
         hint = f"it looks like this, in US dollars per million tokens: {example}"
-        raise UsageError("this is not a price table", location=Location(str(path)), why=str(error), hint=hint) from None
+        raise UsageError(
+            "this is not a price table", location=Location(str(path)), why=reason_of(error), hint=hint
+        ) from None
 
 
 @dataclass(slots=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from errno import ENOSPC
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -195,10 +194,5 @@ def _output_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        first = "free space or choose" if error.errno == ENOSPC else "choose"
-        raise OutputError(
-            f"the run folder {path} cannot be written",
-            why=error.strerror or str(error),
-            hint=f"{first} another folder with --output; answers that came are in the response log and are not asked "
-            "again",
-        ) from error
+        choice = "another folder with --output; answers that came are in the response log and are not asked again"
+        raise OutputError.unwritable(f"the run folder {path}", error, choice) from error

@@ -1,8 +1,8 @@
 """What a user types to exams: the door of this dialect.
 
 ``FILE.py`` and the names of installed configs mean all their datasets; ``NAME::ABBR`` (a glob, too) means some of them.
-``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant. ``rows.jsonl`` and ``rows.csv`` are custom
-datasets; ``rows.jsonl[data_type=qa,project=aisbench]`` says more about one.
+``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant. ``rows.csv[data_type=qa,project=aisbench]`` is a
+custom dataset; so is ``rows.csv`` where a ``rows.csv.meta.json`` lies beside it, else it is a table.
 """
 
 from __future__ import annotations
