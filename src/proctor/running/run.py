@@ -109,7 +109,7 @@ def run_exams(
     check_exams(exams, engine)
     _announce_variants(exams, engine)
     observer = observer or SilentObserver()
-    spec = _complete_spec(spec, exams, engine, limit, log_samples=log_samples)
+    spec = complete_spec(spec, exams, engine, limit, log_samples=log_samples)
     with ExitStack() as stack:
         open_log = _open_log(log, engine, stack)
         folder = RunFolder(output) if output is not None else None
@@ -155,9 +155,18 @@ def _open_log(log: ResponseLog | str | Path | None, engine: Engine, stack: ExitS
     return log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
 
 
-def _complete_spec(
+def complete_spec(
     spec: RunSpec | None, exams: Sequence[Exam], engine: Engine, limit: int | None, *, log_samples: bool
 ) -> RunSpec:
+    """Return what ``run.yaml`` says of a run: a spec with its engine and its exams by value.
+
+    Args:
+        spec: The run as it was asked for; ``None`` where a program names engine and exams alone.
+        exams: Its exams, suited to the engine.
+        engine: Who answers.
+        limit: Most instances per exam.
+        log_samples: Whether ``samples.jsonl`` is written.
+    """
     if spec is None:
         body = engine.to_dict()
         model = str(body.pop("__type__"))
