@@ -6,7 +6,7 @@ Each dialect answers for the names it knows. The catalog is asked first, so a ba
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,6 +147,8 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     from proctor.dialects.listing import everything
 
     known = everything(kinds=("exam", "benchmark", "group", "tag", "suite"), include_paths=options.include_paths)
+    if (part := _without_part(name, {entry.name for entry in known})) is not None:
+        return part
     here, elsewhere = did_you_mean(name, [entry.name for entry in known]), where_to_get(name)
     hint = elsewhere if " is an exam of " in elsewhere or not here else here
     missing = ", ".join(catalog.title for catalog in missing_catalogs())
@@ -154,6 +156,21 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     return UnknownArtifactError(
         f"there is no exam '{name}'", why=why, hint=hint or "proctor ls lists the exams there are"
     )
+
+
+_PARTS = {
+    "@": ("template", "task files of lm-eval name templates so; --template NAME chooses one of a recipe"),
+    "::": ("member", "groups of task files name members so"),
+}
+
+
+def _without_part(name: str, known: Container[str]) -> UnknownArtifactError | None:
+    """Return the error about a part (``exam@template``, ``group::member``) of an exam that has none of that name."""
+    for mark, (what, hint) in _PARTS.items():
+        whole, _, part = name.partition(mark)
+        if part and whole in known:
+            return UnknownArtifactError(f"'{whole}' has no {what} '{part}'", hint=hint)
+    return None
 
 
 def _files_beside(path: Path) -> list[Path]:

@@ -16,8 +16,10 @@ import numpy as np
 
 from proctor.errors import ScoringError, UsageError
 from proctor.results.tables import pipe_table
+from proctor.scoring.arrays import Floats, as_floats
 from proctor.scoring.distributions import binomial_cdf, normal_cdf, normal_quantile, t_cdf, t_quantile
-from proctor.scoring.intervals import Bootstrap, Floats, Interval, Means, as_floats
+from proctor.scoring.intervals import Bootstrap, Interval
+from proctor.scoring.resamplers import Means
 from proctor.statistics.two_level import clustered_error
 
 Test = Literal["auto", "mcnemar", "t", "bootstrap"]

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from proctor.errors import DataError, UsageError
+from proctor.errors import DataError, UsageError, reason_of
 from proctor.results.instance_scores import main_score
 from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.running.spec import RunSpec
@@ -174,7 +174,7 @@ class SampleIndex:
         try:
             stat = path.stat()
         except OSError as error:
-            raise DataError(f"{path} cannot be read", why=str(error)) from None
+            raise DataError(f"{path} cannot be read", why=reason_of(error)) from None
         self._size = stat.st_size
         if index is None:
             about = f"{sorted(self._main_scores.items())}|{sorted(self._groupings.items())}"

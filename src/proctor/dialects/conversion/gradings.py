@@ -26,8 +26,8 @@ from proctor.recipes.recipe import DatasetRecipe
 from proctor.scoring.evaluators.checked_answers import CHECKS
 from proctor.scoring.grade import Columns
 from proctor.scoring.metric_table import fetch_metric, metric_table
-from proctor.scoring.pipeline import process
 from proctor.scoring.processor_functions import RegisteredProcessor, fetch_processor
+from proctor.scoring.processor_steps import process
 from proctor.scoring.processors import PostProcess
 from proctor.scoring.registered_metric import RegisteredMetric
 from proctor.scoring.registry import INSPECT, LM_EVAL, OPENCOMPASS, named
