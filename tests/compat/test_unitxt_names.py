@@ -164,7 +164,6 @@ def test_arguments_of_hub_metrics_count(arguments: dict[str, Any], score: float)
 @pytest.mark.parametrize(
     "name, instead",
     [
-        ("LlamaIndexCorrectness", "LLMJudgeDirect"),
         ("RemoteMetric", "inference_engine"),
     ],
 )

@@ -288,11 +288,6 @@ UNITXT = Alias(
             "it runs the package llmevalkit, which is not public; ToolCallingMetric checks calls against schemas",
         ),
         "RemoteMetric": _NO_SERVICE,
-        **dict.fromkeys(
-            ("LlamaIndexCorrectness", "LlamaIndexFaithfulness", "LlamaIndexLLMMetric"),
-            "its prompts are those of the package llama-index; LLMJudgeDirect(criteria=…, inference_engine=…) asks any "
-            "model with a criterion of your own",
-        ),
         "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
     },
     refused=REFUSED_MODULES,
