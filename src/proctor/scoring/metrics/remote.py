@@ -118,14 +118,13 @@ class RemoteMetric(Metric):
         Raises:
             ScoringError: The service answers something else.
         """
-        rows, overall = (
-            (reply.get("instances_scores"), reply.get("global_score")) if isinstance(reply, dict) else (0, 0)
+        told: Mapping[str, Any] = reply if isinstance(reply, dict) else {}
+        rows, overall = told.get("instances_scores"), told.get("global_score")
+        is_list = isinstance(rows, list) and len(rows) == count and all(isinstance(each, dict) for each in rows)
+        if is_list and isinstance(overall, dict) and "score" in overall:
+            return rows or [], overall
+        raise ScoringError(
+            f"{self.get_metric_url()} answers no scores",
+            why=f"it answers {str(reply)[:200]!r}",
+            hint=f"an answer has global_score with 'score', and instances_scores of {count} instances",
         )
-        fits = isinstance(rows, list) and len(rows) == count and all(isinstance(each, dict) for each in rows)
-        if not fits or not isinstance(overall, dict) or "score" not in overall:
-            raise ScoringError(
-                f"{self.get_metric_url()} answers no scores",
-                why=f"it answers {str(reply)[:200]!r}",
-                hint=f"an answer has global_score with 'score', and instances_scores of {count} instances",
-            )
-        return rows, overall
