@@ -341,7 +341,7 @@ DECLARED = {
     "samples.arithmetic": "share",
     "samples.sentiment": "share",
     "parity.yaml": "share",
-    "parity.csv": "percent",
+    "parity.csv": "share",
     "parity.json": "share",
     "parity.py": "percent",
     "bleu.yaml": "percent",
