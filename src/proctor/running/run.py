@@ -32,6 +32,7 @@ from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
 from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
+from proctor.running.machine import platform_name
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
@@ -380,7 +381,7 @@ def _circumstances(session: Session, usage: Mapping[str, Usage], began: float) -
         },
         "usage": {name: each.as_data() for name, each in usage.items()},
         **_cost(session, sum(usage.values(), Usage())),
-        "machine": {"platform": platform.platform(), "python": platform.python_version()},
+        "machine": {"platform": platform_name(), "python": platform.python_version()},
         "versions": {name: found for name in _VERSIONED if (found := _version(name)) is not None},
     }
 
