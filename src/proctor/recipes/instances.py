@@ -10,7 +10,6 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from proctor.data.filters import StreamRefiner
 from proctor.data.operator import SequentialOperator
 from proctor.data.row_failures import failures_so_far, filed
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
@@ -42,7 +41,7 @@ class Instances:
             streams = MultiStream({name: _going_on(stream, course) for name, stream in streams.items()})
         limits: dict[str, int | None] = dict(self.plan.limits)
         for name, refiner in self.plan.refiners.items():
-            if type(refiner) is StreamRefiner:  # it does what a limit does
+            if _is_limit(refiner):
                 limits[name] = _smaller(refiner.max_instances, limits.get(name))
             elif name in streams:
                 refined = refined_with_pool(_refining(refiner, limits.get(name)), name, streams[name], pool)
@@ -184,12 +183,21 @@ def _going_on(stream: Stream, before: Course) -> Stream:
     return GeneratorStream(rows)
 
 
+def _is_limit(refiner: Any) -> bool:
+    """Return whether a refiner does what a limit does, and nothing else."""
+    from proctor.data.filters import StreamRefiner  # as below
+
+    return type(refiner) is StreamRefiner
+
+
 def _refining(refiner: Any, limit: int | None) -> Any:
     """Return a refiner for one split, whatever it names, that knows the split's limit.
 
     Rows that are balanced and then cut would not be balanced.
     """
     changes: dict[str, Any] = {"apply_to_streams": None}
+    from proctor.data.filters import StreamRefiner  # a recipe with a refiner has imported it
+
     if isinstance(refiner, StreamRefiner):
         changes["max_instances"] = _smaller(refiner.max_instances, limit)
     return refiner.model_copy(update={name: value for name, value in changes.items() if hasattr(refiner, name)})
