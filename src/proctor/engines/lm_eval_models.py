@@ -127,6 +127,7 @@ _WITHOUT_EFFECT = {
     "hf": {
         "max_batch_size": "a batch that is too large is made smaller by itself",
         "use_fast_tokenizer": "the tokenizer is the fast one where there is one",
+        "low_cpu_mem_usage": "transformers loads models so anyway",
         "logits_cache": "prefixes are shared anyway (share_prefixes)",
         "tokenizer_backend": "the model's own tokenizer is used",
         "num_concurrent": "a batch is worked on at once",
