@@ -191,6 +191,8 @@ def translated(name: str, given: Mapping[str, Any]) -> Translated:
             hint="--model_args base_url=http://127.0.0.1:8080",
         )
     kept = _arguments(name, model.arguments, given)
+    if name == "azure-openai-chat-completions" and (deployed := os.environ.get("AZURE_OPENAI_DEPLOYMENT_NAME")):
+        kept = {"model": deployed, **kept}
     if model.arguments == "server":
         kept = _of_server(kept)
     return Translated(model.engine, {**model.values, **kept})
