@@ -86,3 +86,12 @@ def test_other_names_of_unitxt_mean_the_same_settings(monkeypatch, theirs, ours)
         assert getattr(settings, ours) == "/of/a/block"
     setattr(settings, theirs, "/of/a/program")
     assert getattr(settings, ours) == "/of/a/program"
+
+
+def test_the_level_that_lm_eval_logs_at_counts_where_nothing_else_says_one(monkeypatch):
+    for name in ("PROCTOR_DEFAULT_VERBOSITY", "UNITXT_DEFAULT_VERBOSITY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LMEVAL_LOG_LEVEL", "ERROR")
+    assert settings.default_verbosity == "ERROR"
+    monkeypatch.setenv("PROCTOR_DEFAULT_VERBOSITY", "debug")
+    assert settings.default_verbosity == "debug"

@@ -49,6 +49,10 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
         "`DATASET_SOURCE`": "Where configs take data from; here it only matters where they ask it",
         "`TOKENIZER_MODEL`, `MMBENCH_SAMPLE_LIMIT`, `MMMU_PRO_SAMPLE_LIMIT`": "Read by configs that ask for them",
     },
+    "Users of lm-eval": {
+        "`LMEVAL_LOG_LEVEL`": "As `PROCTOR_DEFAULT_VERBOSITY`, where that is not set",
+        "`AZURE_OPENAI_DEPLOYMENT_NAME`": "The model of `--model azure-openai-chat-completions` where no argument says it",
+    },
     "Programs of Unitxt": {
         "`UNITXT_INFERENCE_ENGINE`, `PROCTOR_INFERENCE_ENGINE`": "The engine of `GenericInferenceEngine`",
         "`UNITXT_REMOTE_METRICS`, `UNITXT_REMOTE_METRICS_ENDPOINT`": "Metrics, as a JSON list of names, that "
