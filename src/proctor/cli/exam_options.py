@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.completion import one_of
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import UsageError, did_you_mean
 
@@ -135,6 +136,12 @@ def _read_meta_template(text: str) -> dict[str, Any]:
     return read_meta_template(text)
 
 
+def _prisons() -> Iterable[str]:
+    from proctor.prison import CHOICES
+
+    return CHOICES
+
+
 class Sandbox(_ParamType):
     """A prison for programs of models, by name; an image of docker may stand behind a colon."""
 
@@ -161,6 +168,7 @@ def _choose_sandbox(_context: click.Context, _parameter: click.Parameter, name: 
 sandbox_option = click.option(
     "--sandbox",
     type=Sandbox(),
+    shell_complete=one_of(_prisons),
     callback=_choose_sandbox,
     expose_value=False,
     help="Where programs that a model wrote run: auto, bubblewrap, namespaces, landlock, docker[:IMAGE], none. none is "
@@ -226,7 +234,7 @@ _OPTIONS = [
         help="With a chat template: each example as turns of its own.",
     ),
     click.option(
-        "--gen-kwargs", metavar="K=V,…", help="The same with lm-eval's names: until, max_gen_toks, do_sample …"
+        "--gen-kwargs", metavar="K=V,…", help="--decoding in lm-eval's names: until, max_gen_toks, do_sample …"
     ),
     click.option("--samples", metavar="JSON|FILE", help='Only these instances of exams: {"exam": [0, 3]}.'),
     click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Ask about each instance N times."),

@@ -35,6 +35,7 @@ from proctor.errors import (
     ProctorError,
     ValidationError,
     did_you_mean,
+    reason_of,
 )
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator
         raise DatasetNotFoundError(f"there is no file {path}", why=why, hint=_near(path)) from None
     except OSError as error:
         hint = _near(path) if is_remote(path) else ""
-        raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error), hint=hint) from None
+        raise DatasetNotFoundError(f"the file {path} cannot be read", why=reason_of(error), hint=hint) from None
 
 
 def _near(path: str) -> str:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from proctor.errors import DataError, UsageError
+from proctor.errors import DataError, UsageError, reason_of
 from proctor.results.instance_scores import main_score
 from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.running.spec import RunSpec
@@ -174,7 +174,7 @@ class SampleIndex:
         try:
             stat = path.stat()
         except OSError as error:
-            raise DataError(f"{path} cannot be read", why=str(error)) from None
+            raise DataError(f"{path} cannot be read", why=reason_of(error)) from None
         self._size = stat.st_size
         if index is None:
             about = f"{sorted(self._main_scores.items())}|{sorted(self._groupings.items())}"
@@ -357,23 +357,6 @@ class SampleIndex:
                 (exam, doc_id),
             ).fetchone()
         return None if row is None else self.get(int(row[0]))
-
-    def score_columns(self, exam: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return an exam's numbers of instances, ascending and each once, and main scores (NaN where there is none)."""
-        numbers, scores = array("q"), array("d")
-        with closing(self._connect()) as database:
-            rows = database.execute(
-                "SELECT doc_id, score FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) "
-                "AND doc_id IS NOT NULL ORDER BY id",
-                (exam,),
-            )
-            for number, score in rows:
-                numbers.append(number)
-                scores.append(math.nan if score is None else score)
-        ids = np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)
-        values = np.frombuffer(scores, dtype=np.float64) if scores else np.empty(0)
-        unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one instance, the later one counts
-        return unique, values[::-1][last]
 
     def find_same(self, exam: str, doc_id: int, sample: Sample | None) -> Sample | None:
         """Return the instance that holds the same as another run's; by its number where that one does not say."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor import effects
-from proctor.errors import MissingExtraError, UsageError
+from proctor.errors import MissingExtraError, UsageError, reason_of
 
 if TYPE_CHECKING:
     from proctor.web.library import Library
@@ -125,5 +125,5 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         hint = "choose another --host" if isinstance(error, socket.gaierror) else "choose another --port, or 0"
-        raise UsageError(f"nothing can listen on {host}:{port}", why=error.strerror or str(error), hint=hint) from None
+        raise UsageError(f"nothing can listen on {host}:{port}", why=reason_of(error), hint=hint) from None
     return listening

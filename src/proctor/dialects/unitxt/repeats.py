@@ -20,7 +20,7 @@ from proctor.scoring.answer_prefix import strip_prefix
 from proctor.scoring.grade import Columns
 from proctor.scoring.grader import ExamGrader
 from proctor.scoring.grading import Extract, Reading, Scope, Step, as_step
-from proctor.scoring.pipeline import Processors
+from proctor.scoring.processor_steps import Processors
 from proctor.scoring.registered_metric import RegisteredMetric
 
 
