@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import is_quiet, say
 from proctor.cli.exam_options import say_what_has_no_effect
-from proctor.errors import EngineError
+from proctor.errors import ChangedDataError, EngineError
 
 if TYPE_CHECKING:
     from proctor.cli.thresholds import Threshold
@@ -105,7 +105,6 @@ def _asked(
     Raises:
         ProctorError: As :func:`run_exams`; :class:`ChangedDataError` where the user chose the folder.
     """
-    from proctor.errors import ChangedDataError
     from proctor.running.budget import price_table
     from proctor.running.progress import SilentObserver, observer_for
     from proctor.running.progress_file import ProgressFileObserver
@@ -131,10 +130,19 @@ def _asked(
                 result = run(output=folder, observer=ProgressFileObserver(shown, folder))
             return replace(result, stopped=stopped or result.stopped), exams
         except ChangedDataError as error:
-            if folder in (execution.output, execution.goes_on_in):
-                raise  # the user named it
-            say(f"note: {folder} keeps its results: {error.diagnostics[0].why}")
-            folder = _next_to(folder)
+            folder = _another_folder(folder, execution, error)
+
+
+def _another_folder(folder: Path, execution: Execution, error: ChangedDataError) -> Path:
+    """Return the folder that takes a run whose rows are not those of the run in a folder.
+
+    Raises:
+        ChangedDataError: The user named the folder.
+    """
+    if folder in (execution.output, execution.goes_on_in):
+        raise error
+    say(f"note: {folder} keeps its results: {error.diagnostics[0].why}")
+    return _next_to(folder)
 
 
 def _next_to(folder: Path) -> Path:
@@ -237,10 +245,21 @@ def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
 
 def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> str:
     """Return where a run would write; a server that has to name its model first is not asked."""
+    from proctor.running.folder import RunFolder
+    from proctor.running.run import complete_spec
+
     try:
-        return f"would be {_folder_of(spec, execution, exams, engine)}"
+        folder = _folder_of(spec, execution, exams, engine)
     except EngineError as error:
         return f"is called after the model, which is not known: {error.diagnostics[0].what}"
+    whole = complete_spec(spec, exams, engine.answering(), None, log_samples=spec.log_samples)
+    while True:
+        try:
+            RunFolder(folder).check(whole, exams)
+        except ChangedDataError as error:
+            folder = _another_folder(folder, execution, error)
+        else:
+            return f"would be {folder}"
 
 
 def _folder_of(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> Path:

@@ -10,7 +10,6 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from proctor.data.filters import StreamRefiner
 from proctor.data.operator import SequentialOperator
 from proctor.data.row_failures import failures_so_far, filed
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
@@ -20,6 +19,7 @@ from proctor.formats import EmptySystemPrompt
 from proctor.randomness import Course, current_course
 from proctor.recipes.plan import ALL, Instance, Plan
 from proctor.recipes.row_metadata import is_read_by, refined_with_pool, row_metadata
+from proctor.recipes.steps import missing_stream, nothing_left
 
 
 class Instances:
@@ -41,7 +41,7 @@ class Instances:
             streams = MultiStream({name: _going_on(stream, course) for name, stream in streams.items()})
         limits: dict[str, int | None] = dict(self.plan.limits)
         for name, refiner in self.plan.refiners.items():
-            if type(refiner) is StreamRefiner:  # it does what a limit does
+            if _is_limit(refiner):
                 limits[name] = _smaller(refiner.max_instances, limits.get(name))
             elif name in streams:
                 refined = refined_with_pool(_refining(refiner, limits.get(name)), name, streams[name], pool)
@@ -134,7 +134,7 @@ class Instances:
         source = plan.demos_taken_from
         if source not in streams:
             raise DemosError(
-                f"demos are to be taken from '{source}', which the data does not have",
+                missing_stream(source),
                 why=f"the splits are {', '.join(streams)}",
                 hint="set demos_taken_from",
             )
@@ -144,7 +144,7 @@ class Instances:
             return DemoPool(pool), streams
         if everything:
             if len(streams) == 1:
-                raise DemosError(f"the demo pool takes all of '{source}', and there is no other split to ask about")
+                raise DemosError(nothing_left(source), hint="set demos_removed_from_data=False, or a demos_pool_size")
             return DemoPool(pool), MultiStream({name: each for name, each in streams.items() if name != source})
         taken = len(pool) + len(duplicates)
         rest = streams[source]
@@ -183,12 +183,21 @@ def _going_on(stream: Stream, before: Course) -> Stream:
     return GeneratorStream(rows)
 
 
+def _is_limit(refiner: Any) -> bool:
+    """Return whether a refiner does what a limit does, and nothing else."""
+    from proctor.data.filters import StreamRefiner  # as below
+
+    return type(refiner) is StreamRefiner
+
+
 def _refining(refiner: Any, limit: int | None) -> Any:
     """Return a refiner for one split, whatever it names, that knows the split's limit.
 
     Rows that are balanced and then cut would not be balanced.
     """
     changes: dict[str, Any] = {"apply_to_streams": None}
+    from proctor.data.filters import StreamRefiner  # a recipe with a refiner has imported it
+
     if isinstance(refiner, StreamRefiner):
         changes["max_instances"] = _smaller(refiner.max_instances, limit)
     return refiner.model_copy(update={name: value for name, value in changes.items() if hasattr(refiner, name)})

@@ -64,17 +64,36 @@ class RunFolder:
             UsageError: The folder holds another run.
             OutputError: The folder cannot be written.
         """
-        before = self._before(spec)
-        if before is not None and (differences := spec.differences(before)):
-            raise self._another(differences)
-        is_sample = spec.precision is not None  # which questions these are depends on the answers: a budget ended some
-        self._known = {} if before is None or is_sample else _fingerprints(before.fingerprints)
+        before = self._compared(spec)
         if before is not None:
             spec = replace(spec, fingerprints=before.fingerprints, tags=spec.tags or before.tags)
         self._spec = spec if before is not None else replace(spec, fingerprints={})
         with _output_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         self._write_spec()
+
+    def check(self, spec: RunSpec, exams: Iterable[Exam]) -> None:
+        """Check that a run could write here, and write nothing.
+
+        Raises:
+            UsageError: The folder holds another run.
+            ChangedDataError: It holds this one, on other rows.
+        """
+        self._compared(spec)
+        self.check_rows(exams)
+
+    def _compared(self, spec: RunSpec) -> RunSpec | None:
+        """Return the run that is here already, and keep what its exams were made of.
+
+        Raises:
+            UsageError: It is another one.
+        """
+        before = self._before(spec)
+        if before is not None and (differences := spec.differences(before)):
+            raise self._another(differences)
+        is_sample = spec.precision is not None  # which questions these are depends on the answers: a budget ended some
+        self._known = {} if before is None or is_sample else _fingerprints(before.fingerprints)
+        return before
 
     def _write_spec(self) -> None:
         if self._spec is not None:

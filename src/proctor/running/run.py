@@ -90,7 +90,7 @@ def run_exams(
     exams = suited([limited(exam, limit) for exam in exams], engine)
     check_exams(exams, engine)
     _announce_variants(exams, engine)
-    spec = _complete_spec(spec, exams, engine, limit, log_samples=log_samples)
+    spec = complete_spec(spec, exams, engine, limit, log_samples=log_samples)
     judges_log = terms.get("log")
     with ExitStack() as stack:
         if engine.answers_in_order:  # answers belong to places and could not be found again; what judges say could
@@ -127,9 +127,18 @@ def _announce_variants(exams: Sequence[Exam], engine: Engine) -> None:
 _NAMES_SHOWN = 5  # a suite may have hundreds of exams with the same variant: one warning of a line or two
 
 
-def _complete_spec(
+def complete_spec(
     spec: RunSpec | None, exams: Sequence[Exam], engine: Engine, limit: int | None, *, log_samples: bool
 ) -> RunSpec:
+    """Return what ``run.yaml`` says of a run: a spec with its engine and its exams by value.
+
+    Args:
+        spec: The run as it was asked for; ``None`` where a program names engine and exams alone.
+        exams: Its exams, suited to the engine.
+        engine: Who answers.
+        limit: Most instances per exam.
+        log_samples: Whether ``samples.jsonl`` is written.
+    """
     if spec is None:
         body = engine.to_dict()
         model = str(body.pop("__type__"))

@@ -211,9 +211,9 @@ def _warn_of_duplicates(path: Path, chosen: Sequence[Mapping[str, Any]]) -> None
 
 
 def groups_of(values: Mapping[str, Any]) -> list[SummaryGroup]:
-    """Return the summary groups of a config."""
+    """Return the summary groups of a config; of those with one name, whose scores share a row, the last."""
     summarizer = with_own_names(summarizer_of(values), datasets_of(values))
-    return [] if summarizer is None else summary_groups(summarizer)
+    return [] if summarizer is None else list({group.name: group for group in summary_groups(summarizer)}.values())
 
 
 def _nothing(path: Path, wanted: str, found: Sequence[Mapping[str, Any]]) -> ProctorError:
