@@ -54,7 +54,7 @@ AREAS: dict[str, tuple[str, ...]] = {
     "scoring/stored.py": ("tests/scoring/test_stored.py",),
     "results/comparison.py": ("tests/results/test_comparison.py",),
     "running/rounds.py": ("tests/running/test_rounds.py", "tests/running/test_precision.py"),
-    "running/sample_records.py": ("tests/running/test_folder.py", "tests/running/test_run.py"),
+    "running/sample_records.py": ("tests/running/test_sample_records.py", "tests/running/test_folder.py"),
     "data/mapped_folder.py": ("tests/data/test_hub.py",),
     "data/datasets_library.py": ("tests/data/test_hub.py",),
     "running/execute.py": (
