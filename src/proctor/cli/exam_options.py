@@ -67,7 +67,7 @@ class Limit(_ParamType):
 
     name = "N"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
         """Return a whole number for a count, a fraction below 1 for a share."""
         text = str(value)
         try:
@@ -147,7 +147,7 @@ class Sandbox(_ParamType):
 
     name = "KIND"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name."""
         from proctor.errors import did_you_mean
         from proctor.prison import CHOICES, is_choice
