@@ -367,7 +367,10 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
             )
             return [Diagnostic(f"{cls.__name__} has no field '{error['loc'][-1]}'", path=path, hint=hint)]
         if error["type"] == "missing":
-            return [Diagnostic(f"{cls.__name__} needs the field '{error['loc'][-1]}'", path=path)]
+            name = str(error["loc"][-1])
+            owner = next((each for each in reversed(cls.__mro__) if name in vars(each).get("__annotations__", ())), cls)
+            what = f"Required field '{name}' of class {owner.__name__} not set in {cls.__name__}"
+            return [Diagnostic(what, path=path)]
         shown = repr(error["input"])
         shown = shown if len(shown) <= _LONGEST_VALUE else f"{shown[: _LONGEST_VALUE - 3]}..."
         return [Diagnostic(f"{cls.__name__}: {error['msg']}", path=path, why=f"the value is {shown}")]
@@ -427,6 +430,12 @@ def log_deprecation(message: str) -> None:
     from proctor.logs import get_logger
 
     get_logger().warning("%s", message)
+    if _warns_of_deprecations:
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+
+
+def warn_deprecated(message: str) -> None:
+    """Tell whoever uses a deprecated field, where Python is to warn of them."""
     if _warns_of_deprecations:
         warnings.warn(message, DeprecationWarning, stacklevel=3)
 

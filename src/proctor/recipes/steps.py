@@ -1,7 +1,7 @@
 """The steps that a recipe consists of, each as an operator of its own.
 
-A recipe that runs compiles all of them at once (:mod:`~proctor.recipes.pipeline`); each alone does the same to a stream,
-for programs that stop in between or put steps together themselves.
+A recipe that runs compiles all of them at once (:mod:`~proctor.recipes.pipeline`); each alone does the same to a
+stream, for programs that stop in between or put steps together themselves.
 """
 
 from __future__ import annotations
