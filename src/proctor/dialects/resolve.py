@@ -69,8 +69,10 @@ def _with_catalog(error: ProctorError, folders: Sequence[str]) -> ProctorError:
 
 def _catalog_hint(problem: Diagnostic, folders: Sequence[str]) -> str:
     named = _QUOTED.search(problem.what) if problem.what.startswith("no catalog has") else None
-    for folder in folders if named else ():
-        if Path(folder, *named[1].split(".")).with_suffix(".json").is_file():  # type: ignore[index]
+    if named is None:
+        return ""
+    for folder in folders:
+        if Path(folder, *named[1].split(".")).with_suffix(".json").is_file():
             return f"{folder} is a catalog, and --include-path is for task files: PROCTOR_CATALOGS={folder} takes it in"
     return ""
 
