@@ -51,7 +51,8 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Users of lm-eval": {
         "`LMEVAL_LOG_LEVEL`": "As `PROCTOR_DEFAULT_VERBOSITY`, where that is not set",
-        "`AZURE_OPENAI_DEPLOYMENT_NAME`": "The model of `--model azure-openai-chat-completions` where no argument says it",
+        "`AZURE_OPENAI_DEPLOYMENT_NAME`": "The model of `--model azure-openai-chat-completions`, where no "
+        "argument says it",
     },
     "Programs of Unitxt": {
         "`UNITXT_INFERENCE_ENGINE`, `PROCTOR_INFERENCE_ENGINE`": "The engine of `GenericInferenceEngine`",
