@@ -62,7 +62,8 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
         "`UNITXT_DATA_CLASSIFICATION_POLICY`": "As `PROCTOR_DATA_CLASSIFICATION_POLICY`",
     },
     "Shell completion": {
-        "`_PROCTOR_COMPLETE`": "Set by the script that `proctor completion` prints; nothing to set by hand"
+        "`_PROCTOR_COMPLETE`": "Set by the script that `proctor completion` prints; nothing to set by hand",
+        "`COMP_LINE`, `COMP_WORDBREAKS`": "What bash says of the line that is completed",
     },
 }
 """What is read beside settings and providers; tests hold the table against the code."""
