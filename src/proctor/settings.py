@@ -75,7 +75,7 @@ _TABLE |= {
     "max_templates_tests_for_card_test": _Setting(10, int, _NO_EFFECT),
     "inference_engine_cache_path": _Setting(None, str, _NO_EFFECT),
     "default_recipe": _Setting("dataset_recipe", str, _NO_EFFECT),
-    "remote_metrics": _Setting(None, str, _NO_EFFECT),
+    "remote_metrics": _Setting(None, str, "metrics that Unitxt's `eval_utils.evaluate` has a service compute"),
     "metrics_master_key_token": _Setting(None, str, _NO_EFFECT),
     "hf_offline_metrics_path": _Setting(None, str, _NO_EFFECT),
 }

@@ -90,6 +90,18 @@ def test_the_hint_holds_every_option_that_the_folder_does_not(invoke, interrupte
     assert (counts["asked"], counts["from_log"]) == (3, 2)
 
 
+def test_options_in_the_words_of_others_are_in_the_hint_in_ours(invoke, interrupted):
+    beside = ("--use_cache", "mine.db", "--trust_remote_code", "--include_path", ".")
+    code, _, err = invoke("run", "-M", "slow", "--tasks", "many", "-L", "5", "--output_path", "here", *beside)
+    assert code == 130, err
+    words = shlex.split(re.search(r"to go on, run proctor (.*); only what is missing", err)[1])
+    assert words[:2] == ["run", "here/run.yaml"]
+    assert "--trust-code" in words
+    assert "mine.db" in words
+    interrupted.undo()
+    assert invoke(*words)[0] == 0
+
+
 def test_secrets_of_the_call_are_named_and_not_shown(invoke, interrupted, monkeypatch):
     engine = sys.modules["cli_fakes"].SlowEngine
     monkeypatch.setattr(sys.modules["cli_fakes"], "SlowEngine", lambda **_: engine())

@@ -67,7 +67,7 @@ def test_modules_that_import_these_at_their_top_run(name: str, imported: str) ->
         assert getattr(module(name), each) is not None
 
 
-def test_remote_metrics_are_told_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remote_metrics_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told = module("metric_utils")
     monkeypatch.delenv(told.UNITXT_REMOTE_METRICS, raising=False)
     monkeypatch.delenv(told.UNITXT_REMOTE_METRICS_ENDPOINT, raising=False)

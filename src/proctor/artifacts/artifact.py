@@ -289,7 +289,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         return f"{type(self).__name__}({given})"
 
     def __str__(self) -> str:
-        return repr(self)
+        return self._artifact_id or repr(self)
 
     # -- assignment -------------------------------------------------------------------------------------------
 

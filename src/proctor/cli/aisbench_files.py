@@ -7,10 +7,10 @@ from pathlib import Path
 from proctor.errors import OutputError
 from proctor.exchange.aisbench_files import write_predictions, write_results
 from proctor.ir import Failure
+from proctor.running.entries import in_its_order
 from proctor.running.exporting import ExportedRun
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
-from proctor.running.run import in_its_order
 from proctor.secrets import without_secrets
 
 _MISSING = Failure("missing", "the response log holds no answer")

@@ -18,6 +18,9 @@ from proctor.terminal_text import printable
 if TYPE_CHECKING:
     from proctor.dialects.conversion import ConvertedExam
 
+FORMS = ("proctor", "lm-eval", "unitxt", "opencompass", "eval.yaml", "card")
+"""What ``--to`` takes."""
+
 
 @click.command("convert", cls=ProctorCommand)
 @click.argument("task", metavar="EXAM", shell_complete=complete_tasks)
@@ -59,10 +62,6 @@ def command(
 
 
 ENDINGS = {"unitxt": ".json", "card": ".json", "opencompass": ".py"}
-
-
-FORMS = ("proctor", "lm-eval", "unitxt", "opencompass", "eval.yaml", "card")
-"""What ``--to`` takes."""
 
 
 def _converted(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> list[ConvertedExam]:

@@ -131,7 +131,7 @@ def _of_exam(
     name: str, exams: Sequence[Exam], given: Sequence[Any], log: Path | None, shown: Mapping[str, bool]
 ) -> int:
     """Score predictions for an exam that is not a recipe, and show them as a run would."""
-    from proctor.cli.execution import conclude
+    from proctor.cli.conclusion import conclude
     from proctor.running.evaluate import evaluate_exam
 
     if len(exams) != 1:

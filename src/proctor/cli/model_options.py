@@ -10,7 +10,7 @@ import click
 
 from proctor.cli.completion import complete_models, complete_tasks
 
-_OPTIONS = [
+_OPTIONS = (
     click.option(
         "--model",
         "-m",
@@ -53,14 +53,14 @@ _OPTIONS = [
         help="Tokens that the model may think, on top of what an exam allows for the answer: --model-args "
         "thinking_tokens=N.",
     ),
-]
+)
 
-_BUDGETS = [
+_BUDGETS = (
     click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Stop before more tokens are used."),
     click.option(
         "--budget-usd", type=click.FloatRange(min=0, min_open=True), metavar="X", help="Stop before it costs more."
     ),
-]
+)
 
 prices_option = click.option(
     "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
@@ -78,7 +78,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that end a run before it costs too much."""
-    return _with([*_BUDGETS, prices_option], command)
+    return _with((*_BUDGETS, prices_option), command)
 
 
 def named_too(options: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def named_too(options: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "tasks": (*options["named"], *options["tasks"])}
 
 
-def _with(options: list[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:
+def _with(options: tuple[Callable[..., Any], ...], command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command

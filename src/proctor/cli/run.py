@@ -11,9 +11,10 @@ import click
 
 from proctor.cli.commands import quiet_option
 from proctor.cli.completion import complete_tasks, one_of
+from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
-from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
+from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
 from proctor.cli.model_options import budget_options, model_options
 from proctor.cli.named_exams import exams_or_run

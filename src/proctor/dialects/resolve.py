@@ -118,7 +118,7 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     named_so = _from_lm_eval(name, options) if "[" in name and "=" not in name else None
     if named_so is not None:  # brackets of a task's own name, not arguments in brackets
         return named_so
-    for resolver in (resolve_recipe, *foreign_resolvers()):
+    for resolver in (_from_table, resolve_recipe, *foreign_resolvers()):
         exams = resolver(name, options)
         if exams is not None:
             return exams
@@ -182,7 +182,7 @@ def _files_beside(path: Path) -> list[Path]:
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
     """Return the resolvers of the other dialects, then those of installed packages."""
-    return (_from_table, _from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
+    return (_from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
 
 
 def _of_plugin(plugin: Plugin) -> Resolver:
@@ -199,14 +199,15 @@ def _of_plugin(plugin: Plugin) -> Resolver:
 
 
 def _from_table(name: str, options: ExamOptions) -> list[Exam] | None:
-    if ".csv" not in name and not name.rstrip("]").endswith(_TABLES) and "[" not in name:
+    """Return the exam of a file of rows; whatever else is JSON is an artifact, which the catalog reads."""
+    if not _TABLE.search(name):
         return None
     from proctor.dialects.tables.resolve import resolve_name
 
     return resolve_name(name, options)
 
 
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+_TABLE = re.compile(r"\.(csv|tsv|jsonl|ndjson|parquet|json)(\[.*)?$", re.IGNORECASE | re.DOTALL)
 
 
 def _from_hub_yaml(name: str, options: ExamOptions) -> list[Exam] | None:

@@ -19,6 +19,7 @@ from proctor.formats import EmptySystemPrompt
 from proctor.randomness import Course, current_course
 from proctor.recipes.plan import ALL, Instance, Plan
 from proctor.recipes.row_metadata import is_read_by, refined_with_pool, row_metadata
+from proctor.recipes.steps import missing_stream, nothing_left
 
 
 class Instances:
@@ -133,7 +134,7 @@ class Instances:
         source = plan.demos_taken_from
         if source not in streams:
             raise DemosError(
-                f"demos are to be taken from '{source}', which the data does not have",
+                missing_stream(source),
                 why=f"the splits are {', '.join(streams)}",
                 hint="set demos_taken_from",
             )
@@ -143,7 +144,7 @@ class Instances:
             return DemoPool(pool), streams
         if everything:
             if len(streams) == 1:
-                raise DemosError(f"the demo pool takes all of '{source}', and there is no other split to ask about")
+                raise DemosError(nothing_left(source), hint="set demos_removed_from_data=False, or a demos_pool_size")
             return DemoPool(pool), MultiStream({name: each for name, each in streams.items() if name != source})
         taken = len(pool) + len(duplicates)
         rest = streams[source]

@@ -39,6 +39,11 @@ class SummaryGroup:
     config: Mapping[str, Any]
     before: tuple[SummaryGroup, ...] = ()
 
+    @property
+    def main_metric(self) -> str:
+        """What its own score is called."""
+        return _default_metric(self.config)
+
     def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
         """Return the group's scores from those of its datasets; empty where one of them is missing.
 
@@ -54,7 +59,7 @@ class SummaryGroup:
         found = board.scores[""].get(self.name)
         if not found:
             return {}
-        main = _default_metric(self.config)
+        main = self.main_metric
         return {**found, "score": found[main], "score_name": main, **self._unit(main, grades)}
 
     def _unit(self, main: str, grades: Mapping[str, Grade]) -> dict[str, Unit]:

@@ -143,7 +143,7 @@ def price_table(path: Path | None = None) -> PriceTable:
 
 @dataclass(slots=True)
 class Allowance:
-    """What a run may spend; a :class:`~proctor.running.execute.Budget`.
+    """What a run may spend; a :class:`~proctor.running.session.Budget`.
 
     Before a request is sent, its prompt and its longest answer are held, so that a run never uses more: what is on its
     way counts as spent until it is back. Where nobody knows how long an answer may be, it is reckoned with the longest
@@ -222,7 +222,7 @@ def _used_up(budget: str, spent: str, wanted: Claim) -> str:
 
 
 class ModelAllowance:
-    """A share in an allowance, for a model with a price of its own; a :class:`~proctor.running.execute.Budget`.
+    """A share in an allowance, for a model with a price of its own; a :class:`~proctor.running.session.Budget`.
 
     Args:
         whole: The allowance.

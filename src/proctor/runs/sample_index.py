@@ -358,23 +358,6 @@ class SampleIndex:
             ).fetchone()
         return None if row is None else self.get(int(row[0]))
 
-    def score_columns(self, exam: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return an exam's numbers of instances, ascending and each once, and main scores (NaN where there is none)."""
-        numbers, scores = array("q"), array("d")
-        with closing(self._connect()) as database:
-            rows = database.execute(
-                "SELECT doc_id, score FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) "
-                "AND doc_id IS NOT NULL ORDER BY id",
-                (exam,),
-            )
-            for number, score in rows:
-                numbers.append(number)
-                scores.append(math.nan if score is None else score)
-        ids = np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)
-        values = np.frombuffer(scores, dtype=np.float64) if scores else np.empty(0)
-        unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one instance, the later one counts
-        return unique, values[::-1][last]
-
     def find_same(self, exam: str, doc_id: int, sample: Sample | None) -> Sample | None:
         """Return the instance that holds the same as another run's; by its number where that one does not say."""
         digest = None if sample is None else digest_of_line(sample.record)

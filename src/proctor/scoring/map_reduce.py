@@ -15,13 +15,15 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.artifacts.overriding import still_holds
 from proctor.errors import ScoringError
 from proctor.ir import Failure
+from proctor.scoring.arrays import Indices
 from proctor.scoring.columns import scatter, to_columns
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
-from proctor.scoring.intervals import Bootstrap, Indices, Interval, Opaque, Resampler, settled
+from proctor.scoring.intervals import Bootstrap, Interval, settled
 from proctor.scoring.metric import Metric, Scores, failure_of
 from proctor.scoring.reductions import AggregationReduction, GroupMean, GroupReduction
+from proctor.scoring.resamplers import Opaque, Resampler
 from proctor.scoring.score import Unit
 
 Prediction = TypeVar("Prediction")

@@ -159,7 +159,6 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "schema": {
         **_of("chats", "load_chat_source loads_batch loads_instance"),
-        **_of("steps", "FinalizeDataset"),
         **_of("features", "UNITXT_DATASET_SCHEMA UNITXT_INFERENCE_SCHEMA get_schema"),
     },
     "settings_utils": {**_of("own_settings", "cast_to_type Settings get_settings"), **_of("contexts", "Constants")},
@@ -170,11 +169,8 @@ NAMES: dict[str, dict[str, str]] = {
         ),
         "parse_slices_string": f"{_HERE}.parameters:parse_slices_string",
     },
-    "splitters": _of("steps", "AssignDemosToInstance ConstantSizeSample RandomSizeSample"),
-    "standard": _of("steps", "CreateDemosPool AddDemosPool"),
     "struct_data_operators": _of("texts", "truncate_cell extract_possible_json_str"),
     "task": _TYPE_TEXT,
-    "templates": _of("steps", "ApplyTemplate ApplySingleTemplate ApplyRandomTemplate"),
     "test_utils.artifact": _TESTED,
     "test_utils.card": {
         **_TESTED,

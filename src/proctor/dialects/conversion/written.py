@@ -153,8 +153,6 @@ def _is_one_text(prompt: Prompt) -> bool:
 
 # -- choices are compared -----------------------------------------------------------------------------------------
 
-Choosing = tuple[list[tuple[str, str]], Any]
-
 
 def _choosing(exam: Exam, questions: Sequence[Question], written: Written) -> Iterator[dict[str, Any]]:
     pairs = [_pairs(exam, question, written.losses) for question in questions]

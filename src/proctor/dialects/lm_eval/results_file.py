@@ -26,7 +26,8 @@ from proctor.dialects.lm_eval.prepared import PreparedTask
 from proctor.dialects.lm_eval.python_task import python_task_of
 from proctor.dialects.lm_eval.tree import Group
 from proctor.jsonable import jsonable
-from proctor.recipes.exam import Exam, ScoredGroup
+from proctor.recipes.exam import Exam
+from proctor.recipes.exam_parts import ScoredGroup
 from proctor.recipes.options import ExamOptions
 from proctor.running.machine import platform_name
 from proctor.scoring.flat import UNIT

@@ -21,7 +21,7 @@ from proctor.scoring.grade import Columns
 from proctor.scoring.grader import ExamGrader
 from proctor.scoring.grading import Extract, Reading, Scope, Step, as_step
 from proctor.scoring.metric import Metric
-from proctor.scoring.pipeline import Processors
+from proctor.scoring.processor_steps import Processors
 
 
 def takes_repeats(recipe: DatasetRecipe) -> bool:

@@ -30,9 +30,6 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _URL_NAMES = ("api_base", "api_url", "base_url", "url")
 
 
-ProtocolName = Literal["openai", "anthropic", "bedrock", "ollama", "text_generation", "replicate", "native_generate"]
-
-
 class Variable(Struct, frozen=True):
     """Part of an address: the environment variables that may hold it, and what it is without them."""
 

@@ -220,7 +220,6 @@ _PREFIXES = (
     "The best answer is", "The correct answer is", "The answer is", "The answer", "The best option is",
     "The correct option is", "Best answer:", "Best option:", "Answer:", "Option:",
 )  # fmt: skip
-_MANY_WORDS = 10
 
 
 def videomme(cases: Cases) -> Verdict:
