@@ -21,7 +21,8 @@ from proctor.errors import ProctorError
 from proctor.safe_python import compile_expression
 from proctor.safe_python.budget import RefusalError
 from proctor.safe_python.plain import FLAT_IN_TEMPLATES, Handle, held, plain, plain_row
-from proctor.safe_python.rows import compile_predicate, safe_function
+from proctor.safe_python.rows import compile_predicate
+from proctor.safe_python.table_functions import safe_function
 
 PIL = pytest.importorskip("PIL.Image")
 

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Callable, Iterable
-from importlib.util import find_spec
 from inspect import isabstract
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
@@ -24,19 +22,20 @@ from pydantic import ValidationError as PydanticValidationError
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from proctor.artifacts.artifact_class import META, ArtifactMeta, MetaField, Overridable
+from proctor.artifacts.deprecations import log_deprecation, warn_deprecated
 from proctor.artifacts.lookups import Lookups
 from proctor.artifacts.registry import registry
-from proctor.artifacts.union_errors import nearest
+from proctor.artifacts.requirements import check_requirements
+from proctor.artifacts.validation_errors import validation_error
 from proctor.effects import Author, Effect, require, written_by
 from proctor.effects import author as current_author
-from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ValidationError, did_you_mean
+from proctor.errors import Location, ProctorError, ValidationError, did_you_mean
 from proctor.safe_files import write_text
 
 NON_POSITIONAL = "non-positional"
 """Marks a field that cannot be given by position: ``x: Annotated[int, NON_POSITIONAL] = 0``."""
 
 _being_completed: set[type] = set()
-_LONGEST_VALUE = 80  # characters of a wrong value in a message: one line of a terminal
 
 
 class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
@@ -93,21 +92,21 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
             object.__setattr__(self, attribute, value)
         if self._deprecated_message and self._tells_deprecation:
             log_deprecation(self._deprecated_message)
-        elif _warns_of_deprecations and self._deprecated_message:
-            warnings.warn(self._deprecated_message, DeprecationWarning, stacklevel=2)
-        elif _warns_of_deprecations and (name := vars(type(self)).get("_is_now")):
-            warnings.warn(f"{type(self).__name__} is called {name} now", DeprecationWarning, stacklevel=2)
+        elif self._deprecated_message:
+            warn_deprecated(self._deprecated_message)
+        elif (name := vars(type(self)).get("_is_now")) is not None:
+            warn_deprecated(f"{type(self).__name__} is called {name} now")
 
     def _filled_in(self, fields: dict[str, Any]) -> None:
         try:
             super().__init__(**fields)
         except PydanticValidationError as error:
-            raise self._report(error) from None
+            raise validation_error(type(self), error) from None
 
     def model_post_init(self, context: object, /) -> None:
         """Check requirements, then run :meth:`prepare` and :meth:`verify`."""
         super().model_post_init(context)
-        _check_requirements(type(self))
+        check_requirements(type(self))
         if (author := current_author()) is not None:
             object.__setattr__(self, "_author", author)
         object.__setattr__(self, "_preparing", True)
@@ -303,7 +302,7 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         try:
             super().__setattr__(name, value)
         except PydanticValidationError as error:
-            raise self._report(error) from None
+            raise validation_error(type(self), error) from None
         object.__setattr__(self, "_artifact_id", None)
 
     # -- validation -------------------------------------------------------------------------------------------
@@ -345,39 +344,6 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         return given
 
     @classmethod
-    def _report(cls, error: PydanticValidationError) -> ProctorError:
-        found = error.errors()
-        if len(found) == 1 and not found[0]["loc"] and found[0]["type"] == "value_error":
-            inner = found[0].get("ctx", {}).get("error")
-            if isinstance(inner, ProctorError):  # of prepare or verify: pydantic takes every ValueError for its own
-                return inner
-        errors = nearest(dict(each) for each in found)
-        return ValidationError([diagnostic for each in errors for diagnostic in cls._diagnose(each)])
-
-    @classmethod
-    def _diagnose(cls, error: dict[str, Any]) -> Iterable[Diagnostic]:
-        path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"])
-        inner = error.get("ctx", {}).get("error")
-        if isinstance(inner, ProctorError):
-            return [
-                Diagnostic(each.what, each.location, path + each.path.removeprefix("$"), each.why, each.hint)
-                for each in inner.diagnostics
-            ]
-        if error["type"] == "extra_forbidden":
-            hint = (
-                did_you_mean(str(error["loc"][-1]), cls.model_fields) or f"its fields are {', '.join(cls.model_fields)}"
-            )
-            return [Diagnostic(f"{cls.__name__} has no field '{error['loc'][-1]}'", path=path, hint=hint)]
-        if error["type"] == "missing":
-            name = str(error["loc"][-1])
-            owner = next((each for each in reversed(cls.__mro__) if name in vars(each).get("__annotations__", ())), cls)
-            what = f"Required field '{name}' of class {owner.__name__} not set in {cls.__name__}"
-            return [Diagnostic(what, path=path)]
-        shown = repr(error["input"])
-        shown = shown if len(shown) <= _LONGEST_VALUE else f"{shown[: _LONGEST_VALUE - 3]}..."
-        return [Diagnostic(f"{cls.__name__}: {error['msg']}", path=path, why=f"the value is {shown}")]
-
-    @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         for check in class_checks:
@@ -415,40 +381,5 @@ def _shown(value: Any) -> str:
     return str(to_data(value)) if is_function else repr(value)
 
 
-def _check_requirements(cls: type[Artifact]) -> None:
-    wanted = cls._requirements_list
-    messages = wanted if isinstance(wanted, dict) else dict.fromkeys(wanted, "")
-    missing = [name for name in messages if find_spec(name.partition(".")[0]) is None]
-    if missing:
-        first = missing[0]
-        raise MissingExtraError(
-            f"{cls.__name__} needs the package '{first}', which is not installed",
-            hint=messages[first] or f"pip install {' '.join(missing)}",
-        )
-
-
-def log_deprecation(message: str) -> None:
-    """Tell whoever uses a deprecated artifact, at level WARN."""
-    from proctor.logs import get_logger
-
-    get_logger().warning("%s", message)
-    if _warns_of_deprecations:
-        warnings.warn(message, DeprecationWarning, stacklevel=3)
-
-
-def warn_deprecated(message: str) -> None:
-    """Tell whoever uses a deprecated field, where Python is to warn of them."""
-    if _warns_of_deprecations:
-        warnings.warn(message, DeprecationWarning, stacklevel=3)
-
-
 class_checks: list[Callable[[type], None]] = []
 """What is asked about every class of artifacts that is made, before it is known: each may refuse it."""
-
-_warns_of_deprecations = False
-
-
-def warn_of_deprecations(on: bool) -> None:
-    """Let Python warn, too, of deprecated artifacts and of classes under old names: what Unitxt's programs look for."""
-    global _warns_of_deprecations  # noqa: PLW0603 - one switch of the process
-    _warns_of_deprecations = on

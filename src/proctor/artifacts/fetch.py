@@ -10,8 +10,9 @@ from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
-from proctor.artifacts.artifact import Artifact, log_deprecation
+from proctor.artifacts.artifact import Artifact
 from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, type_of_plugin, user_catalog
+from proctor.artifacts.deprecations import log_deprecation
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
 from proctor.effects import Author, author, author_of_file, author_of_text, is_confined, reading, require, written_by

@@ -9,7 +9,8 @@ HELM, where it is installed, runs recipes.
 
 from __future__ import annotations
 
-from proctor.artifacts.artifact import class_checks, warn_of_deprecations
+from proctor.artifacts.artifact import class_checks
+from proctor.artifacts.deprecations import warn_of_deprecations
 from proctor.compat.aliases import Alias, install_alias, uninstall_alias
 
 __all__ = ["Alias", "install", "install_alias", "uninstall"]

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL, Artifact
-from proctor.artifacts.artifact import warn_deprecated
+from proctor.artifacts.deprecations import warn_deprecated
 from proctor.artifacts.overriding import definer
 from proctor.data.fields import Row
 from proctor.data.policy import check_policy, policy_of

@@ -10,6 +10,7 @@ fields of a row (:mod:`~proctor.safe_python.rows`) and the scopes of a file
 
 from __future__ import annotations
 
-from proctor.safe_python.rows import compile_expression, compile_predicate, safe_function
+from proctor.safe_python.rows import compile_expression, compile_predicate
+from proctor.safe_python.table_functions import safe_function
 
 __all__ = ["compile_expression", "compile_predicate", "safe_function"]

@@ -362,28 +362,6 @@ def _handed_on(found: Any) -> Any:
 _LIST_ITERATOR: type[Any] = type(iter([]))
 
 
-def safe_function(name: str) -> Callable[..., Any]:
-    """Return a function of the tables by its name: ``sorted``, ``str.lower``, ``json.loads``; each call has a budget.
-
-    Raises:
-        KeyError: No expression may call it.
-    """
-    owner, _, member = name.rpartition(".")
-    if owner in MODULES:
-        function: Invocable = MODULES[owner].members[member]
-    elif owner:
-        method = METHODS[BUILTINS[owner].kind][member]
-        function = Builtin(name, lambda frame, given, named: method(frame, given[0], given[1:], named))
-    else:
-        function = {each: BUILTINS[each] for each in READING}[name]
-
-    def called(*arguments: Any, **named: Any) -> Any:
-        values = [plain(each) for each in arguments]
-        return held(run(lambda frame: function.invoke(frame, values, named), Frame({}, Budget()), name))
-
-    return called
-
-
 def compile_predicate(text: str) -> Callable[[Mapping[str, Any]], bool]:
     """Return a function from a row to whether ``lambda row: expression`` holds for it.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.data.policy import POLICY_FIELD
 from proctor.ir import Failure, Response
 from proctor.scoring.score import Score
 
@@ -148,3 +149,15 @@ class Grade:
     members: list[Sequence[int]] = field(default_factory=list)
     questions: Questions | None = None
     copies: int = 1
+
+
+def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return rows as columns; what is neither prediction nor references stays a field beside them."""
+    named = ("prediction", "references", "task_data")
+    return Columns(
+        [row.get("prediction") for row in rows],
+        [row.get("references", []) for row in rows],
+        [row.get("task_data", row) for row in rows],
+        classes=[row.get(POLICY_FIELD) or [] for row in rows],
+        rows=[{name: value for name, value in row.items() if name not in named} for row in rows],
+    )

@@ -34,7 +34,7 @@ from proctor.errors import (
 from proctor.ir import Failure
 from proctor.scoring.columns import ConstantColumn, rows_of, scatter, to_columns
 from proctor.scoring.flat import MetricScores, ScoreSheet, merged
-from proctor.scoring.grade import Columns
+from proctor.scoring.grade import Columns, columns_of_rows
 from proctor.scoring.grading import Need
 from proctor.scoring.score import Score, Unit
 
@@ -356,18 +356,6 @@ def failed(columns: Columns) -> list[tuple[int, Failure]]:
         if failure is not None:
             found.append((position, failure))
     return found
-
-
-def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
-    """Return rows as columns; what is neither prediction nor references stays a field beside them."""
-    named = ("prediction", "references", "task_data")
-    return Columns(
-        [row.get("prediction") for row in rows],
-        [row.get("references", []) for row in rows],
-        [row.get("task_data", row) for row in rows],
-        classes=[row.get(POLICY_FIELD) or [] for row in rows],
-        rows=[{name: value for name, value in row.items() if name not in named} for row in rows],
-    )
 
 
 def check_classes(artifact: Artifact, columns: Columns) -> None:
