@@ -59,6 +59,7 @@ def card() -> Any:
         ("loaders", "LoadWithPandas hf_get_dataset_splits"),
         ("test_utils.card", "load_examples_from_dataset_recipe test_correct_predictions test_wrong_predictions"),
         ("utils", "artifacts_json_cache safe_eval"),
+        ("metrics", "NLTKMixin hf_evaluate_load"),
         ("metrics", "LlamaIndexCorrectness RemoteMetric ReflectionToolCallingMetric FaithfulnessHHEM"),
     ],
 )
@@ -82,6 +83,20 @@ def test_remote_metrics_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(told.UNITXT_REMOTE_METRICS, wrong)
         with pytest.raises(RuntimeError, match="UNITXT_REMOTE_METRICS"):
             told.get_remote_metrics_names()
+
+
+def test_metrics_of_the_hub_and_nltk_are_at_hand() -> None:
+    metrics = module("metrics")
+    found = metrics.hf_evaluate_load("exact_match").compute(predictions=["a", "b"], references=["a", "c"])
+    assert found == {"exact_match": 0.5}
+    with pytest.raises(ScoringError, match="no_such_metric"):
+        metrics.hf_evaluate_load("no_such_metric")
+    nltk = pytest.importorskip("nltk")
+
+    class Counting(metrics.NLTKMixin):
+        pass
+
+    assert Counting().nltk is nltk
 
 
 def test_messages_of_a_metric_service_become_json() -> None:

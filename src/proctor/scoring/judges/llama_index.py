@@ -26,9 +26,9 @@ from proctor.errors import (
 )
 from proctor.ir import Failure, Message
 from proctor.scoring.instance_metric import BulkInstanceMetric, Computed, Unscored
+from proctor.scoring.judges.concurrent_evaluations import ConcurrentEvaluations
 from proctor.scoring.judges.judge_client import JudgePrompt, ask, check_engine, engine_name
 from proctor.scoring.judges.llama_index_model import asking_model, correctness, echo, faithfulness
-from proctor.scoring.judges.rounds import Rounds
 from proctor.scoring.metric import failure_of, present
 from proctor.scoring.score import Unit
 from proctor.settings import settings
@@ -118,7 +118,7 @@ class LlamaIndexLLMMetric(BulkInstanceMetric):
         Raises:
             MissingExtraError: The package is not here.
         """
-        rounds: Rounds[_Asked, str | Failure] = Rounds(self._ask)
+        rounds: ConcurrentEvaluations[_Asked, str | Failure] = ConcurrentEvaluations(self._ask)
         owners: list[int] = []
         evaluations: list[Evaluation] = []
         found: list[Computed | None] = [None] * len(predictions)
@@ -153,7 +153,7 @@ class LlamaIndexLLMMetric(BulkInstanceMetric):
             return Unscored(error.failure, details)
         return {self.main_score: max(each for each in scores if not isinstance(each, Exception))}
 
-    def _model(self, rounds: Rounds[_Asked, str | Failure], classes: tuple[str, ...]) -> CustomLLM:
+    def _model(self, rounds: ConcurrentEvaluations[_Asked, str | Failure], classes: tuple[str, ...]) -> CustomLLM:
         if find_spec("llama_index") is None:
             raise _no_package()
         if self.model_name == _MOCK or settings.mock_inference_mode:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import EngineError
-from proctor.scoring.judges.rounds import Rounds
+from proctor.scoring.judges.concurrent_evaluations import ConcurrentEvaluations
 
 
 class Asked:
@@ -24,7 +24,7 @@ class Asked:
         return [each.upper() for each in questions]
 
 
-def evaluations(rounds: Rounds[str, str]) -> list[Callable[[], Coroutine[Any, Any, str]]]:
+def evaluations(rounds: ConcurrentEvaluations[str, str]) -> list[Callable[[], Coroutine[Any, Any, str]]]:
     async def asks(times: int, name: str) -> str:
         said = name
         for _ in range(times):
@@ -37,19 +37,19 @@ def evaluations(rounds: Rounds[str, str]) -> list[Callable[[], Coroutine[Any, An
 
 def test_what_all_wait_for_is_asked_at_once() -> None:
     asked = Asked()
-    rounds = Rounds(asked)
+    rounds = ConcurrentEvaluations(asked)
     assert rounds.run(evaluations(rounds)) == ["aA", "b", "cCCC"]
     assert [each for each in asked.rounds if each] == [["a", "c"], ["cC"]]
 
 
 def test_nothing_to_evaluate_asks_nothing() -> None:
     asked = Asked()
-    assert Rounds(asked).run([]) == []
+    assert ConcurrentEvaluations(asked).run([]) == []
     assert asked.rounds == []
 
 
 def test_an_evaluation_that_fails_is_a_value_and_the_others_go_on() -> None:
-    rounds = Rounds(Asked())
+    rounds = ConcurrentEvaluations(Asked())
 
     async def fails() -> str:
         raise ValueError(await rounds.answer("why"))
@@ -64,13 +64,13 @@ def test_whoever_cannot_ask_ends_all() -> None:
     def broken(questions: Sequence[str]) -> list[str]:
         raise EngineError(f"no answer to {len(questions)}")
 
-    rounds = Rounds(broken)
+    rounds = ConcurrentEvaluations(broken)
     with pytest.raises(EngineError, match="no answer to 2"):
         rounds.run(evaluations(rounds))
 
 
 def test_a_notebook_runs_a_loop_already() -> None:
-    rounds = Rounds(Asked())
+    rounds = ConcurrentEvaluations(Asked())
 
     async def cell() -> list[Any]:
         return rounds.run(evaluations(rounds))

@@ -17,7 +17,7 @@ A = TypeVar("A")
 T = TypeVar("T")
 
 
-class Rounds(Generic[Q, A]):
+class ConcurrentEvaluations(Generic[Q, A]):
     """Runs evaluations side by side, and asks their questions together.
 
     Args:
