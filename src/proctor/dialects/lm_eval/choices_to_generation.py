@@ -59,6 +59,11 @@ def asked_as_text(config: TaskConfig, documents: TaskDocuments | None = None) ->
     )
 
 
+def finds_labels(step: Mapping[str, Any]) -> bool:
+    """Return whether a step of a filter is the one that finds labels, which looks at each answer by itself."""
+    return isinstance(getattr(step.get("filter_fn"), "__self__", None), _AskedForLabel)
+
+
 @dataclass
 class _AskedForLabel:
     """The fields of such a task, from those of the task that it was.
