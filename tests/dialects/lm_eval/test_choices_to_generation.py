@@ -105,3 +105,11 @@ def test_code_of_a_task_that_reads_one_answer_is_given_each_answer_by_itself(tmp
         engine = ScriptedEngine(answers=["a", "b", "b", "b"])
         (found,) = run_exams([exam], engine, log=tmp_path / "log.db").results.values()
     assert found["score"] == 0.75
+
+
+def test_letters_that_the_only_question_lists_are_labels(tmp_path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"q": "0?", "c": ["red", "blue"], "a": "B"}\n')
+    name = f"{tmp_path / 'rows.jsonl'}[input_column=q,answer_column=a,choices_column=c]"
+    (exam,) = resolve_tasks([name], ExamOptions(choices_as_text=True))
+    (question,) = exam.questions()
+    assert question.requests[0].prompt.text == "0?\nA. red\nB. blue\nAnswer:"  # type: ignore[union-attr]

@@ -170,7 +170,8 @@ def acc(references: Sequence[str], predictions: Sequence[str]) -> float:
 def _are_labels(choices: Sequence[Sequence[Any]], questions: Sequence[Any]) -> bool:
     """Return whether documents share their choices and name them: these are labels, or words to answer with."""
     longest = max(choices, key=len, default=[])
-    shared = len(choices) > 1 and all(list(each) == list(longest[: len(each)]) for each in choices)
+    is_alphabet = [str(each).strip() for each in longest] == list(LABELS.take(len(longest)))  # one document tells then
+    shared = (len(choices) > 1 or is_alphabet) and all(list(each) == list(longest[: len(each)]) for each in choices)
     return shared and all(_names(str(question), each) for question, each in zip(questions, choices, strict=True))
 
 
