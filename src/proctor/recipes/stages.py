@@ -18,6 +18,7 @@ from proctor.data.instance_operators import Set
 from proctor.data.operator import MultiStreamOperator, SourceOperator
 from proctor.data.streams import INFERENCE_STREAM, MultiStream
 from proctor.errors import ValidationError
+from proctor.recipes.instances import Instances
 from proctor.recipes.plan import ALL, WHOLE_STREAM, Plan
 from proctor.recipes.row_metadata import is_read_by, row_metadata
 from proctor.recipes.steps import (
@@ -152,13 +153,17 @@ class Staged:
 
     def _pool(self, plan: Plan) -> Steps:
         if plan.pool is not None:
-            return (AddDemosPool(demos_pool=list(plan.pool), demos_pool_field_name=self.demos_pool_field_name),)
+            pool = list(map(Instances(plan).as_instance, plan.pool))
+            return (AddDemosPool(demos_pool=pool, demos_pool_field_name=self.demos_pool_field_name),)
         if plan.pool_size is None:
             return ()
-        size = WHOLE_STREAM if plan.pool_size == ALL else plan.pool_size
-        removed = plan.demos_removed_from_data
-        pool = CreateDemosPool(plan.demos_taken_from, size, removed, to_field=self.demos_pool_field_name)
-        return (pool,)
+        created = CreateDemosPool(
+            from_stream=plan.demos_taken_from,
+            demos_pool_size=_told_size(plan),
+            demos_removed_from_data=plan.demos_removed_from_data,
+            to_field=self.demos_pool_field_name,
+        )
+        return (created,)
 
     def _draw(self, plan: Plan) -> Steps:
         if not plan.most_demos:
@@ -170,9 +175,7 @@ class Staged:
             "skip_demoed_instances": plan.skip_demoed_instances,
             "sampling_seed": plan.sampling_seed,
         }
-        size = Set(
-            fields={"recipe_metadata/demos_pool_size": WHOLE_STREAM if plan.pool_size == ALL else plan.pool_size}
-        )
+        size = Set(fields={"recipe_metadata/demos_pool_size": _told_size(plan)})
         if isinstance(plan.num_demos, int):
             number = Set(fields={"recipe_metadata/num_demos": plan.num_demos})
             return (ConstantSizeSample(**how, sample_size=plan.num_demos), number, size)
@@ -184,6 +187,10 @@ class Staged:
         if len(plan.templates) == 1:
             return ApplySingleTemplate(template=plan.templates[0], demos_field=field)
         return ApplyRandomTemplate(templates=list(plan.templates), demos_field=field)
+
+
+def _told_size(plan: Plan) -> int | None:
+    return WHOLE_STREAM if plan.pool_size == ALL else plan.pool_size
 
 
 def _loading(plan: Plan) -> Iterator[Any]:
