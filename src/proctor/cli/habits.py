@@ -99,6 +99,18 @@ def current_habits() -> Habits:
     return found
 
 
+def all_in_our_words(arguments: Sequence[str]) -> list[str]:
+    """Return arguments as the parser takes them, whosever words they are in.
+
+    >>> all_in_our_words(["-t", "gsm8k", "mmlu", "--trust_remote_code"])
+    ['--tasks', 'gsm8k', '--tasks', 'mmlu', '--trust-code']
+
+    Raises:
+        UsageError: An option is not here, or lacks its value.
+    """
+    return in_our_words(lm_eval_words.in_our_words(arguments).arguments)[0]
+
+
 def in_our_words(arguments: Sequence[str]) -> tuple[list[str], Habits]:
     """Return arguments with foreign options as ours, and what ours has no option for.
 
@@ -143,7 +155,7 @@ def _values(found: Flag, left: list[str]) -> list[str]:
             break
         taken.append(left.pop(0))
     if not taken and found.takes in ("one", "many"):
-        raise UsageError(f"option '{found.name}' requires an argument")
+        raise UsageError(f"option '{found.name}' requires an argument", hint="proctor run --help shows what there is")
     return taken
 
 

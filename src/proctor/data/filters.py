@@ -234,6 +234,8 @@ class LengthBalancer(DeterministicBalancer):
 class MinimumOneExamplePerLabelRefiner(SignatureRefiner):
     """Keeps one row of each kind, then the first of the others up to ``max_instances``, shuffled."""
 
+    reads_recipe: ClassVar[bool] = True  # its order follows from the text of whole rows
+
     @override
     def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
         if self.max_instances is None:

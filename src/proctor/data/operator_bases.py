@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 from typing_extensions import override
@@ -55,6 +55,9 @@ class StreamingOperator(Operator):
         requirements: Packages that the same operator needs elsewhere, kept for files that say so; what is needed here
             is said when it is missing.
     """
+
+    reads_recipe: ClassVar[bool] = False
+    """Whether it matters what rows say of their recipe's format and system prompt."""
 
     requirements: Annotated[list[str] | dict[str, str], NON_POSITIONAL] = Field(default_factory=list)
 

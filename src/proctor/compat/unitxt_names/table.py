@@ -128,6 +128,8 @@ NAMES: dict[str, dict[str, str]] = {
             "UpdateStream abstract_factory abstract_field nan_std is_original_key get_index_or_default "
             "validate_subgroup_types Statistic",
         ),
+        **_of("packages", "NLTKMixin"),
+        "hf_evaluate_load": "proctor.dialects.lm_eval.evaluate_package:load",
         "new_random_generator": "proctor.compat.unitxt_helpers:new_random_generator",
         "MetricWithConfidenceInterval": "proctor.scoring.metric:Metric",
         "IntermediateType": "typing:Any",

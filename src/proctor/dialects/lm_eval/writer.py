@@ -10,10 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from proctor.dialects.lm_eval.class_grader import ClassGrader, ClassScored
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.names import ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
-from proctor.dialects.lm_eval.python_task import ClassGrader, ClassScored
 from proctor.dialects.lm_eval.results_file import (
     ModelDescription,
     digest,
@@ -76,7 +76,7 @@ def write_files(
         document = {**results_document(exams, grades, model), "task_hashes": hashes}
         write_text(path, json.dumps(document, indent=2, default=_plain, ensure_ascii=False))
     except OSError as error:
-        raise OutputError(f"the results cannot be written to {folder}", why=error.strerror or str(error)) from None
+        raise OutputError.unwritable(f"the results in {folder}", error) from None
     return [path, *paths]
 
 
