@@ -23,6 +23,7 @@ class _Setting:
     kind: type
     help: str
     also: str = ""  # what Unitxt calls it, where that is another name
+    others: tuple[str, ...] = ()  # variables of other systems that say it, too
 
 
 def _cache_home() -> Path:
@@ -46,7 +47,7 @@ _TABLE: dict[str, _Setting] = {
     "allow": _Setting("", str, "what exams may do besides being exams: net:HOST, read:PATH, write:FOLDER …"),
     "default_format": _Setting(None, str, "format of recipes that name none"),
     "default_provider": _Setting(None, str, "provider of engines that name none"),
-    "default_verbosity": _Setting("info", str, "log level: debug, info, warning, error"),
+    "default_verbosity": _Setting("info", str, "log level: debug, info, warning, error", others=("LMEVAL_LOG_LEVEL",)),
     "engine_map": _Setting("", str, "model=engine pairs, separated by ';', that replace named models"),
     "judge": _Setting(None, str, "the model that judges where an exam names none: openai/gpt-4.1, or as --model"),
     "data_classification_policy": _Setting("", str, "JSON object: artifact name -> allowed data classes"),
@@ -81,7 +82,11 @@ _TABLE |= {
 }
 _ALSO = {entry.also: name for name, entry in _TABLE.items() if entry.also}
 VARIABLES = {
-    name: (f"PROCTOR_{name.upper()}", *(f"UNITXT_{each.upper()}" for each in (name, entry.also) if each))
+    name: (
+        f"PROCTOR_{name.upper()}",
+        *(f"UNITXT_{each.upper()}" for each in (name, entry.also) if each),
+        *entry.others,
+    )
     for name, entry in _TABLE.items()
 }
 """By setting: the environment variables that say it, the first of which wins."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -342,6 +343,7 @@ DECLARED = {
     "samples.sentiment": "share",
     "parity.yaml": "share",
     "parity.csv": "share",
+    "parity.csv[project=opencompass]": "percent",
     "parity.json": "share",
     "parity.py": "percent",
     "bleu.yaml": "percent",
@@ -382,8 +384,10 @@ def test_metrics_of_several_units_are_held_to_a_threshold_when_they_have_scored(
 
 
 def test_percent_and_shares_are_held_to_the_same_threshold():
-    assert run("a", table("p.csv", ROWS), "even", "--fail-under", "p=0.51") == 1
-    assert run("a", table("p.csv", ROWS), "even", "--fail-under", "p=0.49") == 0
+    for exam in (table("p.csv", ROWS), "p.csv[project=opencompass]"):
+        assert run("a", exam, "even", "--fail-under", "p=0.51") == 1
+        assert run("a", exam, "even", "--fail-under", "p=0.49") == 0
+        shutil.rmtree("a")
 
 
 def test_what_is_damaged_in_a_run_is_said(capsys):

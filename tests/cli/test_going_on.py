@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.shell_completion import CompletionItem
 
+from proctor.cli.completion_shells import WholeWordsInBash, WholeWordsInFish, WholeWordsInZsh
 from proctor.dialects.resolve import resolve_tasks
 from proctor.ir import Response
 from proctor.recipes.options import ExamOptions
@@ -221,6 +223,43 @@ def completed(monkeypatch, capsys, *words):
 )
 def test_names_are_completed(monkeypatch, capsys, words, found):
     assert completed(monkeypatch, capsys, *words) == found
+
+
+@pytest.mark.parametrize(
+    "line, found",
+    [
+        ("proctor run --model=smol", ["smollm2"]),
+        ("proctor run --tasks=samples.arithmetic,samples.sc", ["samples.arithmetic,samples.science"]),
+        ("proctor run --tasks samples.s", ["samples.science", "samples.sentiment"]),
+        ("proctor run --limit 3 --budget-t", ["--budget-tokens"]),
+        ("proctor run --limit 3 ", None),
+        ("proctor run --tasks planets::s --model=smol", ["smollm2"]),
+    ],
+)
+def test_bash_completes_words_that_it_breaks(monkeypatch, capsys, line, found):
+    monkeypatch.setenv("COMP_LINE", line)
+    monkeypatch.setenv("COMP_WORDBREAKS", " =:")
+    words = re.split(r"[ =:]+", line)[1:]  # as bash hands them over, which is too little
+    completions = completed(monkeypatch, capsys, *words)
+    assert completions == found if found is not None else len(completions) > 1
+
+
+def test_bash_keeps_what_stands_before_a_colon():
+    shell = WholeWordsInBash(None, {}, "proctor", "_PROCTOR_COMPLETE")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("COMP_LINE", "proctor run --tasks=a,group::mem")
+        patched.setenv("COMP_WORDBREAKS", " =:")
+        assert shell.get_completion_args() == (["run"], "--tasks=a,group::mem")
+    assert shell.format_completion(CompletionItem("a,group::member")) == "plain,member"
+
+
+@pytest.mark.parametrize("shell", [WholeWordsInFish, WholeWordsInZsh])
+def test_other_shells_replace_the_option_too(monkeypatch, shell):
+    made = shell(None, {}, "proctor", "_PROCTOR_COMPLETE")
+    monkeypatch.setenv("COMP_WORDS", "proctor run --model=smol")
+    monkeypatch.setenv("COMP_CWORD", "--model=smol" if shell is WholeWordsInFish else "2")
+    assert made.get_completion_args() == (["run"], "--model=smol")
+    assert "--model=smollm2" in made.format_completion(CompletionItem("smollm2"))
 
 
 def test_the_task_option_takes_a_path(monkeypatch, capsys):

@@ -112,8 +112,8 @@ def test_rows_of_one_s_own_are_an_exam(folder):
         "scripted",
         "--model-args",
         "answer=B",
-        "--custom-dataset-path",
-        "mine.jsonl",
+        "--tasks",
+        "mine.jsonl[project=opencompass]",
         "-o",
         "o",
     )

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from inspect import isabstract
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, ClassVar, Self, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic import ValidationError as PydanticValidationError
@@ -192,9 +192,11 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         """Return its name in a catalog, where it has one, else the name of its class."""
         return self._artifact_id or type(self).__name__
 
-    def serialize(self) -> str:
-        """Return its name in a catalog, where it has one, else :meth:`to_json`."""
-        return self._artifact_id or self.to_json()
+    if not TYPE_CHECKING:  # a name of Unitxt's: serializers and templates have it for what they do with values
+
+        def serialize(self) -> str:
+            """Return its name in a catalog, where it has one, else :meth:`to_json`."""
+            return self._artifact_id or self.to_json()
 
     def get_repr_dict(self) -> dict[str, Any]:
         """Return all fields with their values, as they are."""
@@ -367,7 +369,10 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
             )
             return [Diagnostic(f"{cls.__name__} has no field '{error['loc'][-1]}'", path=path, hint=hint)]
         if error["type"] == "missing":
-            return [Diagnostic(f"{cls.__name__} needs the field '{error['loc'][-1]}'", path=path)]
+            name = str(error["loc"][-1])
+            owner = next((each for each in reversed(cls.__mro__) if name in vars(each).get("__annotations__", ())), cls)
+            what = f"Required field '{name}' of class {owner.__name__} not set in {cls.__name__}"
+            return [Diagnostic(what, path=path)]
         shown = repr(error["input"])
         shown = shown if len(shown) <= _LONGEST_VALUE else f"{shown[: _LONGEST_VALUE - 3]}..."
         return [Diagnostic(f"{cls.__name__}: {error['msg']}", path=path, why=f"the value is {shown}")]
@@ -427,6 +432,12 @@ def log_deprecation(message: str) -> None:
     from proctor.logs import get_logger
 
     get_logger().warning("%s", message)
+    if _warns_of_deprecations:
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+
+
+def warn_deprecated(message: str) -> None:
+    """Tell whoever uses a deprecated field, where Python is to warn of them."""
     if _warns_of_deprecations:
         warnings.warn(message, DeprecationWarning, stacklevel=3)
 

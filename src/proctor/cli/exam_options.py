@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,7 @@ class Limit(_ParamType):
             return number
         if text.endswith("%") and number == 1:
             self.fail("100% is everything: leave the limit out", param, ctx)
-        if number < 1 or number != int(number) or text.endswith("%"):
+        if not 1 <= number < math.inf or number != int(number) or text.endswith("%"):
             self.fail(f"'{text}' is neither a number of instances (100) nor a share below one (0.1, 10%)", param, ctx)
         return int(number)
 

@@ -23,9 +23,9 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.data.bounds import check_file
 from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
-from proctor.data.hub import local_file, place_of
 from proctor.data.json_lines import unchanged_lines
 from proctor.data.loaders import LazyLoader
+from proctor.data.mapped_folder import local_file, place_of
 from proctor.effects import Effect, reading
 from proctor.errors import (
     DataError,

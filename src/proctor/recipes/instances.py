@@ -8,19 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.data.filters import StreamRefiner
 from proctor.data.operator import SequentialOperator
 from proctor.data.row_failures import failures_so_far, filed
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
 from proctor.demos import DemoPool, draw_pool
 from proctor.errors import DemosError, ProctorError
 from proctor.formats import EmptySystemPrompt
+from proctor.lazy import Deferred
 from proctor.randomness import Course, current_course
 from proctor.recipes.plan import ALL, Instance, Plan
 from proctor.recipes.row_metadata import is_read_by, refined_with_pool, row_metadata
-from proctor.recipes.steps import missing_stream, nothing_left
+
+if TYPE_CHECKING:
+    from proctor.data import filters
+else:  # few recipes have refiners
+    filters = Deferred("proctor.data.filters")
 
 
 class Instances:
@@ -42,7 +46,7 @@ class Instances:
             streams = MultiStream({name: _going_on(stream, course) for name, stream in streams.items()})
         limits: dict[str, int | None] = dict(self.plan.limits)
         for name, refiner in self.plan.refiners.items():
-            if type(refiner) is StreamRefiner:  # it does what a limit does
+            if _is_limit(refiner):
                 limits[name] = _smaller(refiner.max_instances, limits.get(name))
             elif name in streams:
                 refined = refined_with_pool(_refining(refiner, limits.get(name)), name, streams[name], pool)
@@ -184,13 +188,18 @@ def _going_on(stream: Stream, before: Course) -> Stream:
     return GeneratorStream(rows)
 
 
+def _is_limit(refiner: Any) -> bool:
+    """Return whether a refiner does what a limit does, and nothing else."""
+    return type(refiner) is filters.StreamRefiner
+
+
 def _refining(refiner: Any, limit: int | None) -> Any:
     """Return a refiner for one split, whatever it names, that knows the split's limit.
 
     Rows that are balanced and then cut would not be balanced.
     """
     changes: dict[str, Any] = {"apply_to_streams": None}
-    if isinstance(refiner, StreamRefiner):
+    if isinstance(refiner, filters.StreamRefiner):
         changes["max_instances"] = _smaller(refiner.max_instances, limit)
     return refiner.model_copy(update={name: value for name, value in changes.items() if hasattr(refiner, name)})
 
@@ -208,4 +217,17 @@ def _limited(streams: MultiStream, limits: Mapping[str, int | None]) -> MultiStr
             name: stream if (limit := limits.get(name)) is None else cut(stream, limit)
             for name, stream in streams.items()
         }
+    )
+
+
+def missing_stream(name: str) -> str:
+    """Return what is said where demos are to come from a stream that is not there."""
+    return f"Input multi-stream is missing a stream named '{name}' to take demo instances from for the demos_pool."
+
+
+def nothing_left(name: str) -> str:
+    """Return what is said where the only stream becomes the pool."""
+    return (
+        f"The single input stream, '{name}' is to be wholly consumed for generating demos, "
+        "and no instance is left to use these demos."
     )

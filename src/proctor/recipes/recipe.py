@@ -150,7 +150,8 @@ class DatasetRecipe(Staged, Recipe):
             raise DemosError("the demo pool is given itself or by its size, not both", path="$.demos_pool")
         if size is None or (size < 1 and size != ALL):
             raise DemosError(
-                "When using demonstrations both num_demos and demos_pool_size should be assigned with positive integers.",
+                "When using demonstrations both num_demos and demos_pool_size should be assigned with positive "
+                "integers.",
                 path="$.demos_pool_size",
                 hint="demos_pool_size=100, or -1 for all",
             )

@@ -12,23 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
-from proctor.data.collection_operators import GetLength
-from proctor.data.filters import StreamRefiner
-from proctor.data.instance_operators import Set
 from proctor.data.operator import MultiStreamOperator, SourceOperator
 from proctor.data.streams import INFERENCE_STREAM, MultiStream
 from proctor.errors import ValidationError
+from proctor.lazy import Deferred
 from proctor.recipes.plan import ALL, WHOLE_STREAM, Plan
 from proctor.recipes.row_metadata import is_read_by, row_metadata
-from proctor.recipes.steps import (
-    AddDemosPool,
-    ApplyRandomTemplate,
-    ApplySingleTemplate,
-    ConstantSizeSample,
-    CreateDemosPool,
-    FinalizeDataset,
-    RandomSizeSample,
-)
+
+if TYPE_CHECKING:
+    from proctor.data import collection_operators, filters, instance_operators
+    from proctor.recipes import steps as recipe_steps
+else:  # recipes are run far more often than they are taken apart
+    collection_operators = Deferred("proctor.data.collection_operators")
+    filters = Deferred("proctor.data.filters")
+    instance_operators = Deferred("proctor.data.instance_operators")
+    recipe_steps = Deferred("proctor.recipes.steps")
 
 Row = dict[str, Any]
 Steps = tuple[Any, ...]
@@ -91,7 +89,9 @@ class Staged:
         told: Mapping[str, Any] = {"system_prompt": plan.system_prompt, "format": plan.format}
         if is_read_by((*self.standardization.steps, *plan.refiners.values())):
             told = row_metadata(plan.system_prompt, plan.format)
-        return RecipeStage(steps=(Set(fields={f"recipe_metadata/{name}": value for name, value in told.items()}),))
+        return RecipeStage(
+            steps=(instance_operators.Set(fields={f"recipe_metadata/{name}": value for name, value in told.items()}),)
+        )
 
     @property
     def standardization(self) -> RecipeStage:
@@ -115,8 +115,8 @@ class Staged:
     def finalize(self) -> RecipeStage:
         """Makes the rows of a dataset."""
         given = {"postprocessors": self.postprocessors, "metrics": self.metrics}
-        replaced = [Set(fields={name: value}) for name, value in given.items() if value is not None]
-        return RecipeStage(steps=(*replaced, FinalizeDataset(group_by=list(self.group_by))))
+        replaced = [instance_operators.Set(fields={name: value}) for name, value in given.items() if value is not None]
+        return RecipeStage(steps=(*replaced, recipe_steps.FinalizeDataset(group_by=list(self.group_by))))
 
     @property
     def inference_demos(self) -> RecipeStage:
@@ -152,17 +152,26 @@ class Staged:
 
     def _pool(self, plan: Plan) -> Steps:
         if plan.pool is not None:
-            return (AddDemosPool(demos_pool=list(plan.pool), demos_pool_field_name=self.demos_pool_field_name),)
+            return (
+                recipe_steps.AddDemosPool(demos_pool=list(plan.pool), demos_pool_field_name=self.demos_pool_field_name),
+            )
         if plan.pool_size is None:
             return ()
         size = WHOLE_STREAM if plan.pool_size == ALL else plan.pool_size
         removed = plan.demos_removed_from_data
-        pool = CreateDemosPool(plan.demos_taken_from, size, removed, to_field=self.demos_pool_field_name)
+        pool = recipe_steps.CreateDemosPool(
+            from_stream=plan.demos_taken_from,
+            demos_pool_size=size,
+            demos_removed_from_data=removed,
+            to_field=self.demos_pool_field_name,
+        )
         return (pool,)
 
     def _draw(self, plan: Plan) -> Steps:
         if not plan.most_demos:
-            return (Set(fields={"recipe_metadata/num_demos": 0, "recipe_metadata/demos_pool_size": 0}),)
+            return (
+                instance_operators.Set(fields={"recipe_metadata/num_demos": 0, "recipe_metadata/demos_pool_size": 0}),
+            )
         how: Row = {
             "from_field": self.demos_pool_field_name,
             "to_field": self.demos_field,
@@ -170,20 +179,20 @@ class Staged:
             "skip_demoed_instances": plan.skip_demoed_instances,
             "sampling_seed": plan.sampling_seed,
         }
-        size = Set(
+        size = instance_operators.Set(
             fields={"recipe_metadata/demos_pool_size": WHOLE_STREAM if plan.pool_size == ALL else plan.pool_size}
         )
         if isinstance(plan.num_demos, int):
-            number = Set(fields={"recipe_metadata/num_demos": plan.num_demos})
-            return (ConstantSizeSample(**how, sample_size=plan.num_demos), number, size)
-        counted = GetLength(field=self.demos_field, to_field="recipe_metadata/num_demos")
-        return (RandomSizeSample(**how, sample_sizes=list(plan.num_demos)), counted, size)
+            number = instance_operators.Set(fields={"recipe_metadata/num_demos": plan.num_demos})
+            return (recipe_steps.ConstantSizeSample(**how, sample_size=plan.num_demos), number, size)
+        counted = collection_operators.GetLength(field=self.demos_field, to_field="recipe_metadata/num_demos")
+        return (recipe_steps.RandomSizeSample(**how, sample_sizes=list(plan.num_demos)), counted, size)
 
-    def _templates(self, plan: Plan) -> ApplySingleTemplate | ApplyRandomTemplate:
+    def _templates(self, plan: Plan) -> recipe_steps.ApplySingleTemplate | recipe_steps.ApplyRandomTemplate:
         field = self.demos_field if plan.most_demos else None
         if len(plan.templates) == 1:
-            return ApplySingleTemplate(template=plan.templates[0], demos_field=field)
-        return ApplyRandomTemplate(templates=list(plan.templates), demos_field=field)
+            return recipe_steps.ApplySingleTemplate(template=plan.templates[0], demos_field=field)
+        return recipe_steps.ApplyRandomTemplate(templates=list(plan.templates), demos_field=field)
 
 
 def _loading(plan: Plan) -> Iterator[Any]:
@@ -194,14 +203,14 @@ def _loading(plan: Plan) -> Iterator[Any]:
         loader.loader_limit = plan.loader_limit
     yield loader
     if plan.loader_limit:
-        yield StreamRefiner(max_instances=plan.loader_limit)
+        yield filters.StreamRefiner(max_instances=plan.loader_limit)
 
 
 def _refiners(plan: Plan) -> Iterator[Any]:
     for name in _SPLITS:
-        refiner, limit = plan.refiners.get(name) or StreamRefiner(), plan.limits.get(name)
+        refiner, limit = plan.refiners.get(name) or filters.StreamRefiner(), plan.limits.get(name)
         changes: Row = {"apply_to_streams": [name]}
-        if isinstance(refiner, StreamRefiner):
+        if isinstance(refiner, filters.StreamRefiner):
             changes["max_instances"] = min(
                 (each for each in (refiner.max_instances, limit) if each is not None), default=None
             )

@@ -1,7 +1,7 @@
 """The steps that a recipe consists of, each as an operator of its own.
 
-A recipe that runs compiles all of them at once (:mod:`~proctor.recipes.pipeline`); each alone does the same to a stream,
-for programs that stop in between or put steps together themselves.
+A recipe that runs compiles all of them at once (:mod:`~proctor.recipes.pipeline`); each alone does the same to a
+stream, for programs that stop in between or put steps together themselves.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from proctor.demos import draw_pool
 from proctor.demos.samplers import Sampler, instance_stream
 from proctor.errors import DataError, DemosError, TemplateError
 from proctor.randomness import random_stream
+from proctor.recipes.instances import missing_stream, nothing_left
 from proctor.recipes.plan import WHOLE_STREAM
 from proctor.settings import settings
 from proctor.templates import Template
@@ -67,19 +68,6 @@ class CreateDemosPool(MultiStreamOperator):
         if whole and self.demos_removed_from_data:
             del streams[name]
         return _with_field(streams, self.to_field, container_copy(pool))
-
-
-def missing_stream(name: str) -> str:
-    """Return what is said where demos are to come from a stream that is not there."""
-    return f"Input multi-stream is missing a stream named '{name}' to take demo instances from for the demos_pool."
-
-
-def nothing_left(name: str) -> str:
-    """Return what is said where the only stream becomes the pool."""
-    return (
-        f"The single input stream, '{name}' is to be wholly consumed for generating demos, "
-        "and no instance is left to use these demos."
-    )
 
 
 def _without_pool(skipped: Sequence[Row], source: Stream, scanned: int) -> Iterator[Row]:

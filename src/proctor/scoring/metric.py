@@ -99,6 +99,11 @@ class Metric(StreamingOperator):
             cls.reads_task_data = True  # what a program derives from a metric may look at more than the metric does
 
     @property
+    def reads_repeats(self) -> bool:
+        """Whether the metric makes one score of several answers to a question (``pass@k``)."""
+        return False
+
+    @property
     def name(self) -> str:
         """How messages call this metric: its catalog name, or its class."""
         return self.artifact_id or type(self).__name__

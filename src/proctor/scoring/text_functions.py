@@ -85,7 +85,8 @@ class TextFunction:
             rows: The row of each request.
         """
         if self.scope == "column":
-            return self.function(answers, rows)  # type: ignore[no-any-return]
+            found: Sequence[Any] = self.function(answers, rows)
+            return found
         if self.scope == "repeats":
             return [self.function(some) for some in answers]
         if self.scope == "row":

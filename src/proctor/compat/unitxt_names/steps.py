@@ -1,5 +1,6 @@
-"""Steps of Unitxt's evaluation, for programs that put them together themselves; the steps of recipes are
-:mod:`proctor.recipes.steps`.
+"""Steps of Unitxt's evaluation, for programs that put them together themselves.
+
+The steps of recipes are :mod:`proctor.recipes.steps`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class ApplyMetric(StreamOperator):
         names = rows[0].get(self.metric_field) or ()
         metrics = [self._metric(name) for name in ([names] if isinstance(names, str) else names)]
         if not metrics:
-            raise ScoringError(f"the first row names no metric in '{self.metric_field}'")
+            raise ScoringError(f"Missing metric names in field '{self.metric_field}' and instance of number 0")
         given, references = [row.get("prediction") for row in rows], [row.get("references") or [] for row in rows]
         columns = Columns(given, references, [row.get("task_data") or {} for row in rows])
         grade = apply_metrics(columns, metrics, intervals=self.calc_confidence_intervals)
