@@ -1,5 +1,8 @@
+import errno
+import os
 import pickle
 import re
+from pathlib import Path
 
 import pytest
 
@@ -8,11 +11,13 @@ from proctor.errors import (
     Diagnostic,
     Location,
     MissingExtraError,
+    OutputError,
     ProctorError,
     ValidationError,
     closest,
     did_you_mean,
     problems_of,
+    reason_of,
 )
 
 
@@ -72,3 +77,16 @@ def test_problems_of_a_call_have_their_place():
     assert [each.path for each in problems_of(fails)] == ["$.x", ""]
     assert [each.path for each in problems_of(fails, "$.part")] == ["$.part.x", "$.part"]
     assert not list(problems_of(lambda: 1))
+
+
+@pytest.mark.parametrize("number, first", [(errno.ENOSPC, "free space or choose"), (errno.EACCES, "choose")])
+def test_what_cannot_be_written_says_why_and_what_to_do(number, first):
+    [problem] = OutputError.unwritable("x.html", OSError(number, os.strerror(number), "x.html")).diagnostics
+    assert problem == Diagnostic("x.html cannot be written", why=os.strerror(number), hint=f"{first} another place")
+
+
+def test_the_reason_of_the_system_has_no_number():
+    with pytest.raises(FileNotFoundError) as caught:
+        Path("/nowhere/at/all").read_text()
+    assert reason_of(caught.value) == "No such file or directory"
+    assert reason_of(ValueError("a comma is missing")) == "a comma is missing"

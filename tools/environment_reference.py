@@ -56,8 +56,8 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Programs of Unitxt": {
         "`UNITXT_INFERENCE_ENGINE`, `PROCTOR_INFERENCE_ENGINE`": "The engine of `GenericInferenceEngine`",
-        "`UNITXT_REMOTE_METRICS`, `UNITXT_REMOTE_METRICS_ENDPOINT`": "What Unitxt's `get_remote_metrics_names` and "
-        "`get_remote_metrics_endpoint` return; metrics are computed here whatever they say",
+        "`UNITXT_REMOTE_METRICS`, `UNITXT_REMOTE_METRICS_ENDPOINT`": "Metrics, as a JSON list of names, that "
+        "`unitxt.eval_utils.evaluate` has a service compute, and the service's address",
         "`UNITXT_DEFAULT_PROVIDER`": "As `PROCTOR_DEFAULT_PROVIDER`",
         "`UNITXT_DATA_CLASSIFICATION_POLICY`": "As `PROCTOR_DATA_CLASSIFICATION_POLICY`",
     },

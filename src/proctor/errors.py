@@ -27,7 +27,7 @@ The tree::
     ├── MissingExtraError        an optional package that is not installed
     ├── PluginError              an installed package whose entry points cannot be used
     ├── LogError                 a response log that cannot be read or written
-    ├── OutputError              a run folder that cannot be written
+    ├── OutputError              a run folder, or another file for the user, that cannot be written
     ├── RunInterruptedError      a run that was stopped before its end; running again goes on
     ├── PolicyError              data that a component may not see
     ├── NotAllowedError          an effect of an exam that nobody allowed
@@ -46,7 +46,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from errno import ENOSPC
 from pathlib import Path
+from typing import Self
 
 from proctor.secrets import redacted
 
@@ -294,7 +296,19 @@ class LogError(ProctorError):
 
 
 class OutputError(ProctorError):
-    """A run folder that cannot be written."""
+    """A run folder, or another file for the user, that cannot be written."""
+
+    @classmethod
+    def unwritable(cls, what: str, error: OSError, choice: str = "another place") -> Self:
+        """Return the error of something that the system did not let us write.
+
+        Args:
+            what: What was to be written, and where.
+            error: What the system says.
+            choice: What to choose instead.
+        """
+        first = "free space or choose" if error.errno == ENOSPC else "choose"
+        return cls(f"{what} cannot be written", why=reason_of(error), hint=f"{first} {choice}")
 
 
 class RunInterruptedError(ProctorError):
@@ -314,6 +328,11 @@ class TrustError(ProctorError):
 
 
 _LONGEST_NAME = 200  # characters; comparing takes their square, for each candidate, and nobody mistypes longer ones
+
+
+def reason_of(error: Exception) -> str:
+    """Return why the system refused a file, in its words and without a number; of other errors their own words."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def closest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:

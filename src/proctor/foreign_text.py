@@ -35,7 +35,11 @@ class TooDeepError(json.JSONDecodeError):
 
 
 def parse_json(
-    text: str | bytes | bytearray, *, strict: bool = True, parse_constant: Callable[[str], Any] | None = None
+    text: str | bytes | bytearray,
+    *,
+    strict: bool = True,
+    parse_constant: Callable[[str], Any] | None = None,
+    object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Any:
     """Return the value of a JSON text, as :func:`json.loads` does.
 
@@ -44,7 +48,7 @@ def parse_json(
         UnicodeDecodeError: Bytes that are not text.
     """
     try:
-        value = json.loads(text, strict=strict, parse_constant=parse_constant)
+        value = json.loads(text, strict=strict, parse_constant=parse_constant, object_pairs_hook=object_pairs_hook)
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise
     except RecursionError:

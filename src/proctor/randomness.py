@@ -171,6 +171,10 @@ def random_stream(content: Any, seed: int | None = None) -> Random:
 
 
 def _part(content: Any) -> str:
-    if isinstance(content, (int, float)):
-        return str(hash(content))  # numbers hash alike in every process
-    return str(digest32(content))
+    """Return a text for content that every process makes of it: of numbers their hash, as Unitxt has it."""
+    return str(hash(content) if _hashes_alike(content) else digest32(content))
+
+
+def _hashes_alike(content: Any) -> bool:
+    """Whether the hash of content is the same in every process: that of NaN is made of where it lies in memory."""
+    return isinstance(content, (int, float)) and content == content  # noqa: PLR0124 - NaN alone is not itself

@@ -76,7 +76,7 @@ _TABLE |= {
     "max_templates_tests_for_card_test": _Setting(10, int, _NO_EFFECT),
     "inference_engine_cache_path": _Setting(None, str, _NO_EFFECT),
     "default_recipe": _Setting("dataset_recipe", str, _NO_EFFECT),
-    "remote_metrics": _Setting(None, str, _NO_EFFECT),
+    "remote_metrics": _Setting(None, str, "metrics that Unitxt's `eval_utils.evaluate` has a service compute"),
     "metrics_master_key_token": _Setting(None, str, _NO_EFFECT),
     "hf_offline_metrics_path": _Setting(None, str, _NO_EFFECT),
 }
@@ -138,9 +138,11 @@ class Settings:
         for layer in (_overrides.get(), self._assigned):
             if name in layer:
                 return layer[name]
-        for variable in VARIABLES[name]:
-            if variable in os.environ:
-                return _parse(name, variable, os.environ[variable])
+        given = [variable for variable in VARIABLES[name] if variable in os.environ]
+        if given:
+            if given[1:] and not given[0].startswith("PROCTOR_"):
+                raise _said_twice(given)
+            return _parse(name, given[0], os.environ[given[0]])
         return _cache_home() if name == "cache_dir" else _TABLE[name].default
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -181,6 +183,14 @@ class Settings:
     @staticmethod
     def _unknown(name: str) -> str:
         return f"there is no setting '{name}'"
+
+
+def _said_twice(variables: list[str]) -> SettingsError:
+    return SettingsError(
+        f"Both {' and '.join(variables)} are set.",
+        why="they say the same setting, the second by its old name",
+        hint=f"set one of them, or PROCTOR_{variables[0].removeprefix('UNITXT_')}, which counts before both",
+    )
 
 
 settings = Settings()

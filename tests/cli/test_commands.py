@@ -4,11 +4,22 @@ import click
 import pytest
 
 from proctor.cli.__main__ import COMMANDS
+from proctor.cli.commands import ProctorCommand
+from proctor.cli.help_sections import SECTIONS, grouped
+
+LINES = {name: entry for entries in COMMANDS.values() for name, entry in entries.items()}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+def commands():
+    """Return every command, those below ``proctor log`` too, by the words that call it."""
+    found = {name: import_module(module).command for name, (module, _) in LINES.items()}
+    below = found["log"].commands
+    return {**found, **{f"log {name}": command for name, command in below.items()}}
+
+
+@pytest.mark.parametrize("name", LINES)
 def test_every_command_in_the_table_exists_under_its_name(name):
-    command = import_module(COMMANDS[name][0]).command
+    command = import_module(LINES[name][0]).command
     assert isinstance(command, click.Command)
     assert command.name == name
     assert command.help
@@ -17,7 +28,7 @@ def test_every_command_in_the_table_exists_under_its_name(name):
 def test_help_lists_every_command_with_its_line(invoke):
     code, out, _ = invoke("--help")
     assert code == 0
-    for name, (_, line) in COMMANDS.items():
+    for name, (_, line) in LINES.items():
         assert f"{name} " in out
         assert line.split()[0] in out
 
@@ -25,7 +36,7 @@ def test_help_lists_every_command_with_its_line(invoke):
 def test_no_command_shows_the_help(invoke):
     code, out, err = invoke()
     assert code == 2
-    assert "Commands:" in out + err
+    assert "Give exams:" in out + err
 
 
 def test_a_mistyped_command_gets_the_closest_one(invoke):
@@ -35,7 +46,7 @@ def test_a_mistyped_command_gets_the_closest_one(invoke):
     assert "did you mean 'show'?" in err
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "log"])  # log is a group of commands
+@pytest.mark.parametrize("command", [name for name in LINES if name != "log"])  # log is a group of commands
 def test_a_mistyped_option_gets_the_closest_one(invoke, command):
     code, _, err = invoke(command, "--traceback-")
     assert code == 2
@@ -91,3 +102,80 @@ def test_an_option_that_replaces_an_earlier_one_is_said(invoke, options, noted):
     _, _, err = invoke("show", "samples.sentiment", *options)
     said = [line.split()[1] for line in err.splitlines() if "more than once; the last one counts" in line]
     assert sorted(said) == noted
+
+
+def test_help_has_each_option_once_and_the_many_under_headings():
+    for command in commands().values():
+        if not isinstance(command, ProctorCommand):
+            continue
+        options = [each for each in command.get_params(click.Context(command)) if isinstance(each, click.Option)]
+        listed = [option for _, group in grouped(options) for option in group]
+        assert sorted(map(id, listed)) == sorted(map(id, options)), command.name
+
+
+def test_headings_name_options_that_there_are():
+    known = {name for command in commands().values() for each in command.params for name in each.opts} | {"--help"}
+    assert [name for names in SECTIONS.values() for name in names if name not in known] == []
+
+
+def test_no_option_of_run_stands_outside_the_headings(invoke):
+    _, out, _ = invoke("run", "--help")
+    assert "Options:" not in out
+    assert (
+        out.index("Who is asked:")
+        < out.index("  -m, --model ")
+        < out.index("Which questions:")
+        < out.index("  -L, --limit ")
+    )
+
+
+@pytest.mark.parametrize(
+    "words, hint",
+    [
+        (("help",), "proctor --help"),
+        (("help", "run"), "proctor run --help"),
+        (("version",), "proctor --version"),
+        (("run", "--hlep"), "did you mean '--help'?"),
+    ],
+    ids=" ".join,
+)
+def test_commands_of_other_programs_name_the_option(invoke, words, hint):
+    code, _, err = invoke(*words)
+    assert code == 2
+    assert hint in err
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("run", "samples", "--repeats", "0"), "0 is not 1 or more"),
+        (("run", "samples", "--budget-usd", "0"), "0.0 is not more than 0"),
+        (("view", "--port", "99999"), "99999 is not between 0 and 65535"),
+    ],
+    ids=lambda each: each[0],
+)
+def test_a_number_outside_of_its_range_is_told_in_words(invoke, words, said):
+    code, _, err = invoke(*words)
+    assert code == 2
+    assert said in err
+
+
+@pytest.mark.parametrize("command", ["report", "export --to eee", "same x", "compare x", "view"])
+def test_a_run_that_is_not_there_is_answered_with_where_runs_are(invoke, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = invoke(*command.split(), "nowhere")
+    assert code == 2
+    assert "there is no folder" in err
+    assert "proctor run " in err
+
+
+def test_a_shell_completes_folders_of_runs_and_names_that_are_few():
+    def completed(name, option, beginning=""):
+        param = next(each for each in commands()[name].params if option in (each.name, *each.opts))
+        return [(each.value, each.type) for each in param.shell_complete(click.Context(commands()[name]), beginning)]
+
+    assert completed("compare", "baseline", "ru") == [("ru", "dir")]
+    assert completed("why", "first") == [("", "file")]
+    assert ("lm-eval", "plain") in completed("get", "name")
+    assert completed("run", "--sandbox", "land") == [("landlock", "plain")]
+    assert completed("run", "--executor") == [("local", "plain"), ("ray", "plain")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def compared(capsys: pytest.CaptureFixture[str], *runs: str) -> list[dict[str, A
 
 
 def test_the_same_answers_in_percent_and_as_shares_do_not_differ(capsys):
-    run("a", table("parity.csv", ROWS))
+    run("a", table("parity.csv", ROWS) + "[project=opencompass]")
     run("b", task())
     (row,) = compared(capsys, "a", "b")
     assert (row["n"], row["difference"], row["p"], row["unit"], row["test"]) == (50, 0.0, 1.0, "share", "mcnemar")
@@ -341,7 +342,8 @@ DECLARED = {
     "samples.arithmetic": "share",
     "samples.sentiment": "share",
     "parity.yaml": "share",
-    "parity.csv": "percent",
+    "parity.csv": "share",
+    "parity.csv[project=opencompass]": "percent",
     "parity.json": "share",
     "parity.py": "percent",
     "bleu.yaml": "percent",
@@ -382,8 +384,10 @@ def test_metrics_of_several_units_are_held_to_a_threshold_when_they_have_scored(
 
 
 def test_percent_and_shares_are_held_to_the_same_threshold():
-    assert run("a", table("p.csv", ROWS), "even", "--fail-under", "p=0.51") == 1
-    assert run("a", table("p.csv", ROWS), "even", "--fail-under", "p=0.49") == 0
+    for exam in (table("p.csv", ROWS), "p.csv[project=opencompass]"):
+        assert run("a", exam, "even", "--fail-under", "p=0.51") == 1
+        assert run("a", exam, "even", "--fail-under", "p=0.49") == 0
+        shutil.rmtree("a")
 
 
 def test_what_is_damaged_in_a_run_is_said(capsys):

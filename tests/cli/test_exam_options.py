@@ -1,7 +1,9 @@
+import click
 import pytest
 
-from proctor.cli.exam_options import read_options, split_names
+from proctor.cli.exam_options import Limit, read_options, split_names
 from proctor.errors import UsageError
+from proctor.recipes.options import ExamOptions
 from proctor.settings import settings
 
 
@@ -85,3 +87,15 @@ def test_a_name_of_how_to_write_that_may_be_mistyped_is_said(invoke, name, says)
     said = " ".join((out + err).split())
     assert says in said
     assert ("means nothing to Proctor" in said) == bool(says)
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "nan%", "inf%", "1e999", "0", "-1", "1.5", "200%", "0%"])
+def test_a_limit_that_is_no_number_of_instances_is_refused(text):
+    with pytest.raises(click.BadParameter, match="neither a number of instances"):
+        Limit().convert(text, None, None)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1])
+def test_a_limit_of_a_program_that_is_none_is_refused(value):
+    with pytest.raises(UsageError, match="limit is"):
+        ExamOptions(limit=value)

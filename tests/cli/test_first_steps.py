@@ -1,6 +1,8 @@
 """What people type first, and type wrongly: each message says what to do next."""
 
 import json
+import subprocess
+import sys
 
 import click
 import pytest
@@ -202,3 +204,30 @@ def test_exams_and_files_complete_alike(folder, beginning, files, exams):
     found = complete_tasks(context, click.Argument(["named"]), beginning)
     assert any(each.type == "file" for each in found) == files
     assert exams <= {each.value for each in found}
+
+
+@pytest.mark.parametrize("command", [("plan",), ("gate", "--at-least", "0.1")])
+def test_plans_and_gates_need_no_option_for_exams_either(said, command):
+    code, text = said(*command, "samples.arithmetic", "--limit", "3", "--model", "scripted", "--model-args", "answer=1")
+    assert "samples.arithmetic" in text
+    assert code in (0, 1, 4)
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [("samples.science@nope", "has no template 'nope'"), ("samples::nope", "'samples' has no member 'nope'")],
+)
+def test_a_part_that_an_exam_lacks_is_named(said, name, text):
+    assert text in said("show", name)[1]
+
+
+@pytest.mark.parametrize("to", ["proctor", "card", "lm-eval"])
+def test_what_is_to_be_converted_and_is_not_there_is_said_to_be_so(said, to):
+    assert "there is no exam 'nope-at-all'" in said("convert", "nope-at-all", "--to", to)[1]
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_error(folder, closed):
+    program = f"{sys.executable} -m proctor ls samples.science {closed}"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -257,7 +257,7 @@ def test_a_reader_that_goes_away_is_no_error(program):
 def test_the_program_runs_as_a_module():
     done = finished([sys.executable, "-m", "proctor", "--help"])
     assert done.returncode == 0
-    assert "Commands:" in done.stdout
+    assert "Give exams:" in done.stdout
 
 
 def test_help_imports_nothing_heavy():

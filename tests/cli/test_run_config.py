@@ -105,7 +105,18 @@ def test_rows_of_one_s_own_are_an_exam(folder):
         {"question": "Odd?", "A": "1", "B": "2", "answer": "A"},
     ]
     (folder / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in options))
-    done = proctor(folder, "run", "--model", "scripted", "--model-args", "answer=B", "--tasks", "mine.jsonl", "-o", "o")
+    done = proctor(
+        folder,
+        "run",
+        "--model",
+        "scripted",
+        "--model-args",
+        "answer=B",
+        "--tasks",
+        "mine.jsonl[project=opencompass]",
+        "-o",
+        "o",
+    )
     assert done.returncode == 0, done.stderr
     results = json.loads((folder / "o" / "results.json").read_text())["results"]["mine"]
     assert (results["accuracy"], results["n"]) == (50, 2)

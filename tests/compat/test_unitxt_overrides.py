@@ -49,6 +49,7 @@ def test_what_nothing_here_calls_is_refused():
         (ChatAPIFormat, "_prepare_instance_fields"),
         (LoadCSV, "read_dataframe"),
         (Accuracy, "compute_instance_scores"),
+        (Rename, "serialize"),
     ],
 )
 def test_methods_that_are_there_for_programs_to_call_are_not_overridden(base, method):

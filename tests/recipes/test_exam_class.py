@@ -12,7 +12,8 @@ from proctor.errors import DataError, Diagnostic, MissingFieldError, ScoringErro
 from proctor.ir import Choose, Decoding, Exchange, Failure, Generate, Pair, Prompt, Response, turn
 from proctor.ir.question import Answered, Question
 from proctor.recipes.answer_seeds import derived_seed
-from proctor.recipes.exam import Context, Exam, add_groups, limited, suited
+from proctor.recipes.exam import Exam, add_groups, limited, suited
+from proctor.recipes.exam_parts import Context
 from proctor.recipes.fingerprint import Definition, FingerprintMaker, RowsDigest, instance_digest
 from proctor.recipes.honours import Honoured, Refused, all_honoured
 from proctor.recipes.options import OPTIONS, ExamOptions, given_options

@@ -13,7 +13,7 @@ import pytest
 from proctor.dialects.resolve import resolve_tasks
 from proctor.ir import Decoding, Exchange, Failure, Generate, Prompt, Response
 from proctor.ir.question import Answered, Question
-from proctor.recipes.exam import Grader
+from proctor.recipes.exam_parts import Grader
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import RepeatsGrader
 from proctor.recipes.side_by_side import SideBySide

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from proctor.errors import LogError
 from proctor.ir import Failure, Response
-from proctor.running.log import SCHEMA_VERSION, Key, ResponseLog, default_log_path
+from proctor.running.log import Key, ResponseLog, default_log_path
+from proctor.running.log_schema import SCHEMA_VERSION
 
 
 def key(number: int, repeat: int = 0) -> Key:

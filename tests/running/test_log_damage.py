@@ -14,7 +14,8 @@ from proctor.errors import LogError
 from proctor.ir import Failure, Response, Scored
 from proctor.running import run_exams
 from proctor.running.codec import encode, is_sealed
-from proctor.running.log import SCHEMA_VERSION, Key, ResponseLog
+from proctor.running.log import Key, ResponseLog
+from proctor.running.log_schema import SCHEMA_VERSION
 from proctor.running.maintenance import compact, drop, engines, entries, salvage, verify
 
 IDENTITIES = ("engine of one", "engine of another")

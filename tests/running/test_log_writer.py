@@ -13,7 +13,7 @@ from proctor.errors import LogError
 from proctor.ir import Response
 from proctor.running import log_writer
 from proctor.running.log import Key, ResponseLog
-from proctor.running.log import transaction as log_transaction
+from proctor.running.log_schema import transaction as log_transaction
 from proctor.running.log_writer import LogWriter
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import time
 from types import SimpleNamespace
@@ -176,4 +177,5 @@ def test_an_exam_of_which_all_failed_says_so():
         "a", Grade({}, failures={0: Failure("unreachable", "no server"), 1: Failure("unreachable", "no server")})
     )
     observer.graded("b", Grade({}))
-    assert stream.getvalue() == "a: no score: 2 failed\nb: answers are recorded\n"
+    observer.graded("c", Grade({"score": math.nan}, failures={0: Failure("unreachable", "no server")}))
+    assert stream.getvalue() == "a: no score: 2 failed\nb: answers are recorded\nc: no score: 1 failed\n"

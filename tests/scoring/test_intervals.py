@@ -9,19 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import UsageError
-from proctor.scoring.intervals import (
-    Bootstrap,
-    Interval,
-    Maxima,
-    Means,
-    Opaque,
-    Sums,
-    exact,
-    nan_mean,
-    settled,
-    student_t,
-    wilson,
-)
+from proctor.scoring.intervals import Bootstrap, Interval, exact, settled, student_t, wilson
+from proctor.scoring.resamplers import Maxima, Means, Opaque, Sums, nan_mean
 
 scipy_stats = pytest.importorskip("scipy.stats")
 

@@ -26,16 +26,8 @@ from proctor.scoring.metrics.spans import NER
 from proctor.scoring.metrics.strings import StringContainment, TokenOverlap
 from proctor.scoring.metrics.translation import NormalizedSacrebleu
 from proctor.scoring.metrics_list import MetricsList
-from proctor.scoring.pipeline import (
-    MetricScorers,
-    Processors,
-    ProcessorsOfEach,
-    apply_metrics,
-    grade,
-    process,
-    process_each,
-    processor_steps,
-)
+from proctor.scoring.pipeline import MetricScorers, apply_metrics, grade
+from proctor.scoring.processor_steps import Processors, ProcessorsOfEach, process, process_each, processor_steps
 from proctor.scoring.processors import PostProcess
 from proctor.scoring.reductions import MaxReduction, MeanReduction, RootMeanReduction, SequentialSuccess
 from proctor.scoring.text_processors import Lower, LowerCase, Upper
@@ -315,8 +307,8 @@ def test_f1_equals_scikit_learns(pairs):
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(labels, labels), min_size=2, max_size=15), st.booleans())
 def test_f1_resamples_counts_as_if_they_were_labels(pairs, small):
-    from proctor.scoring.intervals import Opaque
     from proctor.scoring.metrics import f1
+    from proctor.scoring.resamplers import Opaque
 
     metric = F1Fast()
     intermediates = [f1.LabelPair(*pair) for pair in pairs]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from proctor.artifacts.names import is_name
-from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean
+from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean, reason_of
 from proctor.foreign_text import NotAFileError, parse_json, read_source_text
 from proctor.packages import fetched_folder
 from proctor.plugins import exam_folders, plugins
@@ -84,7 +84,7 @@ class LocalCatalog:
             subfolder(self.folder, *path.parent.relative_to(self.folder).parts)
             write_text(path, json.dumps(data, indent=4, ensure_ascii=False) + "\n")
         except OSError as error:
-            raise ArtifactError(f"'{name}' cannot be saved in {self.folder}", why=str(error)) from error
+            raise ArtifactError(f"'{name}' cannot be saved in {self.folder}", why=reason_of(error)) from error
         return path
 
     def __repr__(self) -> str:
@@ -230,7 +230,8 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     with suppress(OSError):
         stat = path.stat()
-        return parse_json(_read_text(str(path), stat.st_mtime_ns, stat.st_size))  # type: ignore[no-any-return]
+        found: dict[str, Any] = parse_json(_read_text(str(path), stat.st_mtime_ns, stat.st_size))
+        return found
     raise ArtifactError("the file cannot be read", location=Location(str(path)))
 
 

@@ -21,7 +21,7 @@ from typing import Final
 from proctor.artifacts.catalogs import LocalCatalog, register_catalog
 from proctor.effects import Author, Effect, asking, reading, require
 from proctor.effects import author as current_author
-from proctor.errors import ArtifactError
+from proctor.errors import ArtifactError, reason_of
 from proctor.safe_files import subfolder, write_bytes
 from proctor.settings import settings
 
@@ -135,7 +135,7 @@ def _fetch(url: str, revision: str, place: Path) -> None:
             if not place.is_dir():  # another process was faster, or the cache cannot be written
                 raise
     except OSError as error:
-        raise ArtifactError(f"the catalog {url} cannot be kept in {place.parent}", why=str(error)) from error
+        raise ArtifactError(f"the catalog {url} cannot be kept in {place.parent}", why=reason_of(error)) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -75,11 +75,6 @@ def register_type(new_type: Any) -> None:
     _names[name] = new_type
 
 
-def registered_types() -> dict[str, Any]:
-    """Return every type that type strings may name."""
-    return dict(_names)
-
-
 # -- text to type and back ------------------------------------------------------------------------------------
 
 

@@ -28,25 +28,33 @@ from proctor.errors import ProctorError
 from proctor.terminal_text import printable
 
 COMMANDS = {
-    "run": ("proctor.cli.run", "Let a model sit exams, and print its scores."),
-    "evaluate": ("proctor.cli.evaluate", "Score predictions that are there already."),
-    "show": ("proctor.cli.show", "Show the requests that would be sent, part by part."),
-    "ls": ("proctor.cli.ls", "List exams and artifacts."),
-    "validate": ("proctor.cli.validate", "Report every problem of task and artifact files."),
-    "convert": ("proctor.cli.convert", "Write a task with another template, or for another system."),
-    "view": ("proctor.cli.view", "Open the explorer and the run viewer in the browser."),
-    "report": ("proctor.cli.report", "Write the scores of runs as HTML, Markdown, CSV or Parquet."),
-    "compare": ("proctor.cli.compare", "Compare two runs, instance by instance."),
-    "plan": ("proctor.cli.plan", "Say what a run would take, and what its scores could show."),
-    "gate": ("proctor.cli.gate", "Pass or fail a model with as few questions as that takes."),
-    "why": ("proctor.cli.why", "Say why two scores differ: rows, prompt, decoding, answer, extraction or metric."),
-    "same": ("proctor.cli.same", "Say whether two endpoints are the same model."),
-    "export": ("proctor.cli.export", "Write a run as others want it: Every Eval Ever, .eval_results, inspect."),
-    "import": ("proctor.cli.import_run", "Read a record of Every Eval Ever as a run folder."),
-    "log": ("proctor.cli.log", "Look after the response log: list, show, export, thin out, check."),
-    "get": ("proctor.cli.get", "Fetch the exams of lm-eval, OpenCompass, AISBench or Unitxt."),
-    "completion": ("proctor.cli.completion", "Print what completes models and exams in bash, zsh or fish."),
-    "doctor": ("proctor.cli.doctor", "Say what works on this machine, and how to install the rest."),
+    "Give exams": {
+        "run": ("proctor.cli.run", "Let a model sit exams, and print its scores."),
+        "evaluate": ("proctor.cli.evaluate", "Score predictions that are there already."),
+        "plan": ("proctor.cli.plan", "Say what a run would take, and what its scores could show."),
+        "gate": ("proctor.cli.gate", "Pass or fail a model with as few questions as that takes."),
+    },
+    "Look at exams": {
+        "ls": ("proctor.cli.ls", "List exams and artifacts."),
+        "show": ("proctor.cli.show", "Show the requests that would be sent, part by part."),
+        "validate": ("proctor.cli.validate", "Report every problem of task and artifact files."),
+        "convert": ("proctor.cli.convert", "Write an exam for another system, or with another template."),
+        "get": ("proctor.cli.get", "Fetch the exams of lm-eval, OpenCompass, AISBench or Unitxt."),
+    },
+    "Look at results": {
+        "view": ("proctor.cli.view", "Open the explorer and the run viewer in the browser."),
+        "compare": ("proctor.cli.compare", "Compare runs, instance by instance."),
+        "why": ("proctor.cli.why", "Say why two scores differ."),
+        "same": ("proctor.cli.same", "Say whether two endpoints are the same model."),
+        "report": ("proctor.cli.report", "Write scores as HTML, Markdown, CSV, Parquet or LaTeX."),
+        "export": ("proctor.cli.export", "Write a run for other programs: inspect, lm-eval, MLflow …"),
+        "import": ("proctor.cli.import_run", "Read a record of Every Eval Ever as a run folder."),
+    },
+    "Look after this machine": {
+        "doctor": ("proctor.cli.doctor", "Say what works here, and how to install the rest."),
+        "log": ("proctor.cli.log", "Look after the response log: list, show, export, thin out, check."),
+        "completion": ("proctor.cli.completion", "Print what completes models and exams in bash, zsh or fish."),
+    },
 }
 
 
@@ -66,10 +74,17 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
     cls=LazyGroup,
     table=COMMANDS,
     context_settings=SETTINGS,
-    epilog="Try: proctor run --model smollm2 --tasks samples",
+    epilog="Try: proctor run samples --model smollm2",
     no_args_is_help=True,
 )
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Say which version this is.",
+)
 def proctor() -> None:
     """Proctor gives language models exams."""
 
@@ -159,6 +174,9 @@ def _trace_if_asked(arguments: list[str]) -> None:
 
 
 def _prepare_streams() -> None:
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us (``>&-``): a file must not take its number
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - until the end
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # a character that the terminal cannot show is shown as an escape

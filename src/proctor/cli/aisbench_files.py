@@ -7,10 +7,10 @@ from pathlib import Path
 from proctor.errors import OutputError
 from proctor.exchange.aisbench_files import write_predictions, write_results
 from proctor.ir import Failure
+from proctor.running.entries import in_its_order
 from proctor.running.exporting import ExportedRun
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
-from proctor.running.run import in_its_order
 from proctor.secrets import without_secrets
 
 _MISSING = Failure("missing", "the response log holds no answer")
@@ -35,7 +35,7 @@ def write_aisbench(run: ExportedRun) -> list[Path]:
                     ordered = in_its_order(entry, run.result.grades.get(exam.name))
                     paths.append(write_results(folder, model, exam.name, ordered))
         except OSError as error:
-            raise OutputError(f"the files of AISBench cannot be written to {folder}", why=str(error)) from None
+            raise OutputError.unwritable(f"the files of AISBench in {folder}", error) from None
     return paths
 
 

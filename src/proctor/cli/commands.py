@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, say
+from proctor.cli.help_sections import grouped
 from proctor.errors import UsageError, closest, did_you_mean
 from proctor.settings import settings
 
@@ -25,6 +26,9 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+_WIDEST_OPTION = 30
+"""Columns for the names of options, as click has it: longer ones have a line of their own."""
+
 TYPED = "proctor.typed"
 """Under which key a context has the words of a command's call, as they were typed."""
 
@@ -33,12 +37,13 @@ class LazyGroup(click.Group):
     """A group that knows its commands by name and one line of help, and imports one when it runs.
 
     Args:
-        table: Name → (module, line of help). The module has a click command ``command``.
+        table: Heading → name → (module, line of help). The module has a click command ``command``.
     """
 
-    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, table: Mapping[str, Mapping[str, tuple[str, str]]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.table = table
+        self.headings = table
+        self.table = {name: entry for entries in table.values() for name, entry in entries.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names in the order in which the help lists them."""
@@ -57,9 +62,17 @@ class LazyGroup(click.Group):
         """Find the command, or say which ones come close."""
         name = args[0].replace("_", "-")
         if name not in self.table and not name.startswith("-") and not ctx.resilient_parsing:
-            hint = did_you_mean(name, self.table) or f"the commands are {', '.join(self.table)}"
-            raise UsageError(f"there is no command '{args[0]}'", hint=hint)
+            raise UsageError(f"there is no command '{args[0]}'", hint=self._instead_of(name, args[1:]))
         return super().resolve_command(ctx, args)
+
+    def _instead_of(self, name: str, following: Sequence[str]) -> str:
+        """Return the hint for a name that is not a command's; what other programs have as commands are options here."""
+        if name == "help":
+            command = [each for each in following if each in self.table]
+            return f"it is an option: {' '.join(['proctor', *command, '--help'])}"
+        if name == "version":
+            return "it is an option: proctor --version"
+        return did_you_mean(name, self.table) or f"the commands are {', '.join(self.table)}"
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a reader that goes away (``| head``) ends it quietly."""
@@ -71,8 +84,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """Write the table of commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in self.table.items()])
+        widest = max(map(len, self.table))
+        for heading, entries in self.headings.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(widest), line) for name, (_, line) in entries.items()])
 
 
 class ProctorCommand(click.Command):
@@ -83,6 +98,16 @@ class ProctorCommand(click.Command):
         super().__init__(*args, **kwargs)
         note = "Show where an unexpected error came from."
         self.params.append(click.Option(["--traceback"], is_flag=True, expose_value=False, help=note))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, under headings where they are many."""
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        records = {id(each): record for each in options if (record := each.get_help_record(ctx)) is not None}
+        width = min(_WIDEST_OPTION, max(len(names) for names, _ in records.values()))
+        for heading, group in grouped(options):
+            with formatter.section(heading):
+                shown = [records[id(each)] for each in group if id(each) in records]
+                formatter.write_dl([(names.ljust(width), text) for names, text in shown])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; what is wrong with them is said of this command."""
@@ -136,7 +161,7 @@ def translated(error: click.UsageError) -> UsageError:
     where = error.ctx.command_path if error.ctx else "proctor"
     more = f"{where} --help shows what there is"
     if isinstance(error, click.NoSuchOption):
-        known = [name for param in error.ctx.command.params for name in param.opts] if error.ctx else []
+        known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts] if error.ctx else []
         hint = (
             _note_of_lm_eval(error.option_name)
             or _note_of_aisbench(error.option_name)
@@ -144,6 +169,7 @@ def translated(error: click.UsageError) -> UsageError:
         )
         return UsageError(f"'{where}' has no option '{error.option_name}'", hint=hint or more)
     message = _NOT_A_NUMBER.sub(lambda found: _NUMBERS[found[1]], error.format_message())
+    message = _OUT_OF_RANGE.sub(lambda found: f"is not {_bounds(*found.groups())}", message)
     usage = ""
     if isinstance(error, click.MissingParameter) and error.ctx:
         usage = " ".join(error.ctx.get_usage().split()).replace("Usage:", "it is called as", 1)
@@ -152,6 +178,16 @@ def translated(error: click.UsageError) -> UsageError:
 
 _NOT_A_NUMBER = re.compile(r"is not a valid (integer|float)(?: range)?\b")
 _NUMBERS = {"integer": "is not a whole number", "float": "is not a number"}
+_OUT_OF_RANGE = re.compile(r"is not in the range (?:(\S+?)<=?)?x(?:(>=?)(\S+?))?(?:<=?(\S+?))?\.?$")
+
+
+def _bounds(least: str | None, sign: str | None, more_than: str | None, most: str | None) -> str:
+    """Return in words what click writes as ``x>=1`` or ``0<=x<=9``."""
+    if least and most:
+        return f"between {least} and {most}"
+    if most:
+        return f"{most} or less"
+    return f"more than {more_than}" if sign == ">" else f"{more_than} or more"
 
 
 def _close_options(option: str, known: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.completion import complete_runs
 from proctor.cli.error_reporting import DONE, FAILURES, say
 from proctor.cli.run_folders import read_run
 from proctor.errors import UsageError
@@ -23,8 +24,8 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
 
 
 @click.command("compare", cls=ProctorCommand)
-@click.argument("baseline", metavar="BASELINE")
-@click.argument("others", nargs=-1, required=True, metavar="RUN...")
+@click.argument("baseline", metavar="BASELINE", shell_complete=complete_runs)
+@click.argument("others", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 @click.option(
     "--clusters",

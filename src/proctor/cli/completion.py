@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import click
@@ -47,6 +47,21 @@ def complete_models(_context: click.Context, _parameter: click.Parameter, beginn
 
     names = [name for name in engine_names() if name.startswith(beginning)]
     return [CompletionItem(name, help=str(engine_status(name)["description"])) for name in names]
+
+
+def complete_runs(_context: click.Context, _parameter: click.Parameter, beginning: str) -> list[CompletionItem]:
+    """Return what stands for folders: a shell knows them better."""
+    return [CompletionItem(beginning, type="dir")]
+
+
+def complete_files(_context: click.Context, _parameter: click.Parameter, beginning: str) -> list[CompletionItem]:
+    """Return what stands for files and folders."""
+    return [CompletionItem(beginning, type="file")]
+
+
+def one_of(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
+    """Return what completes one of some names, which are asked for when a shell wants them."""
+    return lambda _context, _parameter, beginning: [name for name in names() if name.startswith(beginning)]
 
 
 def complete_tasks(context: click.Context, _parameter: click.Parameter, beginning: str) -> list[CompletionItem]:

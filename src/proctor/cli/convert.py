@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.error_reporting import say
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import OutputError, UsageError, did_you_mean
@@ -17,13 +18,18 @@ from proctor.terminal_text import printable
 if TYPE_CHECKING:
     from proctor.dialects.conversion import ConvertedExam
 
+FORMS = ("proctor", "lm-eval", "unitxt", "opencompass", "eval.yaml", "card")
+"""What ``--to`` takes."""
+
 
 @click.command("convert", cls=ProctorCommand)
-@click.argument("task", metavar="TASK")
+@click.argument("task", metavar="EXAM", shell_complete=complete_tasks)
 @click.option("--template", help="The template to use: cloze, mcq, generate, or any other name.")
 @click.option(
     "--to",
+    metavar="FORM",
     default="proctor",
+    shell_complete=one_of(lambda: FORMS),
     show_default=True,
     help="lm-eval, unitxt, opencompass, eval.yaml: any exam, with its prompts. Of a YAML task: proctor keeps "
     "`template:`, lm-eval writes it out, card makes a Unitxt card over the task's own dataset.",
@@ -39,9 +45,9 @@ def command(
     output: Path | None,
     trust_code: bool | None,
 ) -> None:
-    """Write an exam for another system, or a task with another template.
+    """Write an exam for another system, or with another template.
 
-    TASK is any exam. For another system its prompts are written out, to a file of rows beside the new one, so that the
+    For another system its prompts are written out, to a file of rows beside the new one, so that the
     same is asked; metrics go along by name. What the other form cannot express is named on standard error.
     """
     if trust_code:
@@ -58,10 +64,6 @@ def command(
 ENDINGS = {"unitxt": ".json", "card": ".json", "opencompass": ".py"}
 
 
-FORMS = ("proctor", "lm-eval", "unitxt", "opencompass", "eval.yaml", "card")
-"""What ``--to`` takes."""
-
-
 def _converted(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> list[ConvertedExam]:
     from proctor.dialects.conversion import convert_exam
     from proctor.dialects.resolve import resolve_task
@@ -70,6 +72,7 @@ def _converted(task: str, template: str | None, to: str, include_paths: tuple[st
     if to not in FORMS:
         raise UsageError(f"there is no form '{to}'", why=f"there are {', '.join(FORMS)}", hint=did_you_mean(to, FORMS))
     if to in ("proctor", "card") and not _is_task(task, include_paths):
+        resolve_task(task, ExamOptions(include_paths=include_paths))  # an exam that is not there is said to be so
         raise UsageError(
             f"'{task}' is not a YAML task, and only those are written as '{to}'",
             hint="--to lm-eval, unitxt, opencompass and eval.yaml take any exam",
@@ -136,6 +139,6 @@ def _write(made: ConvertedExam, output: Path | None, ending: str, *, is_folder: 
         try:
             _write_files(made, file)
         except OSError as error:
-            raise OutputError(f"{file} cannot be written", why=str(error)) from None
+            raise OutputError.unwritable(str(file), error, "another --output") from None
     for reason in made.lost:
         say(f"{_MEANS[reason.part]}: {reason}")

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from proctor.cli.commands import ProctorCommand, quiet_option
 from proctor.cli.error_reporting import FAILURES, say, show, warn
 from proctor.cli.exam_options import allow_option, sandbox_option
-from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
+from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError, reason_of
 from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
 from proctor.terminal_text import printable_json
@@ -131,7 +131,7 @@ def _of_exam(
     name: str, exams: Sequence[Exam], given: Sequence[Any], log: Path | None, shown: Mapping[str, bool]
 ) -> int:
     """Score predictions for an exam that is not a recipe, and show them as a run would."""
-    from proctor.cli.execution import conclude
+    from proctor.cli.conclusion import conclude
     from proctor.running.evaluate import evaluate_exam
 
     if len(exams) != 1:
@@ -181,7 +181,7 @@ def read_predictions(path: Path) -> list[Any]:
         with opened(path) as file:
             lines = file.read().decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error)) from None
+        raise DatasetNotFoundError(f"the file {path} cannot be read", why=reason_of(error)) from None
     values = {number: _value(path, number, line) for number, line in enumerate(lines, 1) if line.strip()}
     if values and all(map(_is_aisbench, values.values())):
         values = _in_order_of_rows(path, values)

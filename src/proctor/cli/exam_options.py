@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.completion import one_of
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import UsageError, did_you_mean
 
@@ -77,7 +79,7 @@ class Limit(_ParamType):
             return number
         if text.endswith("%") and number == 1:
             self.fail("100% is everything: leave the limit out", param, ctx)
-        if number < 1 or number != int(number) or text.endswith("%"):
+        if not 1 <= number < math.inf or number != int(number) or text.endswith("%"):
             self.fail(f"'{text}' is neither a number of instances (100) nor a share below one (0.1, 10%)", param, ctx)
         return int(number)
 
@@ -135,6 +137,12 @@ def _read_meta_template(text: str) -> dict[str, Any]:
     return read_meta_template(text)
 
 
+def _prisons() -> Iterable[str]:
+    from proctor.prison import CHOICES
+
+    return CHOICES
+
+
 class Sandbox(_ParamType):
     """A prison for programs of models, by name; an image of docker may stand behind a colon."""
 
@@ -161,6 +169,7 @@ def _choose_sandbox(_context: click.Context, _parameter: click.Parameter, name: 
 sandbox_option = click.option(
     "--sandbox",
     type=Sandbox(),
+    shell_complete=one_of(_prisons),
     callback=_choose_sandbox,
     expose_value=False,
     help="Where programs that a model wrote run: auto, bubblewrap, namespaces, landlock, docker[:IMAGE], none. none is "
@@ -226,7 +235,7 @@ _OPTIONS = [
         help="With a chat template: each example as turns of its own.",
     ),
     click.option(
-        "--gen-kwargs", metavar="K=V,…", help="The same with lm-eval's names: until, max_gen_toks, do_sample …"
+        "--gen-kwargs", metavar="K=V,…", help="--decoding in lm-eval's names: until, max_gen_toks, do_sample …"
     ),
     click.option("--samples", metavar="JSON|FILE", help='Only these instances of exams: {"exam": [0, 3]}.'),
     click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Ask about each instance N times."),

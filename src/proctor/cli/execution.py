@@ -7,28 +7,26 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.cli.error_reporting import FAILURES, is_quiet, say, show, warn
+from proctor.cli.error_reporting import is_quiet, say
 from proctor.cli.exam_options import say_what_has_no_effect
-from proctor.errors import EngineError
+from proctor.errors import ChangedDataError, EngineError
 
 if TYPE_CHECKING:
     from proctor.cli.thresholds import Threshold
     from proctor.engines.engine import Engine
     from proctor.engines.engine_registry import Origin
     from proctor.recipes.exam import Exam
-    from proctor.running.execute import Budget
     from proctor.running.precision import Drawn
     from proctor.running.run import RunResult
+    from proctor.running.session import Budget, Terms
     from proctor.running.spec import RunSpec
 
 RUNS = "runs"
 """Folder under the current one in which run folders appear unless ``--output`` names one."""
-
-_FINAL = frozenset({"thinking", "truncated", "content_filter"})
-"""Failures that are answers of a kind: they are in the response log, and are not asked again."""
 
 _DIGEST_DIGITS = 8  # tells a thousand runs of one name apart; a folder that holds another run is refused anyway
 _LONGEST_NAME = 60  # characters to recognise a run by; file systems end at 255, and task lists may be long
@@ -72,7 +70,8 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     from proctor.running.exporting import ExportedRun
 
     _check_draws(spec)
-    engine, exams = _prepared(spec, execution, origin)
+    draws = spec.precision is not None
+    engine, exams = prepared(spec, origin, trust_code=execution.trust_code, draws_questions=draws)
     if execution.fail_under:
         from proctor.cli.thresholds import check_names, check_scored, check_units
 
@@ -106,37 +105,44 @@ def _asked(
     Raises:
         ProctorError: As :func:`run_exams`; :class:`ChangedDataError` where the user chose the folder.
     """
-    from proctor.errors import ChangedDataError
     from proctor.running.budget import price_table
     from proctor.running.progress import SilentObserver, observer_for
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
 
     shown = SilentObserver() if is_quiet() else observer_for()
-    asking: dict[str, Any] = {
+    terms: Terms = {
         "log": execution.log,
         "retry_failed": execution.retry_failed,
         "budget": _budget(engine, execution),
         "prices": price_table(execution.prices) if execution.prices else None,
     }
-    stopped = None
+    samples, stopped = None, None
     if spec.precision is not None:
         with _saying_how_to_go_on(folder):
-            drawn = _drawn(exams, engine, spec, asking)
-        exams = [each.part for each in drawn.samples.values()]
-        asking["samples"], stopped = drawn.samples, drawn.stopped
-    writing: dict[str, Any] = {"log_samples": spec.log_samples, "spec": spec}
+            drawn = _drawn(exams, engine, spec, terms)
+        samples, stopped = drawn.samples, drawn.stopped
+        exams = [each.part for each in samples.values()]
+    run = partial(run_exams, exams, engine, log_samples=spec.log_samples, spec=spec, samples=samples, **terms)
     while True:
         try:
             with _saying_how_to_go_on(folder):
-                observer = ProgressFileObserver(shown, folder)
-                result = run_exams(exams, engine, output=folder, observer=observer, **writing, **asking)
+                result = run(output=folder, observer=ProgressFileObserver(shown, folder))
             return replace(result, stopped=stopped or result.stopped), exams
         except ChangedDataError as error:
-            if folder in (execution.output, execution.goes_on_in):
-                raise  # the user named it
-            say(f"note: {folder} keeps its results: {error.diagnostics[0].why}")
-            folder = _next_to(folder)
+            folder = _another_folder(folder, execution, error)
+
+
+def _another_folder(folder: Path, execution: Execution, error: ChangedDataError) -> Path:
+    """Return the folder that takes a run whose rows are not those of the run in a folder.
+
+    Raises:
+        ChangedDataError: The user named the folder.
+    """
+    if folder in (execution.output, execution.goes_on_in):
+        raise error
+    say(f"note: {folder} keeps its results: {error.diagnostics[0].why}")
+    return _next_to(folder)
 
 
 def _next_to(folder: Path) -> Path:
@@ -168,31 +174,43 @@ def _check_draws(spec: RunSpec) -> None:
     check_how(spec.draw or "auto", has_others=bool(spec.others))
 
 
-def _drawn(exams: Sequence[Exam], engine: Engine, spec: RunSpec, asking: dict[str, Any]) -> Drawn:
+def _drawn(exams: Sequence[Exam], engine: Engine, spec: RunSpec, terms: Terms) -> Drawn:
     """Ask as many questions as a precision takes."""
     from proctor.running.baselines import load_baseline
     from proctor.running.precision import draw
 
     others = [load_baseline(Path(path)) for path in spec.others]
     how: Any = spec.draw or "auto"
-    return draw(exams, engine, spec.precision or 0.0, seed=spec.seed, how=how, others=others, **asking)
+    return draw(exams, engine, spec.precision or 0.0, seed=spec.seed, how=how, others=others, **terms)
 
 
-def _prepared(spec: RunSpec, execution: Execution, origin: Origin | None) -> tuple[Engine, list[Exam]]:
-    """Return the engine and the exams as it can sit them; what has no effect on them is said."""
+def prepared(
+    spec: RunSpec, origin: Origin | None, *, trust_code: bool | None, draws_questions: bool
+) -> tuple[Engine, list[Exam]]:
+    """Return the engine and the exams as it can sit them; what has no effect on them is said.
+
+    Args:
+        spec: What names both.
+        origin: Who says what the model is; by default the user.
+        trust_code: Whether the user trusts the code that exams bring along.
+        draws_questions: Whether only some of the questions may be asked.
+
+    Raises:
+        ProctorError: There is no such model or exam, or the engine may not see its data.
+    """
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
     from proctor.recipes.permissions import admit
     from proctor.settings import settings
 
-    if execution.trust_code:
+    if trust_code:
         settings.trust_code = True
     engine = make_engine(spec.model, spec.model_args, origin)
     found = exams_of_spec(spec)
     admit(found, engine)
     exams = suited(found, engine)
-    say_what_has_no_effect(exams, questions_are_drawn=spec.precision is not None)
+    say_what_has_no_effect(exams, questions_are_drawn=draws_questions)
     return engine, exams
 
 
@@ -209,7 +227,8 @@ def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
 
     from proctor.running.checks import check_exams
 
-    engine, exams = _prepared(spec, execution, origin)
+    draws = spec.precision is not None
+    engine, exams = prepared(spec, origin, trust_code=execution.trust_code, draws_questions=draws)
     check_exams(exams, engine)
     unusable = 0
     for exam in exams:
@@ -226,10 +245,21 @@ def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
 
 def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> str:
     """Return where a run would write; a server that has to name its model first is not asked."""
+    from proctor.running.folder import RunFolder
+    from proctor.running.run import complete_spec
+
     try:
-        return f"would be {_folder_of(spec, execution, exams, engine)}"
+        folder = _folder_of(spec, execution, exams, engine)
     except EngineError as error:
         return f"is called after the model, which is not known: {error.diagnostics[0].what}"
+    whole = complete_spec(spec, exams, engine.answering(), None, log_samples=spec.log_samples)
+    while True:
+        try:
+            RunFolder(folder).check(whole, exams)
+        except ChangedDataError as error:
+            folder = _another_folder(folder, execution, error)
+        else:
+            return f"would be {folder}"
 
 
 def _folder_of(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> Path:
@@ -287,95 +317,6 @@ def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:
     content = replace(plain, exams=described, model_args={}, log_samples=True, tags=()).to_dict()
     name = re.sub(r"[^\w.-]+", "-", f"{engine.label}-{'-'.join(spec.tasks)}").strip("-.")[:_LONGEST_NAME]
     return Path(RUNS) / f"{name}-{content_key('run', engine.identity, content)[:_DIGEST_DIGITS]}"
-
-
-def conclude(
-    result: RunResult,
-    *,
-    allow_failures: bool,
-    every_score: bool,
-    as_json: bool,
-    thresholds: Sequence[Threshold] = (),
-) -> int:
-    """Print the results of a run; return the exit code."""
-    from proctor.cli.console import console, print_json
-    from proctor.cli.tables import score_table
-    from proctor.results.summary import (
-        cluster_notes,
-        ending_notes,
-        failure_notes,
-        group_notes,
-        noise_notes,
-        rows_of_groups,
-        sample_notes,
-        score_rows,
-    )
-
-    rows = list(score_rows(result.results, every_score=every_score))
-    endings = [*ending_notes(rows), *group_notes(result.results), *cluster_notes(result.results)]
-    if result.stopped is not None:
-        warn(f"stopped: {result.stopped}; not everything was asked, and the scores are of what was")
-        warn("  hint: the same command with a larger budget goes on; a smaller max_tokens makes one request cost less")
-    if as_json:
-        print_json(result.results, indent=2)
-        for note in endings:
-            warn(f"note: {note}")
-    else:
-        target = console()
-        target.print(score_table(rows, rows_of_groups(result.results), width=target.width))
-        for note in endings:
-            show(note)
-    for note in [*sample_notes(result.results), *noise_notes(result.results)]:
-        say(note)
-    if result.output is not None:
-        say(f"run folder: {result.output}")
-    if damaged := result.run.get("requests", {}).get("damaged"):
-        warn(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
-        warn(f"  hint: proctor log verify --log {result.run['log']} says more")
-    has_failed = _say_failures(result, failure_notes(rows))
-    is_broken = _say_broken(result)
-    too_low = _too_low(result, thresholds)
-    return FAILURES if result.stopped or is_broken or (has_failed and not allow_failures) else too_low
-
-
-def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
-    """Say which instances failed and why; return whether one did."""
-    from proctor.results.summary import first_failures
-
-    for note in notes:
-        warn(f"warning: {note}")
-    firsts = first_failures(result.grades.values())
-    for kind, message in firsts.items():
-        warn(f"  {kind}: {message}")
-    if notes and firsts and _FINAL.issuperset(firsts):
-        warn("samples.jsonl has the reasons; asking the same again would end the same")
-    elif notes:
-        warn(f"samples.jsonl has the reasons; to ask again what failed: {_again(result)}")
-    return bool(notes)
-
-
-def _say_broken(result: RunResult) -> bool:
-    """Say which exams could not be graded; return whether one could not."""
-    broken = [name for name, entry in result.results.items() if "error" in entry]
-    for name in broken:
-        warn(f"warning: {name} could not be graded: {result.results[name]['error']}")
-    if broken:
-        warn(f"its answers are kept; to grade again: {_again(result)}")
-    return bool(broken)
-
-
-def _again(result: RunResult) -> str:
-    from proctor.cli.going_on import command_again
-
-    return "the same command" if result.output is None else command_again(result.output)
-
-
-def _too_low(result: RunResult, thresholds: Sequence[Threshold]) -> int:
-    if not thresholds:
-        return 0
-    from proctor.cli.thresholds import verdict
-
-    return verdict(thresholds, result.results)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import say
+from proctor.cli.run_folders import RunFolder
 
 if TYPE_CHECKING:
     from proctor.runs.stored_run import StoredRun
@@ -23,7 +24,7 @@ SENT = ("mlflow", "wandb", "trackio")
 
 
 @click.command("export", cls=ProctorCommand)
-@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("run", type=RunFolder())
 @click.option("--to", type=click.Choice([*FORMS, *SENT]), required=True, help="Whose format.")
 @click.option("--output", "-o", type=click.Path(path_type=Path, file_okay=False), help="A folder; by default this one.")
 @click.option("--model-id", help="eee: the model as ORG/NAME; by default what the run says.")
@@ -151,5 +152,5 @@ def _write(output: Path, files: dict[str, str]) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             write_for_user(place, text)
         except OSError as error:
-            raise OutputError(f"{place} cannot be written", why=str(error)) from None
+            raise OutputError.unwritable(str(place), error, "another --output") from None
         say(f"written to {place}")

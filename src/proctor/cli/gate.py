@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand, quiet_option
-from proctor.cli.completion import complete_models, complete_tasks
 from proctor.cli.error_reporting import is_quiet, say, show, warn
 from proctor.cli.exam_options import exam_options, read_options, say_what_has_no_effect
 from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
+from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import OutputError, RunInterruptedError, UsageError
 
@@ -30,6 +30,7 @@ _LEVEL = 0.95
 
 
 @click.command("gate", cls=ProctorCommand)
+@exams_argument
 @click.option(
     "--baseline", type=click.Path(exists=True, path_type=Path), metavar="RUN|FILE", help="What to compare with."
 )
@@ -48,31 +49,10 @@ _LEVEL = 0.95
 )
 @click.option("--save-baseline", type=_FILE, metavar="FILE", help="Write the scores of --baseline, or of the model.")
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write the verdicts as JUnit XML.")
-@click.option(
-    "--model", "-m", metavar="MODEL", shell_complete=complete_models, help="Who is asked (proctor doctor lists them)."
-)
-@click.option(
-    "--tasks",
-    "-t",
-    multiple=True,
-    metavar="NAME,…",
-    shell_complete=complete_tasks,
-    help="Exams, suites, recipes, files (see proctor ls).",
-)
-@click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
-@click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
-@click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
-@click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
-@click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
+@model_options
 @click.option("--log", "--use-cache", "log", type=_FILE, help="The response log.")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
-@click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Stop before more tokens are used.")
-@click.option(
-    "--budget-usd", type=click.FloatRange(min=0, min_open=True), metavar="X", help="Stop before it costs more."
-)
-@click.option(
-    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
-)
+@budget_options
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 @quiet_option
 @exam_options
@@ -84,10 +64,11 @@ def command(**options: Any) -> int:
     again.
 
     \b
-    proctor gate --baseline runs/main --model smollm2 --tasks samples --margin 0.03
-    proctor gate --at-least 0.7 --model smollm2 --tasks samples
-    proctor gate --save-baseline baseline.json --model smollm2 --tasks samples
+    proctor gate samples --model smollm2 --baseline runs/main --margin 0.03
+    proctor gate samples --model smollm2 --at-least 0.7
+    proctor gate samples --model smollm2 --save-baseline baseline.json
     """  # noqa: D301 - click reads the control character
+    options = named_too(options)
     mine = {name: options.pop(name) for name in _MINE}
     _refuse_idle(mine, options)
     rules = _rules(mine, options.get("seed"))
@@ -283,5 +264,5 @@ def _told(result: GateResult, mine: dict[str, Any]) -> int:
         try:
             write_for_user(mine["junit"], junit_xml(result))
         except OSError as error:
-            raise OutputError(f"{mine['junit']} cannot be written", why=str(error)) from error
+            raise OutputError.unwritable(str(mine["junit"]), error, "another file") from error
     return EXIT_CODES[result.verdict]

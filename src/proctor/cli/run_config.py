@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import split_names
-from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
+from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import Habits
 from proctor.cli.run_options import changed_spec, of_model, origin_of_model, spec_of_options
 from proctor.dialects.aisbench.models import model_config
@@ -35,7 +36,7 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, habits
         options: The command line. ``--model`` replaces the config's models; ``--tasks`` are patterns over its datasets.
         execution: How to run.
         habits: What the command line says in words of AISBench or OpenCompass.
-        printed: How to print results, see :func:`proctor.cli.execution.conclude`.
+        printed: How to print results, see :func:`proctor.cli.conclusion.conclude`.
 
     Raises:
         UsageError: The config names no model, and neither does the command line.
@@ -82,7 +83,7 @@ def run_models(
         options: The command line.
         execution: How to run.
         habits: ``--models`` and ``--summarizer`` of the command line.
-        printed: How to print results, see :func:`proctor.cli.execution.conclude`.
+        printed: How to print results, see :func:`proctor.cli.conclusion.conclude`.
 
     Raises:
         UsageError: A run file is named beside several models.
@@ -131,7 +132,7 @@ def _summarizer(habits: Habits, options: dict[str, Any]) -> Mapping[str, Any] | 
 
 def _numbers(results: Mapping[str, RunResult]) -> dict[str, Any]:
     """Return the results of each model, the scores of an exam in the order in which its evaluator names them."""
-    from proctor.running.run import in_its_order
+    from proctor.running.entries import in_its_order
 
     return {
         name: {exam: in_its_order(entry, result.grades.get(exam)) for exam, entry in result.results.items()}
@@ -219,5 +220,5 @@ def _write_summary(table: SummaryTable | None, results: Mapping[str, RunResult],
         for ending, text in (("txt", table.to_text()), ("csv", table.to_csv()), ("md", table.to_markdown())):
             write_text(folder / f"summary.{ending}", text)
     except OSError as error:
-        raise OutputError(f"the summary cannot be written to {folder}", why=str(error)) from None
+        raise OutputError.unwritable(f"the summary in {folder}", error, "another --output") from None
     say(f"summary: {folder / 'summary.txt'}")

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from proctor.cli.error_reporting import warn
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.runs.stored_run import StoredRun
+
+
+class RunFolder(click.Path):
+    """The folder of a run; one that is not there is answered with where runs are."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the folder's path."""
+        found = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not found.is_dir():
+            raise _no_folder(found)
+        return found
+
+
+def _no_folder(path: Path) -> UsageError:
+    return UsageError(f"there is no folder {path}", hint="name a run folder; proctor run prints where it is")
 
 
 def warn_of_damage(*paths: str | Path | None) -> None:
@@ -30,7 +51,7 @@ def read_run(path: Path) -> StoredRun:
     from proctor.runs.stored_run import is_run, load_run, runs_in, state_notes
 
     if not path.is_dir():
-        raise UsageError(f"there is no folder {path}", hint="name a run folder; proctor run prints where it is")
+        raise _no_folder(path)
     if not is_run(path):
         raise UsageError(f"{path} is not a run folder", hint=runs_in(path))
     run = load_run(path)

@@ -11,13 +11,13 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES
-from proctor.cli.run_folders import warn_of_damage
+from proctor.cli.run_folders import RunFolder, warn_of_damage
 from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
     from proctor.exchange.sameness import Sameness, Span
 
-_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+_FOLDER = RunFolder()
 
 
 @click.command("same", cls=ProctorCommand)

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
 
 @click.command("show", cls=ProctorCommand)
-@click.argument("tasks", nargs=-1, metavar="TASK...", shell_complete=complete_tasks)
-@click.option("--docs", "-n", default=1, show_default=True, type=click.IntRange(min=1), help="Instances to show.")
-@click.option("--skip", default=0, show_default=True, type=click.IntRange(min=0), help="Instances to skip first.")
+@click.argument("tasks", nargs=-1, metavar="EXAM...", shell_complete=complete_tasks)
+@click.option(
+    "--docs", "-n", default=1, show_default=True, type=click.IntRange(min=1), metavar="N", help="Instances to show."
+)
+@click.option(
+    "--skip", default=0, show_default=True, type=click.IntRange(min=0), metavar="N", help="Instances to skip first."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per request, exactly as it would be sent.")
 @click.option("--steps", is_flag=True, help="How rows become prompts: each step, with counts and one row.")
 @click.option("--fingerprint", is_flag=True, help="What the exam is made of, in digests; reads all of its rows.")
@@ -32,7 +36,7 @@ def command(
 ) -> None:
     """Show the requests that would be sent, part by part.
 
-    TASK is anything that `proctor run --tasks` takes: the name of an exam, a recipe (card=…,template=…), a file.
+    EXAM is anything that `proctor run` takes: the name of an exam, a recipe (card=…,template=…), a file.
     """
     if as_json + steps + fingerprint > 1 and not (as_json and fingerprint):
         raise UsageError("--steps cannot be combined with --json or --fingerprint", hint="each shows something else")

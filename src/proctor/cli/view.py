@@ -7,11 +7,14 @@ from pathlib import Path
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.completion import complete_runs
 
 
 @click.command("view", cls=ProctorCommand)
-@click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
-@click.option("--port", default=7700, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
+@click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path), shell_complete=complete_runs)
+@click.option(
+    "--port", default=7700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="0 takes any free one."
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--no-open", is_flag=True, help="Do not open the browser.")
 @click.option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.completion import complete_files
 from proctor.cli.run_folders import warn_of_damage
 from proctor.terminal_text import printable
 
@@ -18,9 +19,17 @@ if TYPE_CHECKING:
 
 
 @click.command("why", cls=ProctorCommand)
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
-@click.option("--show", "shown", type=click.IntRange(min=0), default=3, show_default=True, help="Instances of a layer.")
+@click.argument("first", metavar="A", shell_complete=complete_files)
+@click.argument("second", metavar="B", shell_complete=complete_files)
+@click.option(
+    "--show",
+    "shown",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Instances of a layer.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(first: str, second: str, shown: int, as_json: bool) -> int:
     """Say why the scores of A and B differ.

@@ -23,9 +23,9 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.data.bounds import check_file
 from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
-from proctor.data.hub import local_file, place_of
 from proctor.data.json_lines import unchanged_lines
 from proctor.data.loaders import LazyLoader
+from proctor.data.mapped_folder import local_file, place_of
 from proctor.effects import Effect, reading
 from proctor.errors import (
     DataError,
@@ -35,6 +35,7 @@ from proctor.errors import (
     ProctorError,
     ValidationError,
     did_you_mean,
+    reason_of,
 )
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator
         raise DatasetNotFoundError(f"there is no file {path}", why=why, hint=_near(path)) from None
     except OSError as error:
         hint = _near(path) if is_remote(path) else ""
-        raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error), hint=hint) from None
+        raise DatasetNotFoundError(f"the file {path} cannot be read", why=reason_of(error), hint=hint) from None
 
 
 def _near(path: str) -> str:

@@ -17,7 +17,7 @@ from typing import IO, Any
 from proctor.data.bounds import check_file
 from proctor.data.fields import Row
 from proctor.data.file_access import access
-from proctor.errors import DataError, Location
+from proctor.errors import DataError, Location, reason_of
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 
@@ -86,7 +86,7 @@ def read_rows(path: Path, layout: FileFormat = PLAIN, *, passing: bool = False) 
         else:
             yield from _text_lines(path, layout)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError("the file cannot be read", location=Location(str(path)), why=str(error)) from None
+        raise DataError("the file cannot be read", location=Location(str(path)), why=reason_of(error)) from None
 
 
 def json_object(path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Each dialect answers for the names it knows. The catalog is asked first, so a ba
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,8 +69,10 @@ def _with_catalog(error: ProctorError, folders: Sequence[str]) -> ProctorError:
 
 def _catalog_hint(problem: Diagnostic, folders: Sequence[str]) -> str:
     named = _QUOTED.search(problem.what) if problem.what.startswith("no catalog has") else None
-    for folder in folders if named else ():
-        if Path(folder, *named[1].split(".")).with_suffix(".json").is_file():  # type: ignore[index]
+    if named is None:
+        return ""
+    for folder in folders:
+        if Path(folder, *named[1].split(".")).with_suffix(".json").is_file():
             return f"{folder} is a catalog, and --include-path is for task files: PROCTOR_CATALOGS={folder} takes it in"
     return ""
 
@@ -108,7 +110,7 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     named_so = _from_lm_eval(name, options) if "[" in name and "=" not in name else None
     if named_so is not None:  # brackets of a task's own name, not arguments in brackets
         return named_so
-    for resolver in (resolve_recipe, *foreign_resolvers()):
+    for resolver in (_from_table, resolve_recipe, *foreign_resolvers()):
         exams = resolver(name, options)
         if exams is not None:
             return exams
@@ -137,6 +139,8 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     from proctor.dialects.listing import everything
 
     known = everything(kinds=("exam", "benchmark", "group", "tag", "suite"), include_paths=options.include_paths)
+    if (part := _without_part(name, {entry.name for entry in known})) is not None:
+        return part
     here, elsewhere = did_you_mean(name, [entry.name for entry in known]), where_to_get(name)
     hint = elsewhere if " is an exam of " in elsewhere or not here else here
     missing = ", ".join(catalog.title for catalog in missing_catalogs())
@@ -144,6 +148,21 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     return UnknownArtifactError(
         f"there is no exam '{name}'", why=why, hint=hint or "proctor ls lists the exams there are"
     )
+
+
+_PARTS = {
+    "@": ("template", "task files of lm-eval name templates so; --template NAME chooses one of a recipe"),
+    "::": ("member", "groups of task files name members so"),
+}
+
+
+def _without_part(name: str, known: Container[str]) -> UnknownArtifactError | None:
+    """Return the error about a part (``exam@template``, ``group::member``) of an exam that has none of that name."""
+    for mark, (what, hint) in _PARTS.items():
+        whole, _, part = name.partition(mark)
+        if part and whole in known:
+            return UnknownArtifactError(f"'{whole}' has no {what} '{part}'", hint=hint)
+    return None
 
 
 def _files_beside(path: Path) -> list[Path]:
@@ -155,7 +174,7 @@ def _files_beside(path: Path) -> list[Path]:
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
     """Return the resolvers of the other dialects, then those of installed packages."""
-    return (_from_table, _from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
+    return (_from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
 
 
 def _of_plugin(plugin: Plugin) -> Resolver:
@@ -172,14 +191,15 @@ def _of_plugin(plugin: Plugin) -> Resolver:
 
 
 def _from_table(name: str, options: ExamOptions) -> list[Exam] | None:
-    if ".csv" not in name and not name.rstrip("]").endswith(_TABLES) and "[" not in name:
+    """Return the exam of a file of rows; whatever else is JSON is an artifact, which the catalog reads."""
+    if not _TABLE.search(name):
         return None
     from proctor.dialects.tables.resolve import resolve_name
 
     return resolve_name(name, options)
 
 
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+_TABLE = re.compile(r"\.(csv|tsv|jsonl|ndjson|parquet|json)(\[.*)?$", re.IGNORECASE | re.DOTALL)
 
 
 def _from_hub_yaml(name: str, options: ExamOptions) -> list[Exam] | None:

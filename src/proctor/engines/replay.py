@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect, reading
 from proctor.engines.engine import Engine
-from proctor.errors import DataError, EngineError, Location
+from proctor.errors import DataError, EngineError, Location, reason_of
 from proctor.foreign_text import parse_json
 from proctor.ir import (
     TRUNCATED,
@@ -132,7 +132,7 @@ def _rows_of(path: Path, run: Path | None) -> Iterator[Row]:
                 if line.strip():
                     yield _row(line, Location(str(path), number))
     except OSError as error:
-        raise EngineError(f"the recorded answers in '{path}' cannot be read", why=str(error)) from None
+        raise EngineError(f"the recorded answers in '{path}' cannot be read", why=reason_of(error)) from None
 
 
 def _row(line: bytes, location: Location) -> Row:

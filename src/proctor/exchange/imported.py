@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from proctor.errors import DataError, Location, UsageError
+from proctor.errors import DataError, Location, UsageError, reason_of
 from proctor.exchange.lines import json_lines
 from proctor.exchange.observed import messages_in
 from proctor.exchange.readers.every_eval_ever import KIND
@@ -51,7 +51,7 @@ def _record(file: Path) -> dict[str, Any]:
     try:
         found = parse_json(read_bytes(file, _MOST_BYTES).decode("utf-8"))
     except (OSError, ValueError) as error:
-        raise DataError("the record cannot be read", location=Location(str(file)), why=str(error)) from None
+        raise DataError("the record cannot be read", location=Location(str(file)), why=reason_of(error)) from None
     if not isinstance(found, dict) or not isinstance(found.get("evaluation_results"), list):
         raise UsageError(f"{file} is not a record of Every Eval Ever", why="it has no evaluation_results")
     if not str(found.get("schema_version")).startswith(_SCHEMA):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.errors import DataError, Location
+from proctor.errors import DataError, Location, reason_of
 from proctor.foreign_text import parse_json
 from proctor.results.summary import score_rows
 from proctor.safe_files import opened
@@ -25,7 +25,7 @@ def json_lines(path: Path, within: Path | None = None) -> Iterator[dict[str, Any
                 if line.strip():
                     yield _object(line, path, number)
     except OSError as error:
-        raise DataError("the file cannot be read", location=Location(str(path)), why=str(error)) from None
+        raise DataError("the file cannot be read", location=Location(str(path)), why=reason_of(error)) from None
 
 
 def _object(line: bytes, path: Path, number: int) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.errors import Diagnostic, Location, ProctorError, TemplateError
+from proctor.errors import Diagnostic, Location, ProctorError, TemplateError, reason_of
 from proctor.foreign_text import parse_json, read_source_text
 from proctor.foreign_yaml import parse_yaml
 from proctor.formats.dialogue_layout import DialogueLayout, Mode, Piece, Said, content_of, joined, merged
@@ -35,6 +35,8 @@ class MetaTemplate(Format):
         reserved_roles: Roles that are not part of a round, such as ``SYSTEM``.
         eos_token_id: Accepted because configs have it; engines know where answers end.
     """
+
+    has_own_turns: ClassVar[bool] = True
 
     round: list[str | dict[str, Any]]
     begin: str | dict[str, Any] | list[str] = ""
@@ -293,7 +295,7 @@ def _read(path: Path) -> Any:
         text = read_source_text(path)
         return parse_json(text) if path.suffix == ".json" else parse_yaml(text)
     except OSError as error:
-        raise TemplateError("the meta template cannot be read", location=place, why=str(error)) from None
+        raise TemplateError("the meta template cannot be read", location=place, why=reason_of(error)) from None
     except ProctorError:
         raise
     except (ValueError, yaml.YAMLError) as error:

@@ -9,20 +9,8 @@ from proctor.lazy import lazily
 if TYPE_CHECKING:
     from proctor.recipes.benchmark import BaseBenchmark, Benchmark
     from proctor.recipes.dataset import create_dataset, load_dataset, load_recipe, produce
-    from proctor.recipes.exam import (
-        Answered,
-        Asker,
-        Context,
-        DemoDraw,
-        Demos,
-        Exam,
-        Grader,
-        Kind,
-        NoDemos,
-        Question,
-        Rows,
-        ScoredGroup,
-    )
+    from proctor.recipes.exam import Answered, Exam, Question
+    from proctor.recipes.exam_parts import Asker, Context, DemoDraw, Demos, Grader, Kind, NoDemos, Rows, ScoredGroup
     from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker, instance_digest
     from proctor.recipes.honours import Honoured, Honours, Refused
     from proctor.recipes.options import ExamOptions
@@ -40,17 +28,15 @@ _HOMES = {
         "load_recipe",
         "produce",
     ),
-    "exam": (
-        "Answered",
+    "exam": ("Answered", "Exam", "Question"),
+    "exam_parts": (
         "Asker",
         "Context",
         "DemoDraw",
         "Demos",
-        "Exam",
         "Grader",
         "Kind",
         "NoDemos",
-        "Question",
         "Rows",
         "ScoredGroup",
     ),

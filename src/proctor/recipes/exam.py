@@ -14,16 +14,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from proctor.effects import Author, Effect
 from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
-from proctor.ir import Exchange, Failure, Prompt, Request
+from proctor.ir import Exchange, Failure, Prompt
 from proctor.ir.question import Answered, Ask, Question
-from proctor.recipes.answer_seeds import is_drawn, with_seeds
+from proctor.recipes.answer_seeds import with_seeds
+from proctor.recipes.exam_parts import NEED_SCORES, Asker, Context, DemoDraw, Grader, NoDemos, Rows, ScoredGroup
 from proctor.recipes.fingerprint import Definition, RowsDigest, instance_digest
 from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.honours import Honours, refusals
@@ -39,25 +40,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answered",
-    "Asker",
-    "DemoDraw",
     "Exam",
-    "Grader",
     "Question",
-    "Rows",
-    "ScoredGroup",
     "add_groups",
     "limited",
     "suited",
 ]
-
-Kind = Literal["generate", "choose", "likelihood", "rolling", "rolling_chat", "converse"]
-"""What an exam asks of a model; the first and the last need generation, the others log-probabilities."""
-
-NEED_SCORES: frozenset[Kind] = frozenset({"choose", "likelihood", "rolling", "rolling_chat"})
-
-Demos = tuple[Any, ...]
-"""The demos of one prompt: positions in the pool, or demos that the row brings along."""
 
 LOOKED_AT = 10
 """Rows that are put in words before anybody is asked: where none of them can be used, the exam is refused. A wrong
@@ -69,102 +57,6 @@ HELD = "artifacts"
 
 _BEGUN = "_begun"
 """Where an exam keeps a pass that :meth:`Exam.begin` began: reading its data once more costs as much as asking."""
-
-
-class Rows(Protocol):
-    """Where the instances of an exam come from."""
-
-    def open(self, selection: Selection) -> Opened:
-        """Return the rows of the split that is asked about. The core selects, unless :class:`Opened` says it is done.
-
-        Raises:
-            DataError: The data cannot be read, or has no such split.
-        """
-
-    def stages(self) -> Iterator[tuple[str, MultiStream]]:
-        """Yield the rows after each step from loading to asking, with a word on what the step did."""
-
-
-class DemoDraw(Protocol):
-    """Chooses the demos of each instance."""
-
-    def bind(self, opened: Opened, seed: int | None) -> Callable[[Ask, Row], Demos]:
-        """Return a function from a row to its demos; it is called once for each row that is asked about, in order.
-
-        Args:
-            opened: All rows and the pool.
-            seed: Seed of the draw; ``None`` for the exam's own.
-        """
-
-
-class Asker(Protocol):
-    """Puts rows in words."""
-
-    @property
-    def kinds(self) -> frozenset[Kind]:
-        """What is asked of a model; known before any row."""
-
-    def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
-        """Return a function from a row and its demos to a question; a row that it cannot use raises ProctorError."""
-
-
-class Grader(Protocol):
-    """Turns answers into scores.
-
-    One that knows the unit of its main score beforehand says so in ``declared_main``: a score without its value, or
-    ``None``. Thresholds in another unit are then refused before anybody is asked.
-    """
-
-    def check(self) -> Iterator[Diagnostic]:
-        """Yield what can be known before anybody is asked.
-
-        Metrics and text functions that there are not, packages that are missing, code that is not trusted.
-        """
-
-    def grade(self, answered: Iterable[Answered]) -> Grade:
-        """Turn responses into predictions and scores; reads ``answered`` once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What an asker knows of who is asked.
-
-    Attributes:
-        fits: Whether a prompt is short enough for the model; ``None`` where that is not known or not asked for.
-        draws: Whether the model draws its answers where a request does not say so: the engine has a temperature.
-        reseeds: Whether the run gives answers their seeds, so that an exam need not.
-    """
-
-    fits: Callable[[Prompt], bool] | None = None
-    draws: bool = False
-    reseeds: bool = False
-
-    def gives_seed(self, request: Request) -> bool:
-        """Return whether the run gives the answer to a request its seed."""
-        return self.reseeds and is_drawn(request, draws=self.draws)
-
-
-class ScoredGroup(Protocol):
-    """A named set of exams with scores of its own, made of its exams' scores."""
-
-    @property
-    def name(self) -> str:
-        """The name under which results are filed."""
-
-    def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
-        """Return the group's scores, from the grades of its exams by name; empty where it has none.
-
-        Exams that its main score is not made of, as they have none of its kind, are named under ``without``.
-        """
-
-
-class NoDemos:
-    """The draw of an exam without demos."""
-
-    def bind(self, opened: Opened, seed: int | None) -> Callable[[Ask, Row], Demos]:
-        """Return a function that chooses nothing."""
-        del opened, seed
-        return lambda ask, row: ()
 
 
 @dataclass(frozen=True, kw_only=True)

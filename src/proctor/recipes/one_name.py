@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import MutableMapping, Sequence
 
 from proctor.errors import UsageError
-from proctor.recipes.exam import Exam, ScoredGroup, add_groups
+from proctor.recipes.exam import Exam, add_groups
+from proctor.recipes.exam_parts import ScoredGroup
 
 
 def file_exam(exams: MutableMapping[str, Exam], exam: Exam, groups: Sequence[ScoredGroup], asked: str) -> None:

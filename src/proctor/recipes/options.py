@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
@@ -106,7 +107,7 @@ class ExamOptions:
             value, known = getattr(self, name), get_args(kind)
             if value is not None and value not in known:
                 raise UsageError(f"{name} is {value!r}", hint=f"it is {' or '.join(known)}")
-        if self.limit is not None and not self.limit >= 0:
+        if self.limit is not None and not 0 <= self.limit < math.inf:
             raise UsageError(f"limit is {self.limit}", hint="it is a number of instances, or a share of them below 1")
         if self.num_demos is not None and self.num_demos < 0:
             raise UsageError(f"the number of demos is {self.num_demos}", hint="0 shows none")

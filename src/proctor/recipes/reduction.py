@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.errors import Diagnostic, ScoringError, UsageError
 from proctor.ir import Failure
-from proctor.recipes.exam import Grader
+from proctor.recipes.exam_parts import Grader
 from proctor.scoring.flat import COUNT, FAILED, HIGH, LOW
 from proctor.scoring.grade import Grade
 from proctor.scoring.main_column import MainColumn

@@ -17,7 +17,8 @@ from typing import Any
 from msgspec import structs
 
 from proctor.ir.question import Answered, Ask, Question
-from proctor.recipes.exam import NEED_SCORES, Asker, Context, Demos, Exam, Kind
+from proctor.recipes.exam import Exam
+from proctor.recipes.exam_parts import NEED_SCORES, Asker, Context, Demos, Kind
 from proctor.recipes.reduction import Answers, ReducingGrader, complete_rows, count_scored, of_corpus, reduced
 from proctor.recipes.selection import Opened, Row
 from proctor.recipes.side_by_side import SideBySide, graded_side_by_side

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from proctor.ir import Failure
 from proctor.ir.question import Answered
-from proctor.recipes.exam import Grader
+from proctor.recipes.exam_parts import Grader
 from proctor.scoring.grade import Grade
 from proctor.scoring.grader import ExamGrader, blocks_of_answers
 from proctor.scoring.stored import Store

@@ -39,6 +39,11 @@ class SummaryGroup:
     config: Mapping[str, Any]
     before: tuple[SummaryGroup, ...] = ()
 
+    @property
+    def main_metric(self) -> str:
+        """What its own score is called."""
+        return _default_metric(self.config)
+
     def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
         """Return the group's scores from those of its datasets; empty where one of them is missing.
 
@@ -54,7 +59,7 @@ class SummaryGroup:
         found = board.scores[""].get(self.name)
         if not found:
             return {}
-        main = _default_metric(self.config)
+        main = self.main_metric
         return {**found, "score": found[main], "score_name": main, **self._unit(main, grades)}
 
     def _unit(self, main: str, grades: Mapping[str, Grade]) -> dict[str, Unit]:
@@ -79,8 +84,8 @@ def _values_of(members: Sequence[str], grades: Mapping[str, Grade]) -> dict[str,
 def _values(grade: Grade, factor: float | None) -> Mapping[str, Any]:
     values = {score.name: score.value for score in grade.table}
     if factor is not None:
-        shares = (score for score in grade.table if score.unit == "share" and score.number is not None)
-        values |= {score.name: factor * score.number for score in shares}  # type: ignore[operator]
+        shares = ((score.name, score.number) for score in grade.table if score.unit == "share")
+        values |= {name: factor * number for name, number in shares if number is not None}
     if "repeats" in grade.scores and grade.main is not None:
         values = {**values, "repeats": grade.scores["repeats"], "score_name": grade.main.name}
     return values or grade.scores

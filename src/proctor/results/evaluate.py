@@ -25,7 +25,8 @@ from proctor.scoring.combined import mean_score
 from proctor.scoring.flat import COUNT, FAILED, main_of
 from proctor.scoring.grade import Columns, Grade
 from proctor.scoring.judges.judge_client import remembering
-from proctor.scoring.pipeline import apply_metrics, check_lengths, process_each
+from proctor.scoring.pipeline import apply_metrics, check_lengths
+from proctor.scoring.processor_steps import process_each
 from proctor.scoring.score import Score, Unit
 
 SUBSET_DEPTH = 2  # Unitxt's subset_depth: deeper levels are part of the second

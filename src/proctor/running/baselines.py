@@ -109,7 +109,7 @@ def save_baseline(baseline: Baseline, path: Path) -> None:
         with written(path) as file:
             file.write(text.encode("utf-8", "replace") + b"\n")
     except OSError as error:
-        raise OutputError(f"{path} cannot be written", why=str(error), hint="choose another file") from error
+        raise OutputError.unwritable(str(path), error, "another file") from error
 
 
 def load_baseline(path: Path) -> Baseline:

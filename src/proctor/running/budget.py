@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct, structs
 
-from proctor.errors import Location, UsageError
+from proctor.errors import Location, UsageError, reason_of
 from proctor.ir import Generate, Response, Score, Usage
 from proctor.running.reckoning import Claim, Reckoner
 
@@ -136,12 +136,14 @@ def price_table(path: Path | None = None) -> PriceTable:
     except (OSError, msgspec.MsgspecError) as error:
         example = json.dumps({"date": "2026-01-31", "models": {"my-model": {"input": 0.5, "output": 1.5}}})
         hint = f"it looks like this, in US dollars per million tokens: {example}"
-        raise UsageError("this is not a price table", location=Location(str(path)), why=str(error), hint=hint) from None
+        raise UsageError(
+            "this is not a price table", location=Location(str(path)), why=reason_of(error), hint=hint
+        ) from None
 
 
 @dataclass(slots=True)
 class Allowance:
-    """What a run may spend; a :class:`~proctor.running.execute.Budget`.
+    """What a run may spend; a :class:`~proctor.running.session.Budget`.
 
     Before a request is sent, its prompt and its longest answer are held, so that a run never uses more: what is on its
     way counts as spent until it is back. Where nobody knows how long an answer may be, it is reckoned with the longest
@@ -220,7 +222,7 @@ def _used_up(budget: str, spent: str, wanted: Claim) -> str:
 
 
 class ModelAllowance:
-    """A share in an allowance, for a model with a price of its own; a :class:`~proctor.running.execute.Budget`.
+    """A share in an allowance, for a model with a price of its own; a :class:`~proctor.running.session.Budget`.
 
     Args:
         whole: The allowance.

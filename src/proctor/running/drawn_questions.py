@@ -11,7 +11,8 @@ from msgspec import structs
 from proctor.errors import UsageError
 from proctor.ir.question import Ask, Question
 from proctor.randomness import random_stream
-from proctor.recipes.exam import Context, Demos, Exam, Kind, NoDemos
+from proctor.recipes.exam import Exam
+from proctor.recipes.exam_parts import Context, Demos, Kind, NoDemos
 from proctor.recipes.selection import Opened, Row, Selection
 from proctor.scoring.grade import Grade
 from proctor.scoring.main_column import main_column

@@ -74,10 +74,11 @@ def evaluate_exam(exam: Exam, predictions: Sequence[Any], *, log: ResponseLog | 
     """
     from proctor.engines.scripted import ScriptedEngine
     from proctor.running.accounts import Tally
+    from proctor.running.entries import entry_of
     from proctor.running.judging import judges_through
     from proctor.running.listening import listening
     from proctor.running.progress import JudgeLog
-    from proctor.running.run import RunResult, entry_of
+    from proctor.running.run import RunResult
 
     if problems := exam.problems():
         raise UsageError(problems)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Sequence
 from itertools import chain
-from typing import Protocol
 
 from msgspec import structs
 
@@ -18,16 +16,14 @@ from proctor.engines.engine import Engine
 from proctor.errors import EngineError
 from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
 from proctor.recipes.answer_seeds import derived_seed
-from proctor.recipes.exam import NEED_SCORES, Exam, Question
-from proctor.running.budget import PriceTable
+from proctor.recipes.exam import Exam, Question
+from proctor.recipes.exam_parts import NEED_SCORES
 from proctor.running.listening import listening, measured
-from proctor.running.log import Key, ResponseLog
+from proctor.running.log import Key
 from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
-from proctor.running.progress import Observer, Progress
-from proctor.running.question_spool import QuestionSpool
 from proctor.running.reckoning import Claim
-from proctor.running.sampled import Sampled
+from proctor.running.session import Session
 
 _COUNTING_SECONDS = 1.0
 """So long may nobody be asked yet, for a total on the screen."""
@@ -39,55 +35,6 @@ _SIZE_OF_OTHERS = 1 << 12
 """Characters that chats and pairs are taken for: adding theirs up takes longer than it matters."""
 
 _NO_ANSWER = Failure("engine", "the engine ended without answering this request")
-
-
-class Budget(Protocol):
-    """A limit on what a run may spend. Whatever is sent was claimed before, and is settled when it is back."""
-
-    @property
-    def why(self) -> str:
-        """Why the last request was refused."""
-
-    def claim(self, request: Single, engine: Engine) -> Claim | None:
-        """Return what a request may cost, which is held from now on.
-
-        ``None`` where that is too much while others are on their way; the request is then asked about once more when
-        these are back, and where none is on its way the run has used up its budget.
-        """
-
-    def settle(self, claim: Claim, response: Response) -> None:
-        """Count what an answer cost instead of what was held for it."""
-
-
-@dataclass(slots=True)
-class Session:
-    """What one run works with.
-
-    Attributes:
-        engine: Who is asked.
-        log: Where answers are filed.
-        number: The engine's number in the log.
-        observer: Who watches.
-        retry_failed: Whether to ask again what failed in an earlier run. A failure is not an answer, so by default yes.
-        budget: What may be spent.
-        prices: What models cost, where it is not the table that comes with Proctor.
-        spool: Takes the questions that are asked, for whoever grades them.
-        samples: How questions were drawn, by exams that are samples of larger ones.
-        stopped: Why the budget ended the run early, if it did.
-        progress: The counts so far.
-    """
-
-    engine: Engine
-    log: ResponseLog
-    number: int
-    observer: Observer
-    retry_failed: bool
-    budget: Budget | None = None
-    prices: PriceTable | None = None
-    spool: QuestionSpool | None = None
-    samples: Mapping[str, Sampled] = field(default_factory=dict)
-    stopped: str | None = None
-    progress: Progress = field(default_factory=lambda: Progress(started=time.monotonic()))
 
 
 def ask(exams: Sequence[Exam], session: Session) -> None:

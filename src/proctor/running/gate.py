@@ -12,28 +12,23 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Unpack
 
 from proctor.engines.engine import Engine
 from proctor.errors import UsageError
-from proctor.ir import Failure, Usage
+from proctor.ir import Usage
 from proctor.ir.question import Answered, Question
 from proctor.recipes.exam import Exam, suited
 from proctor.recipes.fingerprint import FingerprintMaker
 from proctor.running.baselines import Baseline, keys_of
-from proctor.running.budget import PriceTable, price_table
+from proctor.running.budget import price_table
 from proctor.running.checks import check_exams
 from proctor.running.drawn_questions import part_of, shares_of
-from proctor.running.execute import Budget, Session, ask
 from proctor.running.gate_baselines import check_common, check_reduced, check_same, known_exam
 from proctor.running.gate_units import Units
-from proctor.running.judging import judges_through
-from proctor.running.listening import listening
-from proctor.running.log import ResponseLog
-from proctor.running.plan import Filed, answered
-from proctor.running.progress import Observer, SilentObserver
 from proctor.running.rehearsal import check_decidable, less_is_better
-from proctor.secrets import without_secrets
+from proctor.running.rounds import ask_round, count_paid
+from proctor.running.session import Session, Terms, session_with
 from proctor.statistics.gates import GateTest, Verdict, capital_for
 
 FIRST_ROUND = 8
@@ -154,12 +149,7 @@ def run_gate(
     engine: Engine,
     baseline: Baseline | None,
     rules: GateRules,
-    *,
-    log: ResponseLog | str | Path | None = None,
-    observer: Observer | None = None,
-    budget: Budget | None = None,
-    prices: PriceTable | None = None,
-    retry_failed: bool = True,
+    **terms: Unpack[Terms],
 ) -> GateResult:
     """Let an engine pass or fail exams, asking as few questions as that takes.
 
@@ -168,7 +158,7 @@ def run_gate(
         engine: Who answers.
         baseline: Scores to compare with; ``None`` where ``rules.at_least`` says what is enough.
         rules: What is wanted.
-        log, observer, budget, prices, retry_failed: As of :func:`~proctor.running.run.run_exams`.
+        **terms: How to ask, as :class:`~proctor.running.session.Terms` says.
 
     Raises:
         UsageError: The baseline is of another exam, has failures or too few questions; a score cannot be gated on.
@@ -180,14 +170,10 @@ def run_gate(
     chosen = suited(exams, engine)
     check_exams(chosen, engine)
     states = [_State.of(exam, baseline, rules) for exam in chosen]
-    observer = observer or SilentObserver()
-    with ExitStack() as stack:
-        open_log = log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
-        number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
-        session = Session(engine, open_log, number, observer, retry_failed, budget, prices)
-        observer.started([exam.name for exam in chosen], engine.label)
-        stack.callback(observer.finished)
-        stack.enter_context(judges_through(open_log, retry_failed=retry_failed, budget=budget, prices=prices))
+    with session_with(engine, **terms) as session, ExitStack() as stack:
+        session.observer.started([exam.name for exam in chosen], engine.label)
+        stack.callback(session.observer.finished)
+        stack.enter_context(session.judges(session.log))
         _decide(states, session, rules)
     return _result(states, session, baseline, rules)
 
@@ -196,12 +182,9 @@ def _decide(states: Sequence[_State], session: Session, rules: GateRules) -> Non
     """Ask round after round, until every verdict is certain, everything was asked, or the budget has ended."""
     while open_ones := [state for state in states if state.is_open]:
         rounds = [(state, state.next_round()) for state in open_ones]
-        ask([chunk for _, chunk in rounds], session)
-        filed = Filed(session.log, session.number, with_failures=True)
-        missing = Failure("budget", session.stopped or "the response log holds no answer")
-        for state, chunk in rounds:
-            heard = filed.heard_by(listening(session.engine, chunk))
-            state.take(chunk, list(answered(chunk.questions(), heard, missing)), is_cut_off=session.stopped is not None)
+        answers = ask_round([chunk for _, chunk in rounds], session)
+        for (state, chunk), found in zip(rounds, answers, strict=True):
+            state.take(chunk, found, is_cut_off=session.stopped is not None)
         _share(states, 1.0 - rules.level)
         if session.stopped is not None:
             return
@@ -276,8 +259,7 @@ class _State:
     def take(self, chunk: Exam, found: Sequence[Answered], *, is_cut_off: bool) -> None:
         """Settle the bets on the answers to a round; of one that was cut off, up to the first that is missing."""
         if is_cut_off:
-            cut = next((n for n, each in enumerate(found) if _is_missing(each)), len(found))
-            found = found[: (self.units.ends(self.asked + cut) or [0])[-1] - self.asked]
+            found = found[: (self.units.ends(self.asked + count_paid(found)) or [0])[-1] - self.asked]
         if not found:
             return
         grade = chunk.grade(found)
@@ -314,12 +296,6 @@ class _State:
         after = next((each[2] for each in self._highest if each[where] >= enough), self.asked)
         self.verdict, self.decided_after = found, after
         return True
-
-
-def _is_missing(each: Answered) -> bool:
-    return each.question.failure is None and any(
-        response.failure is not None and response.failure.kind == "budget" for response in each.responses
-    )
 
 
 # -- results --------------------------------------------------------------------------------------------------

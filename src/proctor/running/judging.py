@@ -17,9 +17,9 @@ from proctor.scoring.judges.judge_client import asking_through, is_asked_through
 
 if TYPE_CHECKING:
     from proctor.running.budget import PriceTable
-    from proctor.running.execute import Budget
     from proctor.running.log import Key, ResponseLog
     from proctor.running.reckoning import Claim
+    from proctor.running.session import Budget
 
 Watch = Callable[[str, Progress], None]
 _NO_ANSWER = Failure("engine", "the engine ended without answering this request")

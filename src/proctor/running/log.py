@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -27,32 +26,20 @@ from proctor.ir import THINKING, Response, without_filtered
 from proctor.logs import get_logger
 from proctor.running.codec import Sealer, decode, encode
 from proctor.running.log_errors import BUSY_SECONDS, SAVE, log_errors
+from proctor.running.log_schema import (
+    APPLICATION_ID,
+    CACHE_KIB,
+    SCHEMA_VERSION,
+    SEALS,
+    TABLES,
+    seal_engine,
+    text_of,
+    transaction,
+    use_write_ahead_log,
+)
 from proctor.settings import settings
 
-SCHEMA_VERSION = 2
-"""Kept in ``PRAGMA user_version``; a log with a higher number was written by a newer Proctor.
-
-Version 1 had no digests: its bodies stay as they are and are read, what is written from now on has one.
-"""
-
-_APPLICATION_ID = 0x50524354  # "PRCT": by it ``file`` and we tell a log from other SQLite files
 _KEYS_PER_QUERY = 500  # SQLite before 3.32 takes 999 variables in a statement
-# Room for the keys of a million responses, which are looked up in random order; SQLite's own 2 MB are not.
-_CACHE_KIB = 65_536
-_SCHEMA = (
-    """CREATE TABLE engines (
-        id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, label TEXT NOT NULL, config TEXT NOT NULL,
-        created REAL NOT NULL)""",
-    """CREATE TABLE responses (
-        id INTEGER PRIMARY KEY, engine INTEGER NOT NULL, request BLOB NOT NULL, repeat INTEGER NOT NULL,
-        at INTEGER NOT NULL, body BLOB NOT NULL)""",
-    "CREATE UNIQUE INDEX responses_by_key ON responses (engine, request, repeat)",
-    """CREATE TABLE failures (
-        engine INTEGER NOT NULL, request BLOB NOT NULL, repeat INTEGER NOT NULL, at INTEGER NOT NULL,
-        body BLOB NOT NULL, PRIMARY KEY (engine, request, repeat)) WITHOUT ROWID""",
-)
-_SEALS = "CREATE TABLE IF NOT EXISTS engine_seals (engine INTEGER PRIMARY KEY, seal BLOB NOT NULL)"
-"""Digests of the rows of ``engines``, which version 1 did not have."""
 
 
 _STOPPED = ("stop",)  # why nearly all answers end: nobody filtered those
@@ -125,7 +112,7 @@ class ResponseLog:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             connection = self._open(self.path.absolute().as_uri())
             try:
-                _write_ahead(connection)
+                use_write_ahead_log(connection)
                 connection.execute("PRAGMA synchronous = NORMAL")
             except BaseException:
                 connection.close()
@@ -135,9 +122,9 @@ class ResponseLog:
     @staticmethod
     def _open(uri: str) -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        connection.text_factory = _text
+        connection.text_factory = text_of
         try:
-            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         except BaseException:  # a damaged file shows here first
             connection.close()
             raise
@@ -148,7 +135,7 @@ class ResponseLog:
             with transaction(self._connection):
                 if self._version() == 0:
                     self._create()
-        if self._pragma("application_id") != _APPLICATION_ID:
+        if self._pragma("application_id") != APPLICATION_ID:
             raise LogError(
                 f"{self.path} is not a response log", hint="name another file with --log; a new one is made by itself"
             )
@@ -167,14 +154,14 @@ class ResponseLog:
     def _create(self) -> None:
         if self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return
-        for statement in _SCHEMA:
+        for statement in TABLES:
             self._connection.execute(statement)
-        self._connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self._upgrade()
 
     def _upgrade(self) -> None:
         """Give the engines of an earlier version their digests. Bodies are left as they are: there may be millions."""
-        self._connection.execute(_SEALS)
+        self._connection.execute(SEALS)
         for row in self._connection.execute("SELECT id, identity, label, config, created FROM engines").fetchall():
             seal_engine(self._connection, row)
         self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -397,46 +384,3 @@ def _replace_damaged(log: ResponseLog, connection: sqlite3.Connection, answers: 
         if row is not None and not log.sealer(engine).is_sound(*row):
             update = f"UPDATE responses SET at = ?, body = ? {where}"  # noqa: S608 - our words
             connection.execute(update, (at, body, engine, request, repeat))
-
-
-def engine_seal(row: Sequence[Any]) -> bytes:
-    """Return the digest of a row of ``engines``: id, identity, label, config, created."""
-    return blake2b(repr(tuple(row)).encode("utf-8", "surrogatepass"), digest_size=8, person=b"proctor engine").digest()
-
-
-def seal_engine(connection: sqlite3.Connection, row: Sequence[Any]) -> None:
-    """Keep the digest of a row of ``engines``."""
-    connection.execute("INSERT OR REPLACE INTO engine_seals VALUES (?, ?)", (row[0], engine_seal(row)))
-
-
-def _text(data: bytes) -> str:
-    """Return a text of the file, of a damaged one too."""
-    return data.decode("utf-8", "surrogateescape")
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run a block as one write transaction."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging; SQLite does not wait by itself when two processes do it at once."""
-    give_up = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            is_busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-            if not is_busy or time.monotonic() > give_up:
-                raise
-            time.sleep(0.01)
-        else:
-            return

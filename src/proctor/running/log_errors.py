@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from proctor.errors import LogError
+from proctor.errors import LogError, reason_of
 
 # A commit of another process takes milliseconds, emptying a long journal on a slow disk many seconds.
 BUSY_SECONDS = 60.0
@@ -68,6 +68,6 @@ def log_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise LogError(
             f"the response log {path} cannot be used",
-            why=str(error),
+            why=reason_of(error),
             hint="check that its folder exists and may be written, or choose another file with --log PATH",
         ) from error

@@ -57,7 +57,7 @@ def export(log: ResponseLog, target: Path, engine: str | None = None) -> int:
         with written_for_user(target) as file:
             return writers[target.suffix](_everything(log, engine), file)
     except OSError as error:
-        raise OutputError(f"{target} cannot be written", why=str(error)) from error
+        raise OutputError.unwritable(str(target), error, "another TARGET") from error
 
 
 def _everything(log: ResponseLog, engine: str | None) -> Iterator[LoggedResponse]:

@@ -18,8 +18,9 @@ from proctor.errors import LogError, UsageError
 from proctor.foreign_text import parse_json
 from proctor.ir import Response
 from proctor.running.codec import Sealer, decode, is_sealed
-from proctor.running.log import Key, ResponseLog, engine_seal, seal_engine, transaction
+from proctor.running.log import Key, ResponseLog
 from proctor.running.log_errors import DAMAGE, log_errors
+from proctor.running.log_schema import engine_seal, seal_engine, transaction
 
 _ROWS = 5_000  # read at once: a damaged page costs a dozen halvings, a sound file is read as fast as with more
 _COLUMNS = "id, engine, request, repeat, at, body"

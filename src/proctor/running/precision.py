@@ -10,33 +10,25 @@ same questions are at hand, questions are drawn by what these say about them, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from proctor.engines.engine import Engine
 from proctor.errors import UsageError
-from proctor.ir import Failure
 from proctor.ir.question import Answered, Question
 from proctor.recipes.exam import Exam, suited
 from proctor.running.baselines import Baseline, keys_of
-from proctor.running.budget import PriceTable
 from proctor.running.checks import check_exams
 from proctor.running.drawn_questions import ORDER_SEED, part_of, shares_of
 from proctor.running.draws import FIXED_WIDTH, UNIFORMLY, AdaptiveDraw, Draw, UniformDraw
-from proctor.running.execute import Budget, Session, ask
 from proctor.running.gate_units import Units
-from proctor.running.judging import judges_through
-from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
 from proctor.running.other_answers import check_given, others_of
-from proctor.running.plan import Filed, answered
-from proctor.running.progress import Observer, SilentObserver
 from proctor.running.rehearsal import check_decidable
+from proctor.running.rounds import ask_round, count_paid
+from proctor.running.session import Session, Terms, session_with
 from proctor.scoring.flat import COUNT, HIGH, LOW
 from proctor.scoring.grade import Grade
-from proctor.secrets import without_secrets
 from proctor.statistics.item_models import FEWEST_MODELS
 
 How = Literal["auto", "uniform", "adaptive"]
@@ -164,11 +156,7 @@ def draw(
     seed: int | None = None,
     how: How = "auto",
     others: Sequence[Baseline] = (),
-    log: ResponseLog | str | Path | None = None,
-    observer: Observer | None = None,
-    budget: Budget | None = None,
-    prices: PriceTable | None = None,
-    retry_failed: bool = True,
+    **terms: Unpack[Terms],
 ) -> Drawn:
     """Ask questions of exams until the main score of each is known to within a precision, or all were asked.
 
@@ -179,7 +167,7 @@ def draw(
         seed: Of the draws.
         how: How questions are drawn.
         others: Runs of other models on the same questions; without any, those count that the log has.
-        log, observer, budget, prices, retry_failed: As of :func:`~proctor.running.run.run_exams`.
+        **terms: How to ask, as :class:`~proctor.running.session.Terms` says.
 
     Raises:
         UsageError: The precision is not one, an exam's score is not a mean of its instances', or adaptive draws are
@@ -195,14 +183,11 @@ def draw(
         )
     chosen = suited(exams, engine)
     check_exams(chosen, engine)
-    with ExitStack() as stack:
-        open_log = log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
-        number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
+    with session_with(engine, **terms) as session:
         plan = _Plan(precision, seed, how, others)
-        states = [_State.of(exam, plan, engine, open_log) for exam in chosen]
-        session = Session(engine, open_log, number, observer or SilentObserver(), retry_failed, budget, prices)
-        stack.enter_context(judges_through(open_log, retry_failed=retry_failed, budget=budget, prices=prices))
-        _ask_all(states, session)
+        states = [_State.of(exam, plan, engine, session.log) for exam in chosen]
+        with session.judges(session.log):
+            _ask_all(states, session)
     unasked = [state.exam.name for state in states if not state.draws.places]
     if unasked and session.stopped is not None:
         raise UsageError(
@@ -217,12 +202,9 @@ def _ask_all(states: Sequence[_State], session: Session) -> None:
     """Ask round after round, until every score is known well enough, or the budget has ended."""
     while (still := [state for state in states if not state.is_done]) and session.stopped is None:
         chunks = [(state, state.next_round()) for state in still]
-        ask([chunk for _, chunk in chunks], session)
-        filed = Filed(session.log, session.number, with_failures=True)
-        missing = Failure("budget", session.stopped or "the response log holds no answer")
-        for state, chunk in chunks:
-            heard = filed.heard_by(listening(session.engine, chunk))
-            state.take(chunk, list(answered(chunk.questions(), heard, missing)))
+        answers = ask_round([chunk for _, chunk in chunks], session)
+        for (state, chunk), found in zip(chunks, answers, strict=True):
+            state.take(chunk, found)
 
 
 def check_how(how: str, *, has_others: bool) -> None:
@@ -285,7 +267,7 @@ class _State:
 
     def take(self, chunk: Exam, found: Sequence[Answered]) -> None:
         """Take the answers to a round, up to the first that the budget did not pay for."""
-        paid = next((n for n, each in enumerate(found) if _is_unpaid(each)), len(found))
+        paid = count_paid(found)
         scores = shares_of(self.exam.name, chunk.grade(found[:paid]), paid).values if paid else []
         self.draws.take(scores)
 
@@ -333,7 +315,3 @@ def _too_few(exam: Exam, names: Sequence[str], log: ResponseLog) -> UsageError:
         why=f"{log.path} has answers to the same requests of: {', '.join(names) or 'nobody else'}",
         hint="--others RUN names runs of other models on the same questions; --draw uniform needs none",
     )
-
-
-def _is_unpaid(each: Answered) -> bool:
-    return any(response.failure is not None and response.failure.kind == "budget" for response in each.responses)

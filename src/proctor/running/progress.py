@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -182,9 +183,11 @@ class LineObserver(SilentObserver):
     def graded(self, exam: str, grade: Grade) -> None:
         """Write the main score, where there is one."""
         name = grade.scores.get("score_name", "score")
+        score = grade.scores.get("score")
+        if isinstance(score, float) and math.isnan(score) and grade.failures:
+            score = None  # a mean of nothing
         nothing = f"no score: {len(grade.failures)} failed" if grade.failures else "answers are recorded"
-        found = f"{name} = {_number(grade.scores['score'])}" if "score" in grade.scores else nothing
-        self._write(f"{exam}: {found}")
+        self._write(f"{exam}: {nothing if score is None else f'{name} = {_number(score)}'}")
 
     def finished(self) -> None:
         """Write counts that nobody has seen yet."""

@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 import yaml
 
-from proctor.errors import Diagnostic, Location, ProctorError, UsageError, did_you_mean
+from proctor.errors import Diagnostic, Location, ProctorError, UsageError, did_you_mean, reason_of
 from proctor.foreign_yaml import BoundedLoader, parse_with_nodes
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import HELD
@@ -148,7 +148,7 @@ class RunSpec:
             hint = (
                 "" if folder is None else f"if the folder is not yours, choose another; a run needs its own {path.name}"
             )
-            raise UsageError(f"the run file {path} cannot be read", why=str(error), hint=hint) from None
+            raise UsageError(f"the run file {path} cannot be read", why=reason_of(error), hint=hint) from None
         return cls.from_yaml(text, str(path))
 
 

@@ -14,11 +14,13 @@ from pydantic import Field
 from proctor.artifacts.overriding import still_holds
 from proctor.errors import ScoringError
 from proctor.ir import Failure
+from proctor.scoring.arrays import Indices
 from proctor.scoring.columns import scatter
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
-from proctor.scoring.intervals import Bootstrap, Indices, Interval, Opaque, Resampler, settled
+from proctor.scoring.intervals import Bootstrap, Interval, settled
 from proctor.scoring.metric import FATAL, Metric, Scores, failure_of
+from proctor.scoring.resamplers import Opaque, Resampler
 from proctor.settings import settings
 
 

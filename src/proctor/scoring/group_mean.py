@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.errors import ScoringError
-from proctor.scoring.intervals import Indices, Means, Opaque, Resampler, as_floats, nan_mean
+from proctor.scoring.arrays import Indices, as_floats
+from proctor.scoring.resamplers import Means, Opaque, Resampler, nan_mean
 
 _AGG_FUNC = ("name", "function", "fixed")
 

@@ -13,14 +13,16 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.lazy import Deferred
+from proctor.scoring.arrays import Floats, as_floats
 from proctor.scoring.columns import scatter
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
 from proctor.scoring.group_mean import read_group_mean
-from proctor.scoring.intervals import Bootstrap, Floats, Maxima, Means, Resampler, as_floats, settled
+from proctor.scoring.intervals import Bootstrap, settled
 from proctor.scoring.map_reduce import chosen_fields
 from proctor.scoring.metric import UNPREFIXED, Metric, failure_of
+from proctor.scoring.resamplers import Maxima, Means, Resampler
 from proctor.settings import settings
 
 if TYPE_CHECKING:

@@ -9,19 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.artifacts.overriding import still_holds
 from proctor.errors import ScoringError
 from proctor.ir import Failure
+from proctor.scoring.arrays import Indices
 from proctor.scoring.columns import scatter, to_columns
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
-from proctor.scoring.intervals import Bootstrap, Indices, Interval, Opaque, Resampler, settled
+from proctor.scoring.intervals import Bootstrap, Interval, settled
 from proctor.scoring.metric import Metric, Scores, failure_of
 from proctor.scoring.reductions import AggregationReduction, GroupMean, GroupReduction
+from proctor.scoring.resamplers import Opaque, Resampler
 from proctor.scoring.score import Unit
 
 Prediction = TypeVar("Prediction")
@@ -51,6 +53,8 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         reference_field: Field of the task data to take references from, instead of ``references``.
         prediction_field: Field of the task data to score, instead of the prediction.
     """
+
+    names_main_first: ClassVar[bool] = True
 
     n_resamples: int | None = 1000
     confidence_level: float = 0.95

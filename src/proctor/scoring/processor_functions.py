@@ -106,7 +106,7 @@ def of_processor(processor: Artifact, name: str = "") -> TextFunction:
     Raises:
         ScoringError: It is not a processor, or works on references alone.
     """
-    from proctor.scoring.pipeline import process
+    from proctor.scoring.processor_steps import process
 
     called = processor.artifact_id or name or type(processor).__name__
     if isinstance(processor, PostProcess) and not processor.process_prediction:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from proctor.artifacts import Artifact
 from proctor.lazy import Deferred
-from proctor.scoring.intervals import Floats, Maxima, Means, Resampler, nan_mean
+from proctor.scoring.arrays import Floats
+from proctor.scoring.resamplers import Maxima, Means, Resampler, nan_mean
 
 if TYPE_CHECKING:
     import numpy as np

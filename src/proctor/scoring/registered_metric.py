@@ -71,6 +71,11 @@ class RegisteredMetric(Metric):
             find_aggregation(self.aggregation or self.entry.aggregation)
 
     @property
+    def reads_repeats(self) -> bool:
+        """Whether the table's function takes all answers to a question."""
+        return self.entry.reads == "repeats"
+
+    @property
     def entry(self) -> MetricEntry:
         """What the table says of it.
 

@@ -31,8 +31,6 @@ _LONGEST: Final = 1 << _LENGTH_BITS
 
 _VERSION: Final = 2
 """Of :mod:`marshal`: the last one in which equal values have equal bytes."""
-
-Scalar = str | int | float | bool | None
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.errors import Diagnostic
 from proctor.ir.question import Answered, Ask, Question
-from proctor.recipes.exam import Context, Demos, Exam, Kind
+from proctor.recipes.exam import Exam
+from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.honours import all_honoured
 from proctor.recipes.options import OPTIONS
 from proctor.recipes.selection import Opened, Row, Selection

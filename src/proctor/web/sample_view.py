@@ -147,7 +147,7 @@ def values_of(record: dict[str, Any]) -> list[dict[str, Any]]:
     found += _answer_values(record)
     found.append(_value(record, "thinking", "Thinking", "thinking"))
     if isinstance(scores, dict):
-        found.append(_entry("scores", "Scores", _without_judgements(scores), "scores"))
+        found.append(_entry("scores", "Scores", _main_first(_without_judgements(scores)), "scores"))
     found.append(_value(record, "input", "Input", "more"))
     found += [_value(record, key, title, "more") for key, title in _CIRCUMSTANCES.items()]
     return [entry for entry in found if entry["value"] not in (None, [], {}, "")]
@@ -219,6 +219,15 @@ def _without_judgements(scores: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in scores.items()
         if isinstance(value, int | float) or not (name.startswith(names) or name.endswith("criteria"))
     }
+
+
+def _main_first(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the scores with the main one first and once, under its own name, where ``score_name`` says which it is."""
+    name = scores.get("score_name")
+    if not isinstance(name, str) or name not in scores or scores[name] != scores.get("score"):
+        return dict(scores)
+    rest = {key: value for key, value in scores.items() if key not in ("score", "score_name", name)}
+    return {name: scores[name], **rest}
 
 
 def judgements_in(record: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import pytest
 
 from proctor.dialects.aisbench.datasets import dataset_splits, open_dataset
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
-from proctor.dialects.aisbench.evaluators import evaluate
+from proctor.dialects.aisbench.evaluation import evaluate
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
@@ -177,11 +177,11 @@ def test_a_custom_dataset_of_a_config_without_its_columns_is_refused(
 @pytest.mark.parametrize(
     "name, text, asked, said",
     [
-        ("t.csv", "prompt,label\n2+2?,4\n", "2+2?", "asks 'prompt', and compares with 'label'"),
-        ("t.csv", "question,label\n2+2?,4\n", "2+2?", "asks 'question', and compares with 'label'"),
-        ("t.csv", "Question,answer\n2+2?,4\n", "2+2?", "asks 'Question', and compares with 'answer'"),
-        ("t.csv", "question;answer\n2, 3?;4\n", "2, 3?", "asks 'question', and compares with 'answer'"),
-        ("t.jsonl", '{"prompt": "2+2?", "answer": "4"}\n', "2+2?", "asks 'prompt', and compares with 'answer'"),
+        ("t.csv", "prompt,label\n2+2?,4\n", "2+2?", "asks 'prompt' and compares with 'label'"),
+        ("t.csv", "question,label\n2+2?,4\n", "2+2?", "asks 'question' and compares with 'label'"),
+        ("t.csv", "Question,answer\n2+2?,4\n", "2+2?", "asks 'Question' and compares with 'answer'"),
+        ("t.csv", "question;answer\n2, 3?;4\n", "2, 3?", "asks 'question' and compares with 'answer'"),
+        ("t.jsonl", '{"prompt": "2+2?", "answer": "4"}\n', "2+2?", "asks 'prompt' and compares with 'answer'"),
     ],
 )
 def test_a_table_by_itself_is_asked_by_the_columns_it_has_and_they_are_said(
@@ -252,7 +252,7 @@ def test_answers_need_not_be_known_where_nothing_is_scored(tmp_path: Path, monke
 def test_a_row_without_its_question_fails_and_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.jsonl").write_text('{"question": "2+2?", "answer": "4"}\n{"frage": "3+3?", "answer": "6"}\n')
-    first, second = resolve_tasks(["t.jsonl"])[0].questions()
+    first, second = resolve_tasks(["t.jsonl[project=opencompass]"])[0].questions()
     assert first.failure is None
     assert second.failure is not None
     assert "no column 'question'" in second.failure.message
@@ -275,7 +275,7 @@ def test_a_file_of_a_config_without_answers_is_refused_like_one_that_is_named_al
 def test_lines_of_a_table_with_too_few_or_too_many_cells_fail_and_are_not_scored(tmp_path):
     lines = ["question,answer", "Why?,so", "only a question", "", "a,b,c", "two,2,"]
     (tmp_path / "ragged.csv").write_text("\n".join(lines) + "\n")
-    [exam] = resolve_tasks(["ragged.csv"], ExamOptions())
+    [exam] = resolve_tasks(["ragged.csv[project=opencompass]"], ExamOptions())
     questions = list(exam.questions())
     said = [None if each.failure is None else each.failure.message for each in questions]
     assert [each is None for each in said] == [True, False, False, True]
@@ -285,15 +285,14 @@ def test_lines_of_a_table_with_too_few_or_too_many_cells_fail_and_are_not_scored
 
 def test_what_upstream_makes_of_a_file_of_rows_is_not_called_useless(tmp_path):
     (tmp_path / "tr.csv").write_text("question,answer\nIs 2 even?,x\n")
-    (exam,) = resolve_tasks([str(tmp_path / "tr.csv")])
+    (exam,) = resolve_tasks([f"{tmp_path / 'tr.csv'}[project=opencompass]"])
     assert not exam.specification().get("without_effect")
 
 
 def test_demos_of_a_table_are_refused_with_the_way_to_have_them(tmp_path):
     (tmp_path / "two.csv").write_text("question,answer\nWhy?,so\nHow?,thus\n")
     with pytest.raises(UsageError, match="--input-column and --answer-column name the columns of a table"):
-        check_exams(resolve_tasks(["two.csv"], ExamOptions(num_demos=1)), ScriptedEngine(answer="so"))
-    options = ExamOptions(num_demos=1, input_column="question", answer_column="answer")
-    (exam,) = resolve_tasks(["two.csv"], options)
+        resolve_tasks(["two.csv[project=opencompass]"], ExamOptions(num_demos=1))
+    (exam,) = resolve_tasks(["two.csv"], ExamOptions(num_demos=1))
     check_exams([exam], ScriptedEngine(answer="so"))
     assert next(iter(exam.questions())).requests[0].prompt.text == "How? thus\n\nWhy?"

@@ -191,3 +191,24 @@ def test_a_dataset_of_a_group_that_has_no_weight_is_named():
     assert "'b' has no weight, and counts nothing" in idle_sections(values).values()
     group["weights"] = {"a": 1, "b": 0}
     assert not [why for why in idle_sections(values).values() if "weight" in why]
+
+
+@pytest.mark.parametrize(
+    "first, second, named",
+    [
+        ({"subsets": ["a"]}, {"subsets": ["b"]}, True),
+        ({"subsets": ["a"]}, {"subsets": ["a"]}, False),  # written twice
+        ({"subsets": ["a", "b"]}, {"subsets": ["a", "b"], "weights": {"a": 3, "b": 1}}, False),  # two scores in a row
+        ({"subsets": ["a"], "metric": "x"}, {"subsets": ["b"], "metric": "x"}, True),
+    ],
+)
+def test_groups_of_one_name_share_a_row_and_one_that_is_covered_is_named(first, second, named):
+    from proctor.dialects.aisbench.resolve import groups_of
+
+    groups = [{"name": "g", **first}, {"name": "g", **second}]
+    summarizer = ConfigDict({"summary_groups": groups})
+    values = {"datasets": [ConfigDict({"abbr": each}) for each in "ab"], "summarizer": summarizer}
+    said = {path: why for path, why in idle_sections(values).items() if "later group" in why}
+    assert list(said) == ["summarizer.summary_groups[0]"] * named
+    (group,) = groups_of(values)
+    assert list(group.members) == second["subsets"]

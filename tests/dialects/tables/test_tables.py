@@ -176,11 +176,130 @@ def test_an_empty_cell_fails_its_row_and_not_the_exam(tmp_path):
     assert (found["score"], found["n"], found["failures"]) == (1.0, 3, 2)
 
 
-def test_files_that_others_read_are_still_theirs(tmp_path):
+@pytest.mark.parametrize("name, content", [
+    ("rows.csv", "question,answer\n1+1,2\n"),
+    ("rows.csv", "question;answer\n1+1;2\n"),
+    ("rows.tsv", "question\tanswer\n1+1\t2\n"),
+    ("rows.jsonl", '{"question": "1+1", "answer": 2}\n'),
+    ("rows.json", '\ufeff [{"question": "1+1", "answer": 2}]\n'),
+])  # fmt: skip
+def test_one_rule_holds_for_tables_of_every_kind(tmp_path, name, content):
+    path = written(tmp_path, name, content)
+    engine = ScriptedEngine(answer="2.")
+    for given in ({}, {"input_column": "question"}):
+        exam = exam_of(path, **given)
+        (found,) = run_exams([exam], engine, log=tmp_path / "log.db").results.values()
+        assert (exam.dialect, prompts(exam), found["score"], found["unit"]) == ("lm_eval", ["1+1"], 1.0, "share")
+
+
+def test_a_file_beside_a_table_makes_it_a_custom_dataset_of_opencompass(tmp_path):
     path = written(tmp_path, "rows.csv", "question,answer\n1+1,2\n")
+    written(tmp_path, "rows.csv.meta.json", '{"human_prompt": "Q: {question}"}')
     assert exam_of(path).dialect == "aisbench"
     assert exam_of(path, input_column="question").dialect == "lm_eval"
-    assert exam_of(written(tmp_path, "other.csv", "question;answer\n1+1;2\n")).dialect == "lm_eval"
+
+
+SAME = [
+    "Paris.",
+    "paris",
+    ' "Paris" ',
+    "**Paris**",
+    "(Paris).",
+    "Paris!?",
+    "« Paris »",
+    "\n Paris\n",
+    "“PARIS”",
+    "Paris。",
+]
+NUMBERS = [("-5", "5"), ("1.5", "15"), ("1/2", "12"), ("C++", "C"), ("C#", "C"), ("+", "-"), ("?", "!"), ("$5", "5")]
+NUMBERS += [("50%", "50"), ("2**3", "23"), ("10:30", "1030"), ("a-b", "ab"), (".5", "5"), ("x_1", "x1"), ("?", "")]
+
+
+@pytest.mark.parametrize(
+    "right, answer, score",
+    [
+        *[("Paris", each, 1.0) for each in SAME],
+        *[(right, answer, 0.0) for right, answer in NUMBERS],
+        *[(answer, right, 0.0) for right, answer in NUMBERS if answer],
+        *[(right, right, 1.0) for right, _ in NUMBERS],
+        ("1000", "1,000", 1.0),
+        ("1,234,567", "1234567.", 1.0),
+        ("1,5", "15", 0.0),
+        ("1,2345", "12345", 0.0),
+        (" Paris", "Paris", 1.0),
+        ("Paris", "", 0.0),
+        ("Paris", "Paris, France", 0.0),
+    ],
+)
+def test_what_does_not_count_in_answers_is_around_them(tmp_path, right, answer, score):
+    path = written(tmp_path, "rows.jsonl", json.dumps({"q": "x", "a": right}))
+    exam = exam_of(path, input_column="q", answer_column="a")
+    (found,) = run_exams([exam], ScriptedEngine(answer=answer), log=tmp_path / "log.db").results.values()
+    assert found["score"] == score
+
+
+def test_an_empty_right_answer_among_others_makes_no_empty_answer_right(tmp_path):
+    path = written(tmp_path, "rows.jsonl", '{"q": "x", "a": ["Paris", null, ""]}\n{"q": "y", "a": [null]}')
+    exam = exam_of(path, input_column="q", answer_column="a")
+    (found,) = run_exams([exam], ScriptedEngine(answer=""), log=tmp_path / "log.db").results.values()
+    assert (found["score"], found["failures"]) == (0.0, 1)
+
+
+@pytest.mark.parametrize("name, content, message", [
+    ("rows.jsonl", '{"q": "x", "a": "1", "q": "y"}\n', "an object has 'q' twice"),
+    ("rows.jsonl", '{"q": "x", "a": "1"}\n[1]\n', "a row is list"),
+    ("rows.json", '[{"q": "x", "a": "1"}, 5]', "a row is int"),
+    ("rows.json", '[{"q": "x", "a": "1"}', "not JSON"),
+    ("rows.json", "[]", "no rows"),
+])  # fmt: skip
+def test_rows_that_say_something_twice_or_nothing_are_refused(tmp_path, name, content, message):
+    with pytest.raises(DataError, match=message):
+        read_table(str(written(tmp_path, name, content)))
+
+
+def test_columns_of_one_name_in_parquet_are_refused(tmp_path):
+    from pyarrow import array, parquet, table
+
+    parquet.write_table(table([array(["x"]), array(["1"])], names=["q", "q"]), tmp_path / "rows.parquet")
+    with pytest.raises(DataError, match="2 columns 'q'"):
+        read_table(str(tmp_path / "rows.parquet"))
+
+
+def test_texts_that_parquet_holds_as_bytes_are_texts(tmp_path):
+    from pyarrow import array, binary, parquet, table
+
+    columns = [array([b"Gr\xc3\xbc\xc3\x9fe?"], binary()), array([b"ja"], binary())]
+    parquet.write_table(table(columns, names=["q", "a"]), tmp_path / "rows.parquet")
+    exam = exam_of(tmp_path / "rows.parquet", input_column="q", answer_column="a")
+    assert prompts(exam) == ["Grüße?"]
+
+
+def test_points_in_the_name_of_a_table_are_part_of_it(tmp_path):
+    exams = resolve_tasks([
+        f"{written(tmp_path, name, CITIES)}[input_column=country,answer_column=city]"
+        for name in ("v1.2.csv", "v1.3.csv")
+    ])  # fmt: skip
+    assert [each.name for each in exams] == ["v1.2", "v1.3"]
+
+
+def test_a_prompt_that_shows_some_choices_is_refused(tmp_path):
+    path = written(tmp_path, "rows.csv", "q,A,B,C,right\nx?,one,two,three,B\n")
+    with pytest.raises(UsageError, match="shows some of the choices, and not 'C'"):
+        exam_of(path, prompt="{q} A {A} B {B}", answer_column="right")
+
+
+@pytest.mark.parametrize(
+    "content, options, said",
+    [
+        ("q,a,choices\nx,A,1|2\n", {"input_column": "q", "answer_column": "a"}, "chooses between 'choices'"),
+        ("q,answer\nx,1\n", {"input_column": "q"}, "compares with 'answer'"),
+        ("q,a\nx,1\n", {"input_column": "q", "answer_column": "q"}, "the prompt shows 'q'"),
+        ("q,a\nx,\"['b', 'c']\"\n", {"input_column": "q", "answer_column": "a"}, "look like lists"),
+    ],
+)
+def test_what_is_guessed_and_what_looks_wrong_is_said(tmp_path, caplog, content, options, said):
+    exam_of(written(tmp_path, "rows.csv", content), **options)
+    assert said in caplog.text
 
 
 def test_brackets_say_the_columns_of_one_file_among_several(tmp_path):
@@ -220,15 +339,6 @@ def test_the_command_line_asks_and_repeats(tmp_path):
 def test_tables_say_no_to_what_they_have_not(tmp_path):
     with pytest.raises(ProctorError, match="cannot honour --template"):
         exam_of(written(tmp_path, "cities.csv", CITIES), **NAMED, template="mmlu")
-
-
-def test_a_table_that_is_opencompass_own_is_said_to_be(tmp_path, caplog):
-    path = written(tmp_path, "own.csv", "question,answer\na,b\n")
-    exam_of(path)
-    assert "asked and scored as a custom dataset of OpenCompass" in caplog.text
-    caplog.clear()
-    exam_of(path, input_column="question")
-    assert "OpenCompass" not in caplog.text
 
 
 def test_cells_with_more_than_one_value_fail_their_row(tmp_path):

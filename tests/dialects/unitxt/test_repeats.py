@@ -7,7 +7,7 @@ from proctor.ir import Failure, Response
 from proctor.recipes import Answered, DatasetRecipe, ExamOptions
 from proctor.running.run import run_exams
 from proctor.scoring.grade import Columns
-from proctor.scoring.pipeline import processor_steps
+from proctor.scoring.processor_steps import processor_steps
 from proctor.tasks.card import TaskCard
 from proctor.tasks.task import Task
 from proctor.templates import InputOutputTemplate

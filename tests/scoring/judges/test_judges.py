@@ -27,7 +27,7 @@ from proctor.scoring.judges.from_template import LLMAsJudge, TaskBasedLLMasJudge
 from proctor.scoring.judges.judge_client import asking_through
 from proctor.scoring.judges.pairwise import LLMJudgePairwise
 from proctor.scoring.judges.prompts import words_of
-from proctor.scoring.judges.steps import chosen_option
+from proctor.scoring.judges.verdicts import chosen_option
 from proctor.scoring.pipeline import apply_metrics
 from proctor.templates import InputOutputTemplate
 
@@ -274,13 +274,13 @@ def test_criteria_come_from_dicts_text_and_questions():
 
 @pytest.mark.parametrize(
     "answer, expected",
-    [("Yes", "Yes"), (' "no". ', "No"), ("I choose: Yes", "Yes"), ("Nope", "No"), ("Answer: no way", "No")],
+    [("Yes", "Yes"), (' "no". ', "No"), ("I choose: Yes", "Yes"), ("Answer: no way", "No")],
 )
 def test_options_are_found_in_answers(answer, expected):
     assert chosen_option(answer, ["Yes", "No"]) == expected
 
 
-@pytest.mark.parametrize("answer", ["maybe", "", "Yes and No, who can tell", "一"])
+@pytest.mark.parametrize("answer", ["maybe", "", "Nope", "Yes and No, who can tell", "一"])
 def test_an_answer_that_names_no_option_is_a_failure(answer):
     assert chosen_option(answer, ["Yes", "No"]).kind == "unreadable"
 

@@ -137,7 +137,7 @@ class EvaluationTracker:
         try:
             write_text(self._folder() / name, cleaned(text))
         except OSError as error:
-            raise OutputError(f"the results cannot be written to {place}", why=str(error)) from None
+            raise OutputError.unwritable(f"the results in {place}", error) from None
 
     def save_results_samples(self, task_name: str, samples: Iterable[Mapping[str, Any]]) -> None:
         """Write ``samples_TASK_*.jsonl``.
@@ -155,7 +155,7 @@ class EvaluationTracker:
                     line = json.dumps(filed(each), default=handle_non_serializable, ensure_ascii=False)
                     file.write(cleaned(line).encode() + b"\n")
         except OSError as error:
-            raise OutputError(f"the samples cannot be written to {path}", why=str(error)) from None
+            raise OutputError.unwritable(f"the samples in {path}", error) from None
 
     def recreate_metadata_card(self) -> None:
         """Refuse: it describes a repository on a hub.

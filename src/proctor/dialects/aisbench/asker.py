@@ -32,7 +32,7 @@ from proctor.ir import (
 )
 from proctor.ir.question import Ask, Question
 from proctor.logs import get_logger
-from proctor.recipes.exam import Context, Demos, Kind
+from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.selection import Opened
 
 Row = Mapping[str, Any]

@@ -24,7 +24,8 @@ from proctor.dialects.aisbench.values import as_data
 from proctor.effects import Effect, author_of_file
 from proctor.errors import ProctorError
 from proctor.recipes.copies import CopiesGrader
-from proctor.recipes.exam import Exam, Grader
+from proctor.recipes.exam import Exam
+from proctor.recipes.exam_parts import Grader
 from proctor.recipes.options import ExamOptions
 from proctor.scoring.groupings import GroupBy
 

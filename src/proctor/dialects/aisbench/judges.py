@@ -91,6 +91,9 @@ def cascade(
     counted = [i for i in range(len(by_rule)) if i not in failures]
     marks = [by_rule[i] or _says_right(judged.get(i)) for i in counted]
     verdict = share(marks, rule=percent_of_sum)
+    right = dict(zip(counted, marks, strict=True))
+    column = [100.0 * right[i] if i in right else None for i in range(len(by_rule))]
+    whole = [right.get(i, False) for i in range(len(by_rule))]
     stats = {
         "total_samples": len(by_rule),
         "rule_correct": sum(by_rule),
@@ -98,11 +101,7 @@ def cascade(
         "llm_evaluated": len(asked) - len(failures),
         "llm_correct": sum(map(_says_right, judged.values())),
     }
-    right = dict(zip(counted, marks, strict=True))
-    column = [100.0 * right[i] if i in right else None for i in range(len(by_rule))]
-    whole = [right.get(i, False) for i in range(len(by_rule))]
-    scores = {**verdict.scores, "cascade_stats": stats}
-    return Verdict(scores, {"accuracy": column}, whole, failures=failures)
+    return Verdict({**verdict.scores, "cascade_stats": stats}, {"accuracy": column}, whole, failures=failures)
 
 
 def majority(

@@ -11,7 +11,7 @@ import yaml
 from proctor.dialects.aisbench.models import meta_template_of
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.values import as_data
-from proctor.errors import Location, UsageError
+from proctor.errors import Location, UsageError, reason_of
 from proctor.foreign_text import read_source_text
 from proctor.foreign_yaml import parse_yaml
 
@@ -48,7 +48,7 @@ def _of_data(file: Path) -> Any:
         place = Location(str(file), mark.line + 1, mark.column + 1) if mark else Location(str(file))
         raise UsageError("the meta template is neither JSON nor YAML", location=place, why=str(error.problem)) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(f"{file} cannot be read", why=str(error)) from None
+        raise UsageError(f"{file} cannot be read", why=reason_of(error)) from None
 
 
 def _of_config(file: Path) -> Any:

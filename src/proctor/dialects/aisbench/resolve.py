@@ -1,8 +1,8 @@
 """What a user types to exams: the door of this dialect.
 
 ``FILE.py`` and the names of installed configs mean all their datasets; ``NAME::ABBR`` (a glob, too) means some of them.
-``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant. ``rows.jsonl`` and ``rows.csv`` are custom
-datasets; ``rows.jsonl[data_type=qa,project=aisbench]`` says more about one.
+``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant. ``rows.csv[data_type=qa,project=aisbench]`` is a
+custom dataset; so is ``rows.csv`` where a ``rows.csv.meta.json`` lies beside it, else it is a table.
 """
 
 from __future__ import annotations
@@ -211,9 +211,9 @@ def _warn_of_duplicates(path: Path, chosen: Sequence[Mapping[str, Any]]) -> None
 
 
 def groups_of(values: Mapping[str, Any]) -> list[SummaryGroup]:
-    """Return the summary groups of a config."""
+    """Return the summary groups of a config; of those with one name, whose scores share a row, the last."""
     summarizer = with_own_names(summarizer_of(values), datasets_of(values))
-    return [] if summarizer is None else summary_groups(summarizer)
+    return [] if summarizer is None else list({group.name: group for group in summary_groups(summarizer)}.values())
 
 
 def _nothing(path: Path, wanted: str, found: Sequence[Mapping[str, Any]]) -> ProctorError:

@@ -81,6 +81,7 @@ def idle_sections(values: Mapping[str, Any]) -> dict[str, str]:
             f"summarizer.{key}": Keys.of("summarizer").idle[key] for key in told if key in Keys.of("summarizer").idle
         }
         found |= _incomplete(summarizer, values)
+        found |= _covered(summarizer)
     if values.get("judge_models") and not _asks_judges(values):
         found["judge_models"] = "no dataset has an LMEvaluator without a judge of its own"
     return found
@@ -109,6 +110,22 @@ def _incomplete(summarizer: Mapping[str, Any], values: Mapping[str, Any]) -> dic
         elif unweighed := _unweighed(group):
             names = ", ".join(f"'{each}'" for each in unweighed[:_NAMED])
             found[f"summarizer.summary_groups('{group.name}').subsets"] = f"{names} has no weight, and counts nothing"
+    return found
+
+
+def _covered(summarizer: Mapping[str, Any]) -> dict[str, str]:
+    """Return the groups of a summarizer whose score a later one of their name takes the place of."""
+    groups = summary_groups(summarizer)
+    found: dict[str, str] = {}
+    for place, group in enumerate(groups):
+        later = [
+            each for each in groups[place + 1 :] if (each.name, each.main_metric) == (group.name, group.main_metric)
+        ]
+        if later and any({**each.config} != {**group.config} for each in later):
+            why = (
+                f"a later group '{group.name}' has the {group.main_metric} that tables show; give it a name of its own"
+            )
+            found[f"summarizer.summary_groups[{place}]"] = why
     return found
 
 

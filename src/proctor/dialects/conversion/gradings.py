@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from proctor.artifacts import Artifact
-from proctor.dialects.aisbench.evaluators import is_known, processed, project_of_config
+from proctor.dialects.aisbench.evaluation import processed, project_of_config
+from proctor.dialects.aisbench.evaluators import is_known
 from proctor.dialects.aisbench.exam import ConfigExam
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
 from proctor.dialects.aisbench.values import as_data, dotted_name, short_name
@@ -26,8 +27,8 @@ from proctor.recipes.recipe import DatasetRecipe
 from proctor.scoring.evaluators.checked_answers import CHECKS
 from proctor.scoring.grade import Columns
 from proctor.scoring.metric_table import fetch_metric, metric_table
-from proctor.scoring.pipeline import process
 from proctor.scoring.processor_functions import RegisteredProcessor, fetch_processor
+from proctor.scoring.processor_steps import process
 from proctor.scoring.processors import PostProcess
 from proctor.scoring.registered_metric import RegisteredMetric
 from proctor.scoring.registry import INSPECT, LM_EVAL, OPENCOMPASS, named
@@ -279,9 +280,9 @@ def _of_config(made: Graded, own: ConfigExam) -> None:
 
 
 def _evaluator(config: Mapping[str, Any], whole: str) -> Named:
-    from proctor.dialects.aisbench.evaluators import _entry
+    from proctor.dialects.aisbench.evaluators import entry_of
 
-    entry = _entry(config)
+    entry = entry_of(config)
     arguments = _arguments(config)
     return Named(entry.key if entry is not None else f"{OPENCOMPASS}:{short_name(whole)}", arguments)
 

@@ -13,7 +13,7 @@ from proctor.dialects.hub_yaml.talk import Spoken, Talk, talk_about
 from proctor.dialects.hub_yaml.templates import text_of
 from proctor.ir import Converse, Decoding, Exchange, Generate, Prompt, Request, Span, Turn
 from proctor.ir.question import Ask, Question
-from proctor.recipes.exam import Context, Demos, Kind
+from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.selection import Opened, Row
 from proctor.scoring.lettered_answers import letter_of
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from proctor.dialects.hub_yaml.config import SCORERS, SOLVERS, FieldSpec, HubTask, Step
-from proctor.errors import DataError, Diagnostic, Location, ValidationError, did_you_mean
+from proctor.errors import DataError, Diagnostic, Location, ValidationError, did_you_mean, reason_of
 from proctor.foreign_text import NotAFileError, read_source
 from proctor.foreign_yaml import parse_with_nodes
 from proctor.running.run_files import is_run_file
@@ -81,7 +81,7 @@ class _File:
             place = Location(str(file), mark.line + 1, mark.column + 1) if mark else Location(str(file))
             raise DataError("the file is not valid YAML", location=place, why=str(error.problem)) from None
         except (OSError, NotAFileError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise DataError("the file cannot be read", location=Location(str(file)), why=str(error)) from None
+            raise DataError("the file cannot be read", location=Location(str(file)), why=reason_of(error)) from None
 
     # -- problems -----------------------------------------------------------------------------------------------
 

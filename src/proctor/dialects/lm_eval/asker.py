@@ -35,7 +35,7 @@ from proctor.ir import (
     Turn,
 )
 from proctor.ir.question import Ask, Question
-from proctor.recipes.exam import Context, Demos, Kind
+from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.selection import Opened
 
 DEMOS_KEPT = 10_000

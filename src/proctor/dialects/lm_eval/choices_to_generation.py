@@ -7,6 +7,7 @@ compare with likelihood's.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -93,8 +94,19 @@ class _AskedForLabel:
 
     def extract(self, answers: Sequence[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         """Return the labels that answers name; a filter."""
-        finders = [label_finder(self._labels_of(self.find_choices(doc))) for doc in docs]
-        return [[find(str(each)) for each in some] for some, find in zip(answers, finders, strict=True)]
+        finders = [self._finder(doc) for doc in docs]
+        found = [[find(str(each)) for each in some] for some, find in zip(answers, finders, strict=True)]
+        if unread := sum(each.count(NO_LABEL) for each in found):
+            message = "%s: %d of %d answers name none of the choices, and count as wrong"
+            get_logger().warning(message, self.task, unread, sum(map(len, found)))
+        return found
+
+    def _finder(self, doc: Mapping[str, Any]) -> Callable[[str], str]:
+        choices = self.find_choices(doc)
+        labels = self._labels_of(choices)
+        if self.are_labels:
+            return label_finder(labels, lambda: _listed_in(str(self.find_text(doc)), labels))
+        return label_finder(labels, lambda: [str(each) for each in choices])
 
     def _labels_of(self, choices: Sequence[Any]) -> list[str]:
         return [str(each).strip() for each in choices] if self.are_labels else LABELS.take(len(choices))
@@ -104,6 +116,12 @@ class _AskedForLabel:
             self.has_warned = True
             message = "%s: the gold answer %r is outside the choices %r; such documents count as wrong"
             get_logger().warning(message, self.task, gold, list(choices))
+
+
+def _listed_in(question: str, labels: Sequence[str]) -> Sequence[str]:
+    """Return what stands behind labels that a question lists, each in a line of its own; nothing where it does not."""
+    found = [re.findall(rf"(?m)^\s*\(?{re.escape(label)}[).:]\s*(\S.*?)\s*$", question) for label in labels]
+    return [each[0] for each in found] if all(len(each) == 1 for each in found) else ()
 
 
 def _place_of(gold: Any, choices: Sequence[Any]) -> int | None:
@@ -165,18 +183,59 @@ def _without_cue(question: str) -> str:
     return _CUE.sub("", question)
 
 
-def label_finder(labels: Sequence[str]) -> Callable[[str], str]:
-    """Return a function that finds a label in an answer: alone, behind "answer is", or first as a word."""
+_UNCASED = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\u0e00-\u0eff"
+"""Letters of scripts that put no blanks between words: a label may stand between them."""
+
+_BEGIN, _END = rf"(?<![^\W{_UNCASED}])", rf"(?![^\W{_UNCASED}])"
+"""Where a label begins and ends: not within a word."""
+
+_STATED = (
+    r"(?:answer(?:\s+is)?|答案(?:是|为|应为|应该是)?|(?:应|故|因此)?选(?:择|项(?:是|为))?)\s*:?\s*[(\[*\"'「『【]*"
+)
+"""What stands before a label that is the answer, in English and Chinese."""
+
+_ARTICLE = r"(?!(?<=A)\s+[a-z]+(?<!is)(?<!because)(?<!since)(?<!as)(?<!and)(?<!or)(?<!for)(?<!seems)(?<!with)(?![a-z]))"
+"""No label is the ``A`` that an article is: ``A green apple``; but ``A is right``."""
+
+
+def label_finder(labels: Sequence[str], texts: Callable[[], Sequence[str]] = tuple) -> Callable[[str], str]:
+    """Return a function that finds a label in an answer: alone, behind "answer is", or first as a word.
+
+    Args:
+        labels: The labels.
+        texts: Called where an answer is more than a label: what the labels stand for. An answer that is one of these
+            names it, too.
+    """
     names = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
     exact = {label.lower(): label for label in labels}
-    stated = re.compile(rf"answer(?:\s+is)?:?\s*[(\[*\"']*({names})\b", re.IGNORECASE)
-    word = re.compile(rf"(?<!\w)({names})(?!\w)")
+    stated = re.compile(rf"{_STATED}({names}){_END}", re.IGNORECASE)
+    word = re.compile(rf"{_BEGIN}({names}){_ARTICLE}{_END}")
 
     def find(answer: str) -> str:
-        bare = answer.strip().strip("().[]*\"':").lower()
+        answer = answer if answer.isascii() else unicodedata.normalize("NFKC", answer)
+        bare = answer.strip().strip(_AROUND).casefold()
         if bare in exact:
             return exact[bare]
+        if (named := _named(bare, labels, texts())) is not None:
+            return named
         match = stated.search(answer) or word.search(answer)
-        return "[invalid]" if match is None else exact.get(match.group(1).lower(), match.group(1))
+        return NO_LABEL if match is None else exact.get(match.group(1).lower(), match.group(1))
 
     return find
+
+
+_AROUND = "().[]*\"':。"
+
+
+def _named(answer: str, labels: Sequence[str], texts: Sequence[str]) -> str | None:
+    """Return the label of the only text that an answer is, by itself or behind its label."""
+    found = [
+        label
+        for label, text in zip(labels, texts, strict=False)
+        if (bare := text.strip().strip(_AROUND).casefold()) and answer in (bare, f"{label.casefold()} {bare}")
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+NO_LABEL = "[invalid]"
+"""What an answer is that names no choice; it counts as wrong."""

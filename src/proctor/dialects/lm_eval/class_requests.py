@@ -11,7 +11,7 @@ from proctor.dialects.lm_eval.media import media_of
 from proctor.dialects.lm_eval.prompts import with_media
 from proctor.errors import UsageError
 from proctor.ir import Choose, Generate, Likelihood, Pair, Prompt, Request, Response, Rolling
-from proctor.recipes.exam import Kind
+from proctor.recipes.exam_parts import Kind
 
 KINDS: Final[Mapping[str, Kind]] = {
     "generate_until": "generate",

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.reader import parse
-from proctor.errors import TemplateError, did_you_mean
+from proctor.errors import TemplateError, did_you_mean, reason_of
 
 PROMPTS: dict[str, dict[str, str]] = {
     "qa-basic": {
@@ -52,7 +52,7 @@ def _from_file(file: str, prompt: str, config: TaskConfig) -> tuple[Any, Any]:
     try:
         content = parse(path.read_bytes(), str(path))
     except OSError as error:
-        raise TemplateError(f"the prompts '{file}' cannot be read", why=error.strerror or str(error)) from None
+        raise TemplateError(f"the prompts '{file}' cannot be read", why=reason_of(error)) from None
     prompts = content.get("prompts", {}) if isinstance(content, dict) else {}
     found = prompts.get(prompt)
     if not isinstance(found, dict) or "doc_to_text" not in found:

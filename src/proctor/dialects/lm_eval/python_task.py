@@ -33,7 +33,8 @@ from proctor.ir import (
     Turn,
 )
 from proctor.ir.question import Ask, Question
-from proctor.recipes.exam import Context, Demos, Exam, Kind
+from proctor.recipes.exam import Exam
+from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import repeated
 from proctor.recipes.selection import Opened, Selection

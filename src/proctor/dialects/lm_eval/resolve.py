@@ -117,7 +117,7 @@ def exams_of_members(members: Sequence[Member], options: ExamOptions) -> list[Ex
 
 def _say_replaced(groups: Sequence[Group], leaf: Leaf) -> None:
     """Log that a suite has two tasks of one name: the later one counts, as in lm-eval, where nothing says so."""
-    path = " → ".join([*(each.name for each in groups), leaf.name])
+    path = " → ".join((*(group.name for group in groups), leaf.name))
     get_logger().warning(
         "%s: an earlier member is a different exam of the same name, and is not asked; rename one of them", path
     )

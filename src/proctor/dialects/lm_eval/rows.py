@@ -13,7 +13,7 @@ from proctor.dialects.lm_eval.prepared import PreparedTask
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED, make_sampler
 from proctor.errors import DataError
 from proctor.ir.question import Ask
-from proctor.recipes.exam import Demos
+from proctor.recipes.exam_parts import Demos
 from proctor.recipes.selection import Opened, Selection
 
 

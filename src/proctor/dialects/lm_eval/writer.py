@@ -76,7 +76,7 @@ def write_files(
         document = {**results_document(exams, grades, model), "task_hashes": hashes}
         write_text(path, json.dumps(document, indent=2, default=_plain, ensure_ascii=False))
     except OSError as error:
-        raise OutputError(f"the results cannot be written to {folder}", why=error.strerror or str(error)) from None
+        raise OutputError.unwritable(f"the results in {folder}", error) from None
     return [path, *paths]
 
 

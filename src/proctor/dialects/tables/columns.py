@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
 from proctor.dialects.tables.reader import Row, Rows, columns_of
-from proctor.errors import DataError, Location, TemplateError, UsageError, did_you_mean
-from proctor.foreign_text import parse_literal
+from proctor.errors import Location, UsageError, did_you_mean
 
 QUESTIONS: Final = ("question", "input", "prompt", "query", "problem")
 ANSWERS: Final = ("answer", "target", "output", "label", "expected", "reference")
 CHOICES: Final = ("choices", "options")
 """Names of columns that are looked for, in this order and in any case, where the user names none."""
-
-_LETTERS: Final = string.ascii_uppercase
-_SEPARATORS: Final = ("\n", "|", ";")
-"""What separates choices in one cell that is not a list; commas do not, for choices have them."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +26,14 @@ class Columns:
         answer: What is right; ``None`` where answers are only recorded.
         choices: One column with all choices, or one column for each.
         prompt: How to ask, with names of columns in braces.
-        numbered_from: What the first choice is called where answers are numbers; ``None`` where they are none.
+        key: How answers name choices; ``None`` where there are no choices, or no answers.
     """
 
     question: str | None
     answer: str | None
     choices: tuple[str, ...]
     prompt: str | None
-    numbered_from: int | None = None
+    key: AnswerKey | None = None
 
 
 def find_columns(path: str, rows: Rows, given: Mapping[str, str | None], *, needs_answer: bool) -> Columns:
@@ -76,10 +72,21 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, str | None], *, need
             why=f"it names no column; there are {', '.join(map(repr, names))}",
             hint=f"write a column in braces: {{{names[0]}}}",
         )
+    if prompt is not None:
+        _check_shown(path, found, placeholders(prompt))
     made = Columns(question, answer, found, prompt)
-    return (
-        made if not found or answer is None else Columns(question, answer, found, prompt, _numbering(path, rows, made))
-    )
+    return made if not found or answer is None else replace(made, key=answer_key(path, rows, answer, found))
+
+
+def _check_shown(path: str, choices: Sequence[str], named: Sequence[str]) -> None:
+    hidden = [each for each in choices if each not in named]
+    if hidden and len(hidden) < len(choices):
+        raise UsageError(
+            f"--prompt shows some of the choices, and not '{hidden[0]}'",
+            location=Location(path),
+            why=f"the choices are {', '.join(map(repr, choices))}; where it shows none, they are listed below it",
+            hint="name all of them, or none",
+        )
 
 
 def _named_choices(listed: str | None, names: Sequence[str]) -> tuple[str, ...]:
@@ -107,9 +114,9 @@ def _usual(names: Sequence[str], wanted: Sequence[str]) -> str | None:
 
 def _usual_choices(names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns ``A``, ``B`` … where there are at least two, else one that is called choices."""
-    count = next((place for place, letter in enumerate(_LETTERS) if letter not in names), len(_LETTERS))
+    count = next((place for place, letter in enumerate(LETTERS) if letter not in names), len(LETTERS))
     if count > 1:
-        return tuple(_LETTERS[:count])
+        return tuple(LETTERS[:count])
     one = _usual(names, CHOICES)
     return () if one is None else (one,)
 
@@ -124,37 +131,6 @@ def _nothing(path: str, names: Sequence[str], what: str, how: str) -> str:
 
 
 # -- rows -------------------------------------------------------------------------------------------------------------
-
-
-def shown(value: Any) -> str:
-    """Return a cell as text: numbers without a needless ``.0``, nothing of an empty cell."""
-    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
-def filled(row: Row, name: str) -> str:
-    """Return a cell that an exam needs.
-
-    Raises:
-        DataError: It is empty, or holds more than one value.
-    """
-    text = shown(_single(row.get(name), name))
-    if not text.strip():
-        raise DataError(f"the column '{name}' is empty in this row")
-    return text
-
-
-def _single(value: Any, name: str) -> Any:
-    """Return a value that is one: what a list or an object would look like in words is anybody's guess."""
-    if isinstance(value, Mapping | list | tuple):
-        kind = "an object" if isinstance(value, Mapping) else "a list"
-        raise DataError(
-            f"the column '{name}' has {kind} in this row", why="a text or a number is wanted", hint="make columns of it"
-        )
-    return value
 
 
 def placeholders(prompt: str) -> list[str]:
@@ -174,87 +150,6 @@ def placeholders(prompt: str) -> list[str]:
     )
 
 
-def choices_in(row: Row, columns: Columns) -> list[str]:
-    """Return the choices of a row, in order.
-
-    Raises:
-        DataError: There are fewer than two.
-    """
-    if len(columns.choices) > 1:
-        found = [shown(row.get(name)).strip() for name in columns.choices]
-        while found and not found[-1]:  # a question with fewer choices than others
-            found.pop()
-    else:
-        found = _listed(row.get(columns.choices[0]))
-    if len(found) < 2 or not all(found):  # noqa: PLR2004 - a choice is between two at least
-        raise DataError(f"there are no choices in this row: {found}", hint="a list, or texts with | or ; between them")
-    return found
-
-
-def _listed(value: Any) -> list[str]:
-    if isinstance(value, Mapping):
-        value = value.get("text") or list(value.values())  # ARC's {"text": […], "label": […]}
-    if isinstance(value, list | tuple):
-        return [shown(each).strip() for each in value]
-    text = shown(value).strip()
-    if text[:1] in "[(" and text[-1:] in "])":
-        try:
-            return [shown(each).strip() for each in parse_literal(text)]
-        except (SyntaxError, ValueError, TypeError):
-            pass
-    mark = next((each for each in _SEPARATORS if each in text), None)
-    return [each.strip() for each in text.split(mark) if each.strip()] if mark else []
-
-
-def gold_place(row: Row, columns: Columns) -> int:
-    """Return the place of the right choice.
-
-    Raises:
-        DataError: The answer is none of the choices.
-    """
-    choices, answer = choices_in(row, columns), filled(row, str(columns.answer)).strip()
-    if answer in choices:
-        return choices.index(answer)
-    letter = answer.strip("().").upper()
-    if len(letter) == 1 and letter in _LETTERS[: len(choices)]:
-        return _LETTERS.index(letter)
-    if columns.numbered_from is not None and answer.isdigit():
-        place = int(answer) - columns.numbered_from
-        if 0 <= place < len(choices):
-            return place
-    raise DataError(f"the answer '{answer}' is none of the choices {choices}", hint="a letter, or the text of a choice")
-
-
-def _numbering(path: str, rows: Rows, columns: Columns) -> int | None:
-    """Return whether answers that are numbers count from 0 or from 1; ``None`` where they are not numbers.
-
-    Raises:
-        UsageError: They could be either.
-    """
-    numbers, most = [], 0
-    for row in rows:
-        answer = shown(row.get(str(columns.answer))).strip()
-        try:
-            choices = choices_in(row, columns)
-        except DataError:
-            continue
-        if answer.isdigit() and answer not in choices:
-            numbers.append(int(answer))
-            most = max(most, int(answer) == len(choices))
-    if not numbers:
-        return None
-    if 0 in numbers or not most:
-        if 0 not in numbers:
-            raise UsageError(
-                f"the answers in '{columns.answer}' are numbers, and could count the choices from 0 or from 1",
-                location=Location(path),
-                why="no row has 0, and no row has the number of its last choice",
-                hint="write letters, or the texts of the choices",
-            )
-        return 0
-    return 1
-
-
 def asking(columns: Columns) -> Callable[[Row], str]:
     """Return the question of a row in words."""
     prompt = columns.prompt
@@ -268,7 +163,8 @@ def asking(columns: Columns) -> Callable[[Row], str]:
 
 
 def _lettered(row: Row, columns: Columns) -> str:
-    return "\n".join(f"{letter}. {text}" for letter, text in zip(_LETTERS, choices_in(row, columns), strict=False))
+    texts = choices_of(row, columns.choices).texts
+    return "\n".join(f"{letter}. {text}" for letter, text in zip(LETTERS, texts, strict=False))
 
 
 def _replaced(prompt: str, row: Row, columns: Columns) -> str:
@@ -289,11 +185,13 @@ def answering(columns: Columns) -> Callable[[Row], Any]:
     def answer(row: Row) -> Any:
         if columns.answer is None:
             return ""
-        if columns.choices:
-            return gold_place(row, columns)
+        if columns.key is not None:
+            return columns.key.place(row)
         value = row.get(columns.answer)
         if isinstance(value, list | tuple) and value:
-            return [shown(_single(each, columns.answer)) for each in value]
+            texts = [shown(single(each, columns.answer)) for each in value]
+            if found := [each for each in texts if each.strip()]:  # an empty one would make an empty answer right
+                return found
         return filled(row, columns.answer)
 
     return answer
@@ -301,11 +199,4 @@ def answering(columns: Columns) -> Callable[[Row], Any]:
 
 def labels(columns: Columns) -> Callable[[Row], list[str]]:
     """Return the letters of the choices of a row."""
-    return lambda row: list(_LETTERS[: len(_few(row, columns))])
-
-
-def _few(row: Row, columns: Columns) -> list[str]:
-    found = choices_in(row, columns)
-    if len(found) > len(_LETTERS):
-        raise TemplateError(f"a row has {len(found)} choices, and there are {len(_LETTERS)} letters")
-    return found
+    return lambda row: list(LETTERS[: len(choices_of(row, columns.choices).texts)])

@@ -1,4 +1,4 @@
-"""Reads a table: rows of CSV, TSV, JSON lines or parquet, with what a file does not say of itself found out.
+"""Reads a table: rows of CSV, TSV, JSON or parquet, with what a file does not say of itself found out.
 
 What separates the cells of a CSV file is what gives all its first rows the same number of cells; its encoding is what
 its first bytes say, else UTF-8, else Windows-1252, which is said. Cells are texts as they stand: ``007`` stays ``007``.
@@ -11,7 +11,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -25,8 +25,8 @@ from proctor.logs import get_logger
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
-ENDINGS: Final = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-"""Files that are tables."""
+ENDINGS: Final = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".json")
+"""Files that are tables; JSON where it is a list."""
 
 SEPARATORS: Final = (",", ";", "\t", "|")
 _LOOKED_AT: Final = 50  # rows: enough to tell a separator from a mark that texts have, too
@@ -37,12 +37,22 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_START: Final = 4096  # bytes: more blanks than stand before any list
 _LARGEST_CELL: Final = 1 << 30  # characters: a document may be a cell, and Python's own limit is 131,072
 
 
 def is_table(path: str) -> bool:
     """Whether a path is a file that is read as a table."""
-    return path.lower().endswith(ENDINGS) and Path(path).is_file()
+    if not path.lower().endswith(ENDINGS) or not Path(path).is_file():
+        return False
+    return not path.lower().endswith(".json") or is_json_list(path)
+
+
+def is_json_list(path: str) -> bool:
+    """Whether a file begins as a JSON list, whatever its encoding."""
+    with opened(path) as file:
+        start: bytes = file.read(_START)
+    return start.lstrip(codecs.BOM_UTF8 + codecs.BOM_UTF16_LE + codecs.BOM_UTF32_BE + b" \t\r\n").startswith(b"[")
 
 
 def read_table(path: str) -> Rows:
@@ -64,41 +74,10 @@ def _read(absolute: str, path: str, changed: int) -> Rows:
         rows: list[Row] = _parquet(path)
     else:
         text = decoded(path)
-        rows = list(_json_lines(text, path)) if ending in (".jsonl", ".ndjson") else list(_cells(text, path))
+        rows = list(_KINDS.get(ending, _cells)(text, path))
     if not rows:
         raise DataError("the table has no rows", location=Location(path))
     return rows
-
-
-def has_usual_form(path: str) -> bool:
-    """Whether a file is CSV with commas, or JSON lines, in UTF-8, with columns ``question`` and ``answer``.
-
-    Raises:
-        DataError: It is no text, or has two columns of one name.
-    """
-    text = decoded(path)
-    if not _is_utf8(path):
-        return False
-    if path.lower().endswith(".csv"):
-        separator = separator_of(text)
-        header = next(_parsed(text, separator), [])
-        return separator == "," and {"question", "answer"} <= set(_names(header, path, separator))
-    first = next((line for line in text.split("\n") if line.strip()), "")
-    try:
-        row = parse_json(first)
-    except ValueError:
-        return True  # who reads it says where it is not JSON
-    return isinstance(row, dict) and {"question", "answer"} <= set(row)
-
-
-def _is_utf8(path: str) -> bool:
-    with opened(path) as file:
-        data: bytes = file.read()
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def columns_of(rows: Rows) -> list[str]:
@@ -137,14 +116,14 @@ def _cells(text: str, path: str) -> Iterator[Row]:
         raise DataError("the file is empty", location=Location(path))
     names = _names(header[1], path, separator)
     for line, cells in lines:
-        if len(cells) != len(names):
+        if len(cells) < len(names) or any(cell.strip() for cell in cells[len(names) :]):
             raise DataError(
                 f"a row has {len(cells)} cells, and the table has {len(names)} columns",
                 location=Location(path, line),
                 why=f"the columns are {', '.join(map(repr, names))}; cells are separated by {_WORDS[separator]}",
                 hint='a cell with a separator or a line break in it stands in quotes: "a, b"',
             )
-        yield dict(zip(names, cells, strict=True))
+        yield dict(zip(names, cells, strict=False))
 
 
 _WORDS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -190,30 +169,60 @@ def _names(header: Sequence[str], path: str, separator: str) -> list[str]:
         DataError: Two have the same name.
     """
     names = [cell.strip() or f"column {place}" for place, cell in enumerate(header, 1)]
+    _check_names(names, path, f"; cells are separated by {_WORDS[separator]}")
+    return names
+
+
+def _check_names(names: Sequence[str], path: str, more: str = "") -> None:
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise DataError(
             f"the table has {names.count(twice[0])} columns '{twice[0]}'",
             location=Location(path, 1),
-            why=f"the columns are {', '.join(map(repr, names))}; cells are separated by {_WORDS[separator]}",
+            why=f"the columns are {', '.join(map(repr, names))}{more}",
             hint="give each a name of its own",
         )
-    return names
 
 
 # -- JSON lines, parquet -----------------------------------------------------------------------------------------------
 
 
-def _json_lines(text: str, path: str) -> Iterable[Row]:
+def _json_lines(text: str, path: str) -> Iterator[Row]:
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = parse_json(line)
-        except json.JSONDecodeError as error:
-            raise DataError("a line is not JSON", location=Location(path, number, error.colno), why=error.msg) from None
-        if not isinstance(row, dict):
-            raise DataError(f"a line is {type(row).__name__}, not an object", location=Location(path, number))
-        yield row
+        if line.strip():
+            yield _json_row(_json(line, path, number - 1), Location(path, number))
+
+
+def _json_list(text: str, path: str) -> Iterator[Row]:
+    for row in _json(text, path, 0):
+        yield _json_row(row, Location(path))
+
+
+def _json_row(row: Any, place: Location) -> Row:
+    if not isinstance(row, dict):
+        raise DataError(f"a row is {type(row).__name__}, not an object", location=place)
+    return row
+
+
+def _json(text: str, path: str, lines_before: int) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            name = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+            raise DataError(f"an object has '{name}' twice", location=Location(path, lines_before + 1))
+        return made
+
+    try:
+        return parse_json(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        place = Location(path, lines_before + error.lineno, error.colno)
+        raise DataError("this is not JSON", location=place, why=error.msg) from None
+
+
+_KINDS: Final[Mapping[str, Callable[[str, str], Iterator[Row]]]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json_list,
+}
 
 
 def _parquet(path: str) -> list[Row]:
@@ -222,6 +231,8 @@ def _parquet(path: str) -> list[Row]:
     except ImportError as error:
         raise MissingExtraError.of("pyarrow", "loaders", "a parquet file") from error
     try:
-        return parquet.read_table(path).to_pylist()  # type: ignore[no-any-return]
+        _check_names(parquet.read_schema(path).names, path)
+        rows: list[Row] = parquet.read_table(path).to_pylist()
     except (ArrowException, OSError) as error:
         raise DataError("the file is not parquet", location=Location(path), why=str(error)) from None
+    return rows

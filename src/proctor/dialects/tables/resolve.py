@@ -1,7 +1,7 @@
 """What a user types to an exam: a file of rows, ``rows.csv`` or ``rows.csv[input_column=Q,answer_column=A]``.
 
 The exam is one of lm-eval's kind: it compares choices by their likelihoods, or writes an answer that must equal the
-table's but for case, punctuation and blanks around it.
+table's but for case and what stands around it (:data:`_AROUND`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
 from proctor.dialects.lm_eval.exam import task_exam
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
-from proctor.dialects.tables.columns import Columns, answering, asking, find_columns, labels
-from proctor.dialects.tables.reader import has_usual_form, is_table, read_table
+from proctor.dialects.tables.columns import Columns, answering, asking, find_columns, labels, placeholders
+from proctor.dialects.tables.reader import is_table, read_table
 from proctor.effects import Effect
 from proctor.errors import UsageError, did_you_mean
 from proctor.logs import get_logger
@@ -41,16 +41,9 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         return None
     said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) is not None}
     chosen = {**said, **given}
-    if not chosen and not _is_ours(path):
-        if not Path(f"{path}{_BESIDE}").is_file():
-            get_logger().warning(
-                "%s: asked and scored as a custom dataset of OpenCompass, to the letter; %s[input_column=question] is "
-                "a table, where case and punctuation do not count",
-                path,
-                Path(path).name,
-            )
-        return None
-    if Path(f"{path}{_BESIDE}").is_file():
+    if _has_file_beside(path):
+        if not chosen:
+            return None
         get_logger().warning(
             "%s%s is not read: it is of OpenCompass' custom datasets, and columns are named", path, _BESIDE
         )
@@ -77,14 +70,9 @@ def _cut(text: str) -> list[str]:
     return [each for each in re.split(r",(?=\s*\w+=)", text) if each.strip()]
 
 
-def _is_ours(path: str) -> bool:
-    """Whether nobody else reads a file: OpenCompass' custom datasets are CSV with commas, and JSON lines in UTF-8.
-
-    A file of OpenCompass beside it (``rows.csv.meta.json``) says how to ask, whatever the columns are called.
-    """
-    if Path(path).suffix.lower() not in (".csv", ".jsonl"):
-        return True
-    return not Path(f"{path}{_BESIDE}").is_file() and not has_usual_form(path)
+def _has_file_beside(path: str) -> bool:
+    """Whether a file of OpenCompass beside it (``rows.csv.meta.json``) says how to ask."""
+    return Path(path).suffix.lower() in (".csv", ".jsonl") and Path(f"{path}{_BESIDE}").is_file()
 
 
 _BESIDE: Final = ".meta.json"
@@ -103,9 +91,9 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, str | None])
     """
     rows = read_table(path)
     columns = find_columns(path, rows, given, needs_answer=not options.predict_only)
-    name = Path(path).name.partition(".")[0]
-    if not given:
-        _say(path, columns)
+    name = Path(path).stem
+    _say_guessed(path, columns, given)
+    _say_what_looks_wrong(path, rows, columns)
     config = _config(name, path, columns)
     exam = task_exam(name, config, options, TableDocuments(config, rows))
     return replace(
@@ -121,9 +109,39 @@ def _variant(make: Callable[[], Exam]) -> Exam:
     return replace(exam, honours=_honours(exam.honours))
 
 
-def _say(path: str, columns: Columns) -> None:
-    choices = f", between {', '.join(map(repr, columns.choices))}" if columns.choices else ""
-    get_logger().warning("%s: asks '%s'%s, and compares with '%s'", path, columns.question, choices, columns.answer)
+def _say_guessed(path: str, columns: Columns, given: Mapping[str, str | None]) -> None:
+    """Say which columns are taken that the user did not name."""
+    found = []
+    if columns.prompt is None and given.get("input_column") is None:
+        found.append(f"asks '{columns.question}'")
+    if columns.choices and given.get("choices_column") is None:
+        found.append(f"chooses between {', '.join(map(repr, columns.choices))}")
+    if columns.answer is not None and given.get("answer_column") is None:
+        found.append(f"compares with '{columns.answer}'")
+    if found:
+        get_logger().warning("%s: %s", path, " and ".join(found))
+
+
+_LISTED: Final = re.compile(r"""\s*\[\s*(['"]).*\1\s*\]\s*""", re.DOTALL)
+"""A list of texts as Python or JSON writes it."""
+
+
+def _say_what_looks_wrong(path: str, rows: Documents, columns: Columns) -> None:
+    """Say what gives numbers that nobody means: prompts that show what is right, lists that are compared as texts."""
+    asked = {columns.question} if columns.prompt is None else set(placeholders(columns.prompt))
+    if columns.answer in asked:
+        get_logger().warning("%s: the prompt shows '%s', which answers are compared with", path, columns.answer)
+    if columns.answer is None or columns.choices:
+        return
+    answers = [row.get(columns.answer) for row in rows]
+    if all(isinstance(each, str) and _LISTED.fullmatch(each) for each in answers):
+        get_logger().warning(
+            "%s: the answers in '%s' look like lists (%s …), and a cell is one text; several right answers to a "
+            "question are a list in JSON lines or parquet",
+            path,
+            columns.answer,
+            str(answers[0])[:40],
+        )
 
 
 def _honours(known: Honours) -> Honours:
@@ -142,6 +160,17 @@ _HOW: Final = {
     "choices_column": "the column of the choices, or one column for each",
     "prompt": "how to ask; columns stand in braces",
 }
+
+
+_OPENING: Final = r"\s\"'`“”„‘’‚«»‹›「」『』《》(\[¿¡"  # noqa: RUF001 - marks of many languages
+_CLOSING: Final = r"\s\"'`“”‘’«»‹›「」『』《》)\].,;:!?…。，；：！？"  # noqa: RUF001 - marks of many languages
+_AROUND: Final = (
+    rf"^(?:[{_OPENING}]|\*\*)+(?=[^{_OPENING}{_CLOSING}])",
+    rf"(?<=[^{_CLOSING}])(?:[{_CLOSING}]|\*\*)+$",
+    r"(?<=\d),(?=\d{3}(?!\d))",
+)
+"""What does not count in an answer: quotes, brackets and marks of sentences around it, emphasis, and commas between the
+thousands of a number. All else does: ``-5`` is not 5, ``C++`` is not C, ``1.5`` is not 15, and ``?`` is something."""
 
 
 def _config(name: str, path: str, columns: Columns) -> TaskConfig:
@@ -167,7 +196,7 @@ def _config(name: str, path: str, columns: Columns) -> TaskConfig:
         "aggregation": "mean",
         "higher_is_better": True,
         "ignore_case": True,
-        "ignore_punctuation": True,
+        "regexes_to_ignore": list(_AROUND),
     }
     steps = [{"function": "remove_whitespace"}, {"function": "take_first"}]
     return TaskConfig(

@@ -11,7 +11,7 @@ from proctor.errors import TemplateError
 from proctor.ir import Choose, Decoding, Generate, Pair, Request
 from proctor.ir.question import Ask, Question
 from proctor.randomness import seeded
-from proctor.recipes.exam import Context, Demos, Kind
+from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.plan import Instance
 from proctor.recipes.prompts import Prompts, Rendered
 from proctor.recipes.rows import task_data_of

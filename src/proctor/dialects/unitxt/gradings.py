@@ -12,7 +12,8 @@ from proctor.scoring.choice import first_largest
 from proctor.scoring.grader import ExamGrader
 from proctor.scoring.grading import Grading, MetricNames, Reading
 from proctor.scoring.groupings import GroupBy
-from proctor.scoring.pipeline import MetricScorers, Processors, ProcessorsOfEach, ProcessorSource
+from proctor.scoring.pipeline import MetricScorers
+from proctor.scoring.processor_steps import Processors, ProcessorsOfEach, ProcessorSource
 
 
 def metrics_of(recipe: DatasetRecipe) -> MetricScorers:

@@ -16,7 +16,8 @@ from proctor.dialects.unitxt.repeats import over_repeats, takes_repeats
 from proctor.dialects.unitxt.rows import RecipeDraw, RecipeRows
 from proctor.errors import DataError
 from proctor.recipes.benchmark import Benchmark
-from proctor.recipes.exam import Exam, NoDemos
+from proctor.recipes.exam import Exam
+from proctor.recipes.exam_parts import NoDemos
 from proctor.recipes.group_scores import BenchmarkScores
 from proctor.recipes.options import LOOKED_UP, ExamOptions
 from proctor.recipes.pipeline import Pipeline

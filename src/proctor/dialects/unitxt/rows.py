@@ -13,7 +13,7 @@ from proctor.ir import Failure
 from proctor.ir.question import Ask
 from proctor.logs import get_logger
 from proctor.randomness import drawn_with, seeded
-from proctor.recipes.exam import Demos
+from proctor.recipes.exam_parts import Demos
 from proctor.recipes.pipeline import Pipeline
 from proctor.recipes.plan import Instance
 from proctor.recipes.pool_draw import PoolDraw

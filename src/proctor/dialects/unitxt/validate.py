@@ -11,7 +11,8 @@ from proctor.dialects.unitxt.gradings import metrics_of, processors_of
 from proctor.errors import Diagnostic, Location, ProctorError
 from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.scoring.pipeline import Processors, Unavailable
+from proctor.scoring.processor_steps import Processors
+from proctor.scoring.unavailable import Unavailable
 
 
 def artifact_files(path: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from math import isclose
 from pathlib import Path
 from typing import Any, Final
 
-from proctor.errors import Location, UsageError
+from proctor.errors import Location, UsageError, reason_of
 from proctor.exchange.observed import PERCENT, Observed, ObservedExam, prompt_text, scores_of, share, text_of
 from proctor.exchange.shapes import PredictionLine, check_lines
 from proctor.foreign_text import parse_json
@@ -110,7 +110,7 @@ def _results(path: Path) -> tuple[Mapping[int, Mapping[str, Any]], Mapping[str, 
     try:
         document = parse_json(read_bytes(file, _MOST_BYTES).decode("utf-8", "replace"))
     except (OSError, ValueError) as error:
-        raise UsageError("the results cannot be read", location=Location(str(file)), why=str(error)) from None
+        raise UsageError("the results cannot be read", location=Location(str(file)), why=reason_of(error)) from None
     if not isinstance(document, Mapping):
         return {}, {}
     scores = scores_of(document, PERCENT)

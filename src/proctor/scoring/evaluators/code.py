@@ -262,7 +262,7 @@ def _contest_program(block: str) -> str:
 def _contest_task(program: str, tests: str, project: str) -> Trial:
     del project
     if "class Solution" in program:
-        for name in set(re.findall(r"assert\s+(\w+)\(", tests)):
+        for name in dict.fromkeys(re.findall(r"assert\s+(\w+)\(", tests)):
             tests = re.sub(rf"(\bassert\s+){name}(\()", rf"\1Solution().{name}\2", tests)
     return Trial(program, strict_tests(tests), limits=Limits(seconds=29.0))
 

@@ -9,9 +9,11 @@ from typing import Any
 
 from proctor.errors import ScoringError
 from proctor.ir import Failure
+from proctor.scoring.arrays import as_floats
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.runs import averaged, over_runs, replica_positions
-from proctor.scoring.intervals import Bootstrap, Interval, Means, as_floats, settled, wilson
+from proctor.scoring.intervals import Bootstrap, Interval, settled, wilson
+from proctor.scoring.resamplers import Means
 from proctor.scoring.score import Unit
 
 _SAME_NUMBER = 1e-6

@@ -15,12 +15,12 @@ from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria, CriteriaWithOptions
 from proctor.scoring.judges.steps import (
     LLMJudge,
-    chosen_option,
     failure_among,
     reply,
     user,
     without_blanks,
 )
+from proctor.scoring.judges.verdicts import chosen_option
 from proctor.scoring.metric import failure_of
 from proctor.scoring.score import Unit
 

@@ -15,7 +15,8 @@ from proctor.scoring.flat import MetricScores
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria
-from proctor.scoring.judges.steps import LLMJudge, chosen_option, reply, user, without_blanks
+from proctor.scoring.judges.steps import LLMJudge, reply, user, without_blanks
+from proctor.scoring.judges.verdicts import chosen_option
 from proctor.scoring.metric import failure_of
 from proctor.scoring.score import Unit
 
@@ -170,10 +171,17 @@ class LLMJudgePairwise(LLMJudge):
             "assessments": [_plain(each.assessment) for each in first],
             "positional_bias_assessments": [_plain(each.assessment) for each in second],
             "option_selection_outputs": [_plain(each.choice) for each in first],
-            "positional_bias": [one.selected != two.selected for one, two in zip(first, second, strict=False)],
+            "positional_bias": [_is_biased(one, two) for one, two in zip(first, second, strict=False)],
             "positional_bias_selection": [_plain(each.selected) for each in second],
             "prompts": prompts if self.include_prompts_in_result else None,
         }
+
+
+def _is_biased(one: Contest, two: Contest) -> bool | None:
+    """Whether the other order changed the judge's mind; ``None`` where it gave no verdict that can be read."""
+    if isinstance(one.selected, Failure) or isinstance(two.selected, Failure):
+        return None
+    return bool(one.selected != two.selected)
 
 
 def _win_rate(name: str, contests: Sequence[Contest]) -> float:

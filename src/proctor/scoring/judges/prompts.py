@@ -17,7 +17,7 @@ from proctor.formats import Format
 from proctor.ir import Failure
 from proctor.scoring.grade import Columns
 from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask
-from proctor.scoring.pipeline import process
+from proctor.scoring.processor_steps import process
 from proctor.scoring.processors import PostProcess
 from proctor.tasks.task import Task
 from proctor.templates import Template

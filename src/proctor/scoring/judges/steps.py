@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from proctor.artifacts import Artifact
@@ -14,7 +13,6 @@ from proctor.scoring.judges.criteria import Criteria, fetch_criteria
 from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask, check_engine, engine_name
 from proctor.scoring.map_reduce import field_of
 
-CLOSE_ENOUGH = 0.6  # difflib's own default for a close match: forgives a word too many or a letter
 Message = dict[str, Any]
 
 
@@ -139,28 +137,6 @@ def reply(prompt: Any, answer: Any, text: str) -> Any:
     if isinstance(answer, Failure):
         return answer
     return [*prompt, {"role": "assistant", "content": str(answer)}, *user(text)]
-
-
-def chosen_option(answer: Any, options: Sequence[str]) -> Any:
-    """Return the option that an answer names; a failure where it names none or several.
-
-    The answer as a whole may be an option, name exactly one, or be close to one (``difflib``, 0.6).
-    """
-    if isinstance(answer, Failure):
-        return answer
-    text = str(answer).strip().strip("\"'.* ").casefold()
-    folded = {option.casefold(): option for option in options}
-    if text in folded:
-        return folded[text]
-    if close := get_close_matches(text, list(folded), n=1, cutoff=CLOSE_ENOUGH):
-        return folded[close[0]]
-    named = [option for key, option in folded.items() if key in text]
-    longest = [option for option in named if not any(option != other and option in other for other in named)]
-    if len(longest) == 1:
-        return longest[0]
-    return Failure(
-        "unreadable", f"the judge chose none of {', '.join(options)}: {str(answer)[:200]!r}", retryable=False
-    )
 
 
 def failure_among(*values: Any) -> Failure | None:

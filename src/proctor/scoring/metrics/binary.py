@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from proctor.errors import ScoringError
+from proctor.scoring.arrays import Floats
 from proctor.scoring.confusion import matthews
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import InstanceMetric
-from proctor.scoring.intervals import Floats
 from proctor.scoring.score import Unit
 
 _CLASSES = 2  # the area under the curve is of one class against one other

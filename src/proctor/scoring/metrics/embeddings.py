@@ -13,7 +13,6 @@ import numpy as np
 
 from proctor.data.hub_access import is_local_only
 from proctor.errors import MissingExtraError, ScoringError
-from proctor.scoring.intervals import Means, Resampler
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
 from proctor.scoring.metrics.models import (
     MODELS_KEPT,
@@ -25,6 +24,7 @@ from proctor.scoring.metrics.models import (
     where_referenced,
 )
 from proctor.scoring.reductions import AggregationReduction, MeanReduction, matrix
+from proctor.scoring.resamplers import Means, Resampler
 from proctor.scoring.score import Unit
 
 

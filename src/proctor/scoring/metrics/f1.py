@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from proctor.scoring.arrays import Floats, Indices
 from proctor.scoring.columns import SparseColumn
-from proctor.scoring.intervals import Floats, Indices
 from proctor.scoring.map_reduce import MapReduceMetric
 from proctor.scoring.score import Unit
 
@@ -131,7 +131,7 @@ class CountTable:
 
 
 class F1Resampler:
-    """F1 scores of a table of counts; see :class:`~proctor.scoring.intervals.Resampler`."""
+    """F1 scores of a table of counts; see :class:`~proctor.scoring.resamplers.Resampler`."""
 
     def __init__(self, table: CountTable, names: Sequence[str]) -> None:
         self._table = table

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from proctor.scoring.arrays import Floats
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
-from proctor.scoring.intervals import Floats
 from proctor.scoring.score import Unit
 
 

@@ -24,9 +24,9 @@ from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric
-from proctor.scoring.intervals import Means, Resampler, nan_mean
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
+from proctor.scoring.resamplers import Means, Resampler, nan_mean
 from proctor.scoring.score import Unit
 from proctor.settings import model_folder
 

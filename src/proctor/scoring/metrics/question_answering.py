@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from proctor.scoring.arrays import Floats
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.grade import Columns
-from proctor.scoring.intervals import Floats
 from proctor.scoring.metrics.strings import token_overlap, websrc_f1
 from proctor.scoring.score import Unit
 from proctor.scoring.text_distance import normalize_answer

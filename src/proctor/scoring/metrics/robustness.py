@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from proctor.errors import ScoringError
-from proctor.scoring.intervals import nan_mean
 from proctor.scoring.metrics.accuracy import Accuracy
 from proctor.scoring.metrics.strings import StringContainmentOld, TokenOverlap
+from proctor.scoring.resamplers import nan_mean
 from proctor.scoring.score import Unit
 
 Subgroups = Mapping[str, Sequence[float]]

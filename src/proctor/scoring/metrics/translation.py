@@ -13,9 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from proctor.errors import ScoringError, did_you_mean
+from proctor.scoring.arrays import Floats
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
-from proctor.scoring.intervals import Floats, Resampler, Sums
 from proctor.scoring.map_reduce import MapReduceMetric
+from proctor.scoring.resamplers import Resampler, Sums
 from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 from proctor.scoring.score import Unit
 from proctor.scoring.text_distance import levenshtein

@@ -145,3 +145,25 @@ def test_any_bytes_are_read_or_refused(body):
             parse_stream(prefix + body)
         except (ReplyError, msgspec.DecodeError):
             continue
+
+
+@pytest.mark.parametrize("end", [
+    b'data: {"object": "error", "message": "out of memory", "code": 500}\n\ndata: [DONE]\n\n',
+    b'event: error\ndata: {"message": "out of memory"}\n\ndata: [DONE]\n\n',
+    b'event: error\r\ndata: {"detail": "out of memory"}\r\n\r\ndata: [DONE]\r\n\r\n',
+    b'data: {"error": "out of memory"}\n\ndata: [DONE]\n\n',
+])  # fmt: skip
+def test_an_answer_that_ends_in_an_error_is_none_however_it_is_said(end):
+    with pytest.raises(ReplyError, match="out of memory"):
+        parse_stream(stream(piece("Par"), done=False) + end)
+
+
+def test_an_event_after_an_error_of_another_one_is_not_called_one():
+    body = b"event: message\n" + stream(piece("Paris", reason="stop"))
+    assert parse_stream(body).text == "Paris"
+
+
+def test_a_stream_without_words_in_their_places_is_no_empty_answer():
+    with pytest.raises(ReplyError, match="neither in 'delta' nor in 'text'"):
+        parse_stream(stream({"choices": [{"index": 0, "message": {"content": "Paris"}, "finish_reason": "stop"}]}))
+    assert parse_stream(stream({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})).text == ""

@@ -68,14 +68,11 @@ def check_columns(
     inputs, output = columns_of(reader, place)
     wanted = [*inputs, *([output] if output else [])]
     filled = FILLED if _has_media(infer) else frozenset()
-    missing = [
-        name for name in dict.fromkeys(wanted) if name not in row and name not in OPTIONAL and name not in filled
-    ]
-    unread = [name for name in missing if name != output and not _reads(infer, name)]
-    if unread:
+    lacking = [name for name in dict.fromkeys(wanted) if name not in {*row, *OPTIONAL, *filled}]
+    missing = [name for name in lacking if name == output or _reads(infer, name)]
+    if unread := [name for name in lacking if name not in missing]:
         listed = ", ".join(map(repr, unread))
         get_logger().warning("the data has no column %s, which reader_cfg names and nothing reads", listed)
-    missing = [name for name in missing if name not in unread]
     if missing:
         kind = "output_column" if missing == [output] else "reader_cfg"
         raise MissingFieldError(

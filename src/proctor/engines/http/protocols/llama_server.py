@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from proctor.engines.http.protocols.openai_shapes import total_of
 from proctor.engines.http.retrying_client import CallError, ReplyError
 from proctor.ir import Pair, Response, Rolling, Score, Scored, Timing, Usage
 
@@ -88,7 +89,7 @@ class LlamaServerScores:
             timings.append(timing)
         is_greedy = all(value.top_logprobs and value.top_logprobs[0].id == value.id for value in values)
         return Response(
-            scores=(Scored(sum(value.logprob for value in values), is_greedy, len(values)),),
+            scores=(Scored(total_of([value.logprob for value in values]), is_greedy, len(values)),),
             usage=Usage(len(before), len(tokens)),
             timing=Timing(timings[0].started, sum(each.seconds for each in timings)),
         )

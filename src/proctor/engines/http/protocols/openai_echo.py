@@ -16,7 +16,15 @@ from itertools import pairwise
 
 import msgspec
 
-from proctor.engines.http.protocols.openai_shapes import TEXT_REPLY, TextChoice, TextLogProbs, TextReply, usage_of
+from proctor.engines.http.protocols.openai_shapes import (
+    TEXT_REPLY,
+    TextChoice,
+    TextLogProbs,
+    TextReply,
+    check_said,
+    total_of,
+    usage_of,
+)
 from proctor.engines.http.retrying_client import CallError, ReplyError
 from proctor.ir import Failure, Response, Scored
 
@@ -67,6 +75,7 @@ def parse_echo(
         ReplyError, msgspec.DecodeError: Some tokens have no log-probabilities.
     """
     reply = TEXT_REPLY.decode(body)
+    check_said(reply.error, body)
     found, tokens, has_more = _echoed(reply, text, start)
     if context_tokens is not None:
         if tokens[: len(context_tokens)] != list(context_tokens):
@@ -86,6 +95,7 @@ def parse_echo(
 def parse_context(body: bytes, text: str) -> Response:
     """Return the texts of the tokens that an echo of ``text`` has, as ``texts``; errors as in :func:`parse_echo`."""
     reply = TEXT_REPLY.decode(body)
+    check_said(reply.error, body)
     _, tokens, has_more = _echoed(reply, text, len(text))
     return Response(texts=tuple(tokens[:-1] if has_more else tokens), usage=usage_of(reply.usage))
 
@@ -241,7 +251,7 @@ def _sum(found: TextLogProbs, inside: list[int], *, is_start_unknown: bool, skip
     known = [value for index in inside if (value := values[index]) is not None]
     if len(known) < len(inside):
         raise ReplyError("some tokens have no log-probability")
-    return Scored(sum(known), _is_greedy(found, inside), len(known))
+    return Scored(total_of(known), _is_greedy(found, inside), len(known))
 
 
 def _is_greedy(found: TextLogProbs, inside: list[int]) -> bool:

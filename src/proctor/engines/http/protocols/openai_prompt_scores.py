@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.http.protocols.openai_shapes import UsageReply, usage_of
+from proctor.engines.http.protocols.openai_shapes import UsageReply, total_of, usage_of
 from proctor.engines.http.retrying_client import CallError
 from proctor.ir import Response, Scored
 
@@ -50,6 +50,6 @@ def parse_prompt_scores(body: bytes) -> Response:
     tokens = [next(iter(each.values())) for each in listed or () if each]
     if not tokens:
         raise CallError.of("engine", "the server gives no log-probabilities of prompts: vLLM does (prompt_logprobs)")
-    total = sum(token.logprob for token in tokens)
+    total = total_of([token.logprob for token in tokens])
     is_greedy = all(token.rank == _LIKELIEST for token in tokens)
     return Response(scores=(Scored(total, is_greedy, len(tokens)),), usage=usage_of(reply.usage))

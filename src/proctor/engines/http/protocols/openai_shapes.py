@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from proctor.engines.http.protocols.reasoning import Thinks, content_parts, count_in, first_of, thoughts_beside
-from proctor.engines.http.retrying_client import CallError, ReplyError
+from proctor.engines.http.retrying_client import CallError, ReplyError, SaidError
 from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage, is_filtered_end
 
 
@@ -83,6 +83,7 @@ class UsageReply(Struct):
 class _ChatReply(Struct):
     choices: list[_ChatChoice]
     usage: UsageReply | None = None
+    error: Any = None
 
 
 class TextChoice(Struct):
@@ -100,6 +101,7 @@ class TextReply(Struct):
     choices: list[TextChoice]
     prompt: Any = None
     usage: UsageReply | None = None
+    error: Any = None
 
 
 _CHAT = msgspec.json.Decoder(_ChatReply)
@@ -160,7 +162,10 @@ def parse_chat(body: bytes, count: int = 1, *, thoughts_in_total: bool = False) 
         ReplyError, msgspec.DecodeError: The reply is not what the protocol says.
     """
     reply = _CHAT.decode(body)
+    check_said(reply.error, body)
     choices = _chosen(reply.choices, count)
+    if reply.usage is not None and reply.usage.completion_tokens == 0 and all(map(_is_without_words, choices)):
+        raise ReplyError("the reply has no content, and the server wrote nothing")
     thoughts = tuple([_thoughts(choice) for choice in choices])
     return Response(
         texts=tuple([_message_text(choice) for choice in choices]),
@@ -174,6 +179,7 @@ def parse_chat(body: bytes, count: int = 1, *, thoughts_in_total: bool = False) 
 def parse_completion(body: bytes, count: int = 1) -> Response:
     """Return the response in the reply to a completion request; errors as in :func:`parse_chat`."""
     reply = TEXT_REPLY.decode(body)
+    check_said(reply.error, body)
     choices = _chosen(reply.choices, count)
     return Response(
         texts=tuple(choice.text for choice in choices),
@@ -181,6 +187,24 @@ def parse_completion(body: bytes, count: int = 1) -> Response:
         tokens=_tokens(choices),
         usage=usage_of(reply.usage),
     )
+
+
+def check_said(error: Any, body: bytes) -> None:
+    """Look at what a reply with answers says of an error beside them: the answers are those of before it.
+
+    Raises:
+        SaidError: It says something.
+    """
+    if error:
+        raise SaidError(f"the server says beside its answer: {error}", body)
+
+
+def _is_without_words(choice: _ChatChoice) -> bool:
+    """Whether the content is null, for no reason that is said; an empty text is an empty answer."""
+    message = choice.message
+    if message is None or message.content is not None or message.refusal or message.tool_calls:
+        return False
+    return not thoughts_beside(message) and choice.finish_reason in (None, "stop")
 
 
 def _chosen(choices: list[Any], count: int) -> list[Any]:
@@ -267,6 +291,21 @@ def usage_of(usage: UsageReply | None, *, thoughts_in_total: bool = False) -> Us
         written += thought
     cached = count_in(usage.prompt_tokens_details, "cached_tokens") or usage.prompt_cache_hit_tokens or 0
     return Usage(read, written, thought, cached)
+
+
+_ROUNDING = 1e-3
+"""How far above 0 the log-probability of a token may come to lie where a server computes it in half precision."""
+
+
+def total_of(values: Sequence[float]) -> float:
+    """Return the sum of the log-probabilities of tokens.
+
+    Raises:
+        ReplyError: One of them is above 0: it is a probability, a logit or a loss, and would let another choice win.
+    """
+    if (most := max(values, default=0.0)) > _ROUNDING:
+        raise ReplyError(f"the server's log-probabilities are not any: one is {most:g}, and none is above 0")
+    return sum(values)
 
 
 def _token(token: _Token) -> TokenLogProbability:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -59,6 +59,13 @@ class _Event(Struct):
     usage: UsageReply | None = None
     x_groq: _Groq | None = None
     error: Any = None
+    object: Any = None
+    message: Any = None
+
+    @property
+    def complaint(self) -> Any:
+        """What the server says went wrong: ``error``, or itself an error (vLLM before 0.10); nothing else says it."""
+        return self.error or (self.message or "an error" if self.object == "error" else None)
 
 
 _EVENT = msgspec.json.Decoder(_Event)
@@ -75,10 +82,12 @@ class _Answer:
         self.is_refused = False
         self.calls: dict[int, list[str]] = {}
         self.tokens: list[TokenLogProbability] = []
+        self.has_words = False
 
     def add(self, choice: _Choice) -> None:
         answer, thoughts = content_parts(choice.delta.content if choice.delta else None)
         self.pieces.append(choice.text or answer)
+        self.has_words = self.has_words or choice.delta is not None or choice.text is not None
         self.thought_parts.append(thoughts)
         for place, words in thoughts_beside(choice.delta).items() if choice.delta else ():
             self.thoughts.setdefault(place, []).append(words)
@@ -111,27 +120,20 @@ def parse_stream(body: bytes, count: int = 1, *, thoughts_in_total: bool = False
     """
     answers: dict[int, _Answer] = {}
     usage, is_done = Usage(), False
-    for data in _events(body):
+    for data, is_error in _events(body):
         if data == _DONE:
             is_done = True
             break
         event = _EVENT.decode(data)
-        if event.error is not None:
-            raise SaidError(f"the server says in the middle of its answer: {event.error}", data)
+        if said := event.complaint or (is_error and (event.message or data.decode(errors="replace"))):
+            raise SaidError(f"the server says in the middle of its answer: {said}", data)
         for choice in event.choices:
             answers.setdefault(choice.index, _Answer()).add(choice)
         counted = event.usage if event.x_groq is None else event.usage or event.x_groq.usage
         if counted is not None:
             usage = usage_of(counted, thoughts_in_total=thoughts_in_total)
     found = [answers[index] for index in sorted(answers)][:count]
-    if not (is_done or (found and all(answer.reason for answer in found))):
-        raise ReplyError("the stream broke off")
-    if not found:
-        raise ReplyError("the stream has no answer")
-    if broken := next((answer.reason for answer in found if answer.reason in BROKEN), None):
-        raise ReplyError(f"the server ended the answer with '{broken}'")
-    if len(found) < count:
-        raise FewerAnswersError(count, len(found))
+    _check(found, count, is_done=is_done)
     thoughts = tuple(answer.thought() for answer in found)
     return Response(
         texts=tuple(answer.words() for answer in found),
@@ -142,12 +144,30 @@ def parse_stream(body: bytes, count: int = 1, *, thoughts_in_total: bool = False
     )
 
 
-def _events(body: bytes) -> Iterator[bytes]:
-    """Yield the data of each event; servers put one JSON document on one line."""
-    start = 0
+def _check(found: Sequence[_Answer], count: int, *, is_done: bool) -> None:
+    """Look at the answers of a stream; errors are those of :func:`parse_stream`."""
+    if not (is_done or (found and all(answer.reason for answer in found))):
+        raise ReplyError("the stream broke off")
+    if not found:
+        raise ReplyError("the stream has no answer")
+    if not all(answer.has_words for answer in found):
+        raise ReplyError("the stream has no words of an answer, neither in 'delta' nor in 'text'")
+    if broken := next((answer.reason for answer in found if answer.reason in BROKEN), None):
+        raise ReplyError(f"the server ended the answer with '{broken}'")
+    if len(found) < count:
+        raise FewerAnswersError(count, len(found))
+
+
+def _events(body: bytes) -> Iterator[tuple[bytes, bool]]:
+    """Yield the data of each event, and whether it is called an error; servers put one JSON document on one line."""
+    start, is_error = 0, False
     while start < len(body):
         end = body.find(b"\n", start)
         end = len(body) if end < 0 else end
-        if body.startswith(b"data:", start):
-            yield body[start + len(b"data:") : end].strip()
+        if body.startswith(b"event:", start):
+            is_error = body[start + len(b"event:") : end].strip() == b"error"
+        elif body.startswith(b"data:", start):
+            yield body[start + len(b"data:") : end].strip(), is_error
+        elif not body[start:end].strip():  # a blank line ends an event
+            is_error = False
         start = end + 1

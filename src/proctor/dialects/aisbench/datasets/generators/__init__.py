@@ -18,7 +18,7 @@ from proctor.data.row_files import PLAIN, FileFormat
 from proctor.dialects.aisbench.datasets.files import file_rows, find_file, found_file, local_path
 from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
 from proctor.dialects.aisbench.datasets.splits import WHOLE
-from proctor.errors import DataError, Location
+from proctor.errors import DataError, Location, reason_of
 
 LINES = FileFormat(lines=True)
 """Files of JSON lines, whatever they are called."""
@@ -68,7 +68,7 @@ class Source:
             with access().opened(file) as stream:
                 return stream.read(most)
         except (OSError, UnicodeDecodeError) as error:
-            raise DataError("the file cannot be read", location=Location(str(file)), why=str(error)) from None
+            raise DataError("the file cannot be read", location=Location(str(file)), why=reason_of(error)) from None
 
     def find(self, path: str) -> Path | None:
         """Return where a file or folder is; ``None`` where it is not."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from proctor.ir import Decoding, Failure, Generate, Prompt, Response, Scored, Timing
 from proctor.jsonable import to_line
-from proctor.running import folder
+from proctor.running import sample_records
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 
@@ -26,7 +26,9 @@ RESPONSES = st.builds(
 
 @given(RESPONSES)
 def test_one_answer_is_said_as_several_are(response):
-    assert to_line({"heard": folder._heard([response])}) == to_line({"heard": folder._all_heard([response])})
+    assert to_line({"heard": sample_records._heard([response])}) == to_line(
+        {"heard": sample_records._all_heard([response])}
+    )
 
 
 @given(
@@ -34,18 +36,18 @@ def test_one_answer_is_said_as_several_are(response):
     st.builds(Decoding, st.none() | st.integers(1, 9), st.sampled_from([0.0, 0.5]), stop=st.tuples(TEXTS)),
 )
 def test_one_request_is_said_as_several_are(payload, decoding):
-    decodings = folder._Decodings()
+    decodings = sample_records.Decodings()
     request = Generate(Prompt(payload), decoding)
-    one, any_ = folder._asked([request], decodings), folder._all_asked([request], decodings)
+    one, any_ = sample_records._asked([request], decodings), sample_records._all_asked([request], decodings)
     assert to_line({"asked": one}) == to_line({"asked": any_})
 
 
 @given(st.floats(0, 9), st.floats(0, 9))
 def test_the_time_of_one_answer_is_that_of_one(started, seconds):
     timing = Timing(started, seconds)
-    assert folder._timing([Response(timing=timing)]) == {"started": started, "seconds": seconds}
-    assert folder._timing([Response(timing=timing)] * 2) == {"started": started, "seconds": 2 * seconds}
-    assert folder._timing([]) == {"started": 0.0, "seconds": 0}
+    assert sample_records._timing([Response(timing=timing)]) == {"started": started, "seconds": seconds}
+    assert sample_records._timing([Response(timing=timing)] * 2) == {"started": started, "seconds": 2 * seconds}
+    assert sample_records._timing([]) == {"started": 0.0, "seconds": 0}
 
 
 FAILURE = Failure("scoring", "no number")
@@ -63,7 +65,7 @@ def test_lines_end_alike_however_many_are_made_at_once(predictions, references, 
         processed_references=references,
         failures={1: FAILURE},
     )
-    endings = folder._Endings(grade)
+    endings = sample_records.ScoredParts(grade)
     found = [dict(zip(*line, strict=True)) for size in sizes for line in endings.next(size)]
     assert found == [_ending(grade, place) for place in range(sum(sizes))]
 
@@ -84,7 +86,7 @@ def _ending(grade, place):
 
 
 def test_a_grade_without_scores_has_lines_without_them():
-    (line,) = folder._Endings(Grade({}, predictions=["a"])).next(1)
+    (line,) = sample_records.ScoredParts(Grade({}, predictions=["a"])).next(1)
     assert dict(zip(*line, strict=True)) == {
         "prediction": "a",
         "processed_prediction": None,

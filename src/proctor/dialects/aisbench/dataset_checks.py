@@ -1,4 +1,4 @@
-"""Values of a dataset that cannot be: texts that are none, classes of another kind, post-processors that are none."""
+"""Values of a dataset that nothing can use: of a wrong type, classes of another kind, arguments of another type."""
 
 from __future__ import annotations
 

@@ -1,0 +1,103 @@
+"""How a run is told when it is over: its scores, what they have to be read with, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from proctor.cli.error_reporting import FAILURES, say, show, warn
+
+if TYPE_CHECKING:
+    from proctor.cli.thresholds import Threshold
+    from proctor.results.summary import ScoreRow
+    from proctor.running.run import RunResult
+
+_FINAL = frozenset({"thinking", "truncated", "content_filter"})
+"""Failures that are answers of a kind: they are in the response log, and are not asked again."""
+
+
+def conclude(
+    result: RunResult,
+    *,
+    allow_failures: bool,
+    every_score: bool,
+    as_json: bool,
+    thresholds: Sequence[Threshold] = (),
+) -> int:
+    """Print the results of a run; return the exit code."""
+    from proctor.results.summary import failure_notes, noise_notes, sample_notes, score_rows
+
+    rows = list(score_rows(result.results, every_score=every_score))
+    if result.stopped is not None:
+        warn(f"stopped: {result.stopped}; not everything was asked, and the scores are of what was")
+        warn("  hint: the same command with a larger budget goes on; a smaller max_tokens makes one request cost less")
+    _print_scores(result, rows, as_json=as_json)
+    for note in [*sample_notes(result.results), *noise_notes(result.results)]:
+        say(note)
+    if result.output is not None:
+        say(f"run folder: {result.output}")
+    if damaged := result.run.get("requests", {}).get("damaged"):
+        warn(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
+        warn(f"  hint: proctor log verify --log {result.run['log']} says more")
+    has_failed = _say_failures(result, failure_notes(rows))
+    is_broken = _say_broken(result)
+    too_low = _too_low(result, thresholds)
+    return FAILURES if result.stopped or is_broken or (has_failed and not allow_failures) else too_low
+
+
+def _print_scores(result: RunResult, rows: Sequence[ScoreRow], *, as_json: bool) -> None:
+    """Print the scores as a table or as JSON, and what has to be known to read them."""
+    from proctor.cli.console import console, print_json
+    from proctor.cli.tables import score_table
+    from proctor.results.summary import cluster_notes, ending_notes, group_notes, rows_of_groups
+
+    notes = [*ending_notes(rows), *group_notes(result.results), *cluster_notes(result.results)]
+    if as_json:
+        print_json(result.results, indent=2)
+        for note in notes:
+            warn(f"note: {note}")
+        return
+    target = console()
+    target.print(score_table(rows, rows_of_groups(result.results), width=target.width))
+    for note in notes:
+        show(note)
+
+
+def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
+    """Say which instances failed and why; return whether one did."""
+    from proctor.results.summary import first_failures
+
+    for note in notes:
+        warn(f"warning: {note}")
+    firsts = first_failures(result.grades.values())
+    for kind, message in firsts.items():
+        warn(f"  {kind}: {message}")
+    if notes and firsts and _FINAL.issuperset(firsts):
+        warn("samples.jsonl has the reasons; asking the same again would end the same")
+    elif notes:
+        warn(f"samples.jsonl has the reasons; to ask again what failed: {_again(result)}")
+    return bool(notes)
+
+
+def _say_broken(result: RunResult) -> bool:
+    """Say which exams could not be graded; return whether one could not."""
+    broken = [name for name, entry in result.results.items() if "error" in entry]
+    for name in broken:
+        warn(f"warning: {name} could not be graded: {result.results[name]['error']}")
+    if broken:
+        warn(f"its answers are kept; to grade again: {_again(result)}")
+    return bool(broken)
+
+
+def _again(result: RunResult) -> str:
+    from proctor.cli.going_on import command_again
+
+    return "the same command" if result.output is None else command_again(result.output)
+
+
+def _too_low(result: RunResult, thresholds: Sequence[Threshold]) -> int:
+    if not thresholds:
+        return 0
+    from proctor.cli.thresholds import verdict
+
+    return verdict(thresholds, result.results)

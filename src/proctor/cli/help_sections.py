@@ -1,0 +1,54 @@
+"""The order in which help lists options: under headings, where a command has more than fit a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import click
+
+_A_SCREEN = 20
+"""Options that are read through without a heading."""
+
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "Who is asked": (
+        *("--model", "--model-args", "--batch-size", "--device", "--max-concurrency", "--truncate", "--thinking"),
+        *("--thinking-tokens", "--executor", "--workers", "--ray-address"),
+    ),
+    "Which exams": (
+        *("--tasks", "--include-path", "--input-column", "--answer-column", "--choices-column", "--prompt"),
+        "--metadata",
+    ),
+    "Which questions": (
+        *("--limit", "--samples", "--repeats", "--seed", "--code-seeds", "--precision", "--draw", "--others"),
+    ),
+    "How they are asked": (
+        *("--num-demos", "--template", "--system-prompt", "--apply-chat-template", "--demos-as-turns"),
+        *("--meta-template", "--chat-override", "--decoding", "--gen-kwargs"),
+    ),
+    "How answers are scored": (
+        *("--predict-only", "--answers", "--truncated", "--reduce", "--group-by", "--clusters", "--instance-scores"),
+    ),
+    "What it may cost": ("--budget-tokens", "--budget-usd", "--prices"),
+    "What exams may do": ("--trust-code", "--sandbox", "--allow"),
+    "What is kept": (
+        *("--output", "--output-format", "--log", "--log-samples", "--retry-failed", "--tag", "--save-baseline"),
+        "--junit",
+    ),
+    "What is printed": ("--every-score", "--json", "--quiet", "--write-out"),
+    "The exit code": ("--fail-under", "--allow-failures"),
+    "Help": ("--traceback", "--help"),
+}
+"""Options by what somebody looks for, in the order of a run; what a command has beside them stands first."""
+
+
+def grouped(options: Sequence[click.Option]) -> Iterable[tuple[str, list[click.Option]]]:
+    """Yield headings with their options; one heading for all where they fit a screen."""
+    if len(options) <= _A_SCREEN:
+        yield "Options", list(options)
+        return
+    named = {name: option for option in options for name in option.opts}
+    listed = {heading: [named[name] for name in names if name in named] for heading, names in SECTIONS.items()}
+    placed = {id(option) for group in listed.values() for option in group}
+    if own := [option for option in options if id(option) not in placed]:
+        yield "Options", own
+    yield from ((heading, group) for heading, group in listed.items() if group)

@@ -1,0 +1,65 @@
+"""What equal runs may differ in: time, machine, versions, tokens and what they cost."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from proctor.ir import Usage
+from proctor.running.accounts import cost_of
+from proctor.running.budget import price_table
+from proctor.running.machine import platform_name
+from proctor.running.session import Session
+
+_VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
+"""Packages whose versions can change scores: random numbers, models, rows."""
+
+
+def circumstances(session: Session, usage: Mapping[str, Usage], began: float) -> dict[str, Any]:
+    """Return when, where and with what a run took place, and what each exam's answers used."""
+    progress = session.progress
+    return {
+        "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.time() - began, 3),
+        "engine": {"label": session.engine.label, "identity": session.engine.identity},
+        "log": str(session.log.path),
+        "requests": {
+            "asked": progress.asked,
+            "answered": progress.answered,
+            "failed": progress.failed,
+            "from_log": progress.cached,
+            **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
+        },
+        "usage": {name: each.as_data() for name, each in usage.items()},
+        **_cost(session, sum(usage.values(), Usage())),
+        "machine": {"platform": platform_name(), "python": platform.python_version()},
+        "versions": {name: found for name in _VERSIONED if (found := version_of(name)) is not None},
+    }
+
+
+def _cost(session: Session, usage: Usage) -> dict[str, Any]:
+    """Return what all answers cost at list prices, whenever they were given.
+
+    Where no price is known, that is said of engines that probably cost something, and nothing of others.
+    """
+    table = session.prices or price_table()
+    price = table.price_of(session.engine.price_name)
+    if price is None:
+        why = f"no price is known for '{session.engine.price_name}'; name a table of your own with --prices"
+        return {"cost": {"usd": None, "why": why, "prices_of": table.date}} if session.engine.is_billed else {}
+    return {"cost": cost_of(price, table, usage, session.progress.usage)}
+
+
+def version_of(package: str) -> str | None:
+    """Return the version of a package; ``None`` where it is not loaded, and so changed no score."""
+    if package not in sys.modules:
+        return None
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,81 @@
+"""The file of a response log: its tables, their versions and seals, and transactions on it."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import Any
+
+from proctor.running.log_errors import BUSY_SECONDS
+
+SCHEMA_VERSION = 2
+"""Kept in ``PRAGMA user_version``; a log with a higher number was written by a newer Proctor.
+
+Version 1 had no digests: its bodies stay as they are and are read, what is written from now on has one.
+"""
+
+APPLICATION_ID = 0x50524354  # "PRCT": by it ``file`` and we tell a log from other SQLite files
+
+
+# Room for the keys of a million responses, which are looked up in random order; SQLite's own 2 MB are not.
+CACHE_KIB = 65_536
+TABLES = (
+    """CREATE TABLE engines (
+        id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, label TEXT NOT NULL, config TEXT NOT NULL,
+        created REAL NOT NULL)""",
+    """CREATE TABLE responses (
+        id INTEGER PRIMARY KEY, engine INTEGER NOT NULL, request BLOB NOT NULL, repeat INTEGER NOT NULL,
+        at INTEGER NOT NULL, body BLOB NOT NULL)""",
+    "CREATE UNIQUE INDEX responses_by_key ON responses (engine, request, repeat)",
+    """CREATE TABLE failures (
+        engine INTEGER NOT NULL, request BLOB NOT NULL, repeat INTEGER NOT NULL, at INTEGER NOT NULL,
+        body BLOB NOT NULL, PRIMARY KEY (engine, request, repeat)) WITHOUT ROWID""",
+)
+SEALS = "CREATE TABLE IF NOT EXISTS engine_seals (engine INTEGER PRIMARY KEY, seal BLOB NOT NULL)"
+"""Digests of the rows of ``engines``, which version 1 did not have."""
+
+
+def engine_seal(row: Sequence[Any]) -> bytes:
+    """Return the digest of a row of ``engines``: id, identity, label, config, created."""
+    return blake2b(repr(tuple(row)).encode("utf-8", "surrogatepass"), digest_size=8, person=b"proctor engine").digest()
+
+
+def seal_engine(connection: sqlite3.Connection, row: Sequence[Any]) -> None:
+    """Keep the digest of a row of ``engines``."""
+    connection.execute("INSERT OR REPLACE INTO engine_seals VALUES (?, ?)", (row[0], engine_seal(row)))
+
+
+def text_of(data: bytes) -> str:
+    """Return a text of the file, of a damaged one too."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Run a block as one write transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging; SQLite does not wait by itself when two processes do it at once."""
+    give_up = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if not is_busy or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return

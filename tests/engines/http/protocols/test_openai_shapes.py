@@ -1,0 +1,70 @@
+"""Replies of the OpenAI protocol that are none: what is said beside answers, answers of nothing, numbers of no meaning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from proctor.engines.http.protocols.openai_echo import parse_echo
+from proctor.engines.http.protocols.openai_prompt_scores import parse_prompt_scores
+from proctor.engines.http.protocols.openai_shapes import parse_chat, parse_completion
+from proctor.engines.http.retrying_client import ReplyError
+from proctor.ir import Response
+
+
+def reply(content: Any, *, written: int | None = 1, **message: Any) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"content": content, **message}, "finish_reason": "stop"}
+    return {"choices": [choice], "usage": {"prompt_tokens": 3, "completion_tokens": written}}
+
+
+def chat(body: dict[str, Any]) -> Response:
+    return parse_chat(json.dumps(body).encode())
+
+
+@pytest.mark.parametrize("error", ["out of memory", {"message": "out of memory"}, ["out of memory"]])
+@pytest.mark.parametrize(
+    "parse, choice",
+    [
+        (parse_chat, {"message": {"content": "Par"}}),
+        (parse_completion, {"text": "Par"}),
+        (lambda body: parse_echo(body, "a b", 1), {"text": "a b"}),
+    ],
+)
+def test_an_answer_beside_an_error_is_none(parse: Callable[[bytes], Any], choice: dict[str, Any], error: Any) -> None:
+    with pytest.raises(ReplyError, match="out of memory"):
+        parse(json.dumps({"choices": [choice], "error": error}).encode())
+
+
+@pytest.mark.parametrize("error", [None, {}, "", False])
+def test_an_error_that_says_nothing_is_none(error: Any) -> None:
+    assert chat({**reply("Paris"), "error": error}).text == "Paris"
+
+
+def test_content_that_is_null_is_an_empty_answer_only_where_something_was_written() -> None:
+    with pytest.raises(ReplyError, match="the server wrote nothing"):
+        chat(reply(None, written=0))
+    assert [chat(reply(None, written=count)).text for count in (1, None)] == ["", ""]
+    assert chat(reply("", written=0)).text == ""
+    assert chat(reply(None, written=0, refusal="no")).finish_reasons == ("refusal",)
+
+
+def echoed(value: float) -> dict[str, Any]:
+    found = {"tokens": ["a", " b"], "token_logprobs": [None, value], "text_offset": [0, 1]}
+    return {"choices": [{"text": "a b", "logprobs": found}], "usage": {"prompt_tokens": 2, "completion_tokens": 0}}
+
+
+@pytest.mark.parametrize("value, is_one", [(-0.5, True), (0.0, True), (2e-7, True), (0.5, False), (12.0, False)])
+def test_numbers_above_nought_are_no_log_probabilities(value: float, is_one: bool) -> None:
+    ways: list[Callable[[], Any]] = [
+        lambda: parse_echo(json.dumps(echoed(value)).encode(), "a b", 1),
+        lambda: parse_prompt_scores(json.dumps({"prompt_logprobs": [None, {"2": {"logprob": value}}]}).encode()),
+    ]
+    for way in ways:
+        if is_one:
+            way()
+        else:
+            with pytest.raises(ReplyError, match="none is above 0"):
+                way()
