@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from inspect import isabstract
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, ClassVar, Self, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic import ValidationError as PydanticValidationError
@@ -104,7 +104,7 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         except PydanticValidationError as error:
             raise self._report(error) from None
 
-    def model_post_init(self, context: Any, /) -> None:
+    def model_post_init(self, context: object, /) -> None:
         """Check requirements, then run :meth:`prepare` and :meth:`verify`."""
         super().model_post_init(context)
         _check_requirements(type(self))
@@ -192,9 +192,11 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         """Return its name in a catalog, where it has one, else the name of its class."""
         return self._artifact_id or type(self).__name__
 
-    def serialize(self) -> str:
-        """Return its name in a catalog, where it has one, else :meth:`to_json`."""
-        return self._artifact_id or self.to_json()
+    if not TYPE_CHECKING:  # a name of Unitxt's: serializers and templates have it for what they do with values
+
+        def serialize(self) -> str:
+            """Return its name in a catalog, where it has one, else :meth:`to_json`."""
+            return self._artifact_id or self.to_json()
 
     def get_repr_dict(self) -> dict[str, Any]:
         """Return all fields with their values, as they are."""
@@ -383,7 +385,7 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         registry.register(cls)
 
 
-def to_data(value: Any) -> Any:
+def to_data(value: object) -> Any:
     """Return a field value as JSON-like data: artifacts by name or as dicts, types by name."""
     if isinstance(value, Artifact):
         return value.artifact_id or value.to_dict()
