@@ -168,3 +168,10 @@ def test_no_listed_name_is_that_of_a_module_beside_it(package):
     module = importlib.import_module(f"proctor.{package}")
     beside = {each.name for each in pkgutil.iter_modules(module.__path__)}
     assert not beside & set(module.__all__), "whoever imports the module would replace the name by it"
+
+
+def test_a_model_that_needs_no_server_brings_no_event_loop():
+    loaded = loaded_after(
+        "from proctor.engines import ScriptedEngine, make_engine; make_engine('scripted', {'answer': '1'})"
+    )
+    assert not loaded & {"asyncio", "ssl", "http.client", "aiohttp"}

@@ -1,3 +1,9 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
 from proctor.randomness import drawn_with, random_stream, seed_of_draws, seeded
 from proctor.settings import settings
 
@@ -29,3 +35,26 @@ def test_the_seed_reaches_what_is_made_while_it_is_read_and_not_its_reader():
     assert next(made) == other
     assert next(drawn_with(None, draws())) == own
     assert list(drawn_with(7, [1, 2])) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "content", ["float('nan')", "('a', 'b')", "None", "(1, 2)", "(1.5, 'a')", "7", "{'a': float('nan')}"]
+)
+def test_draws_are_the_same_in_every_process(content):
+    code = (
+        "from proctor.compat.unitxt_helpers import new_random_generator\n"
+        "from proctor.randomness import random_stream\n"
+        f"filler = [object() for _ in range(int(__import__('sys').argv[1]))]\nvalue = {content}\n"
+        "print(random_stream(value).random(), new_random_generator(value).random())"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code, number],
+            env={**os.environ, "PYTHONHASHSEED": number},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for number in ("1", "2000")
+    }
+    assert len(found) == 1

@@ -12,7 +12,16 @@ from proctor import secrets
 from proctor.errors import EngineError
 from proctor.logs import get_logger
 from proctor.running.spec import RunSpec
-from proctor.secrets import cleaned, is_secret, keep, keep_environment, redacted, variable, without_logins
+from proctor.secrets import (
+    cleaned,
+    is_secret,
+    keep,
+    keep_environment,
+    redacted,
+    variable,
+    without_logins,
+    without_secrets,
+)
 
 KEY = "sk-proj-4f/9+a=Zq\"x'\\Lm20ü-7yT"
 
@@ -85,15 +94,25 @@ def test_addresses_lose_names_and_passwords(text, wanted):
 @pytest.mark.parametrize(
     "name",
     "api_key apikey OPENAI_API_KEY token HF_TOKEN Authorization X-Api-Key Cookie Set-Cookie password DB_PASSWORD secret "
-    "AWS_SECRET_ACCESS_KEY credentials Ocp-Apim-Subscription-Key X-Auth".split(),
+    "AWS_SECRET_ACCESS_KEY credentials Ocp-Apim-Subscription-Key X-Auth auth_token access_token id_token".split(),
 )
 def test_names_of_secrets(name):
     assert is_secret(name)
 
 
-@pytest.mark.parametrize("name", "max_tokens tokenizer monkey keyboard tokens author stop_token_ids key_words".split())
+@pytest.mark.parametrize(
+    "name",
+    "max_tokens tokenizer monkey keyboard tokens author stop_token_ids key_words add_bos_token think_end_token eos_token "
+    "ice_eos_token image_token sep_token start_of_turn_token".split(),
+)
 def test_names_of_other_things(name):
     assert not is_secret(name)
+
+
+def test_a_switch_is_no_secret():
+    assert without_secrets({"use_token": True, "token": "abc", "inner": {"api_key": False}}) == {
+        "use_token": True, "inner": {"api_key": False},
+    }  # fmt: skip
 
 
 def test_errors_logs_and_run_files_hold_no_secret(caplog):

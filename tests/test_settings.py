@@ -86,3 +86,22 @@ def test_other_names_of_unitxt_mean_the_same_settings(monkeypatch, theirs, ours)
         assert getattr(settings, ours) == "/of/a/block"
     setattr(settings, theirs, "/of/a/program")
     assert getattr(settings, ours) == "/of/a/program"
+
+
+def test_the_level_that_lm_eval_logs_at_counts_where_nothing_else_says_one(monkeypatch):
+    for name in ("PROCTOR_DEFAULT_VERBOSITY", "UNITXT_DEFAULT_VERBOSITY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LMEVAL_LOG_LEVEL", "ERROR")
+    assert settings.default_verbosity == "ERROR"
+    monkeypatch.setenv("PROCTOR_DEFAULT_VERBOSITY", "debug")
+    assert settings.default_verbosity == "debug"
+
+
+def test_an_old_name_beside_the_one_of_today_is_refused(monkeypatch):
+    monkeypatch.delenv("PROCTOR_CATALOGS", raising=False)
+    monkeypatch.setenv("UNITXT_CATALOGS", "/new")
+    monkeypatch.setenv("UNITXT_ARTIFACTORIES", "/old")
+    with pytest.raises(SettingsError, match=r"UNITXT_CATALOGS and UNITXT_ARTIFACTORIES[\s\S]*PROCTOR_CATALOGS"):
+        _ = settings.catalogs
+    monkeypatch.setenv("PROCTOR_CATALOGS", "/ours")
+    assert settings.catalogs == "/ours"

@@ -49,15 +49,21 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
         "`DATASET_SOURCE`": "Where configs take data from; here it only matters where they ask it",
         "`TOKENIZER_MODEL`, `MMBENCH_SAMPLE_LIMIT`, `MMMU_PRO_SAMPLE_LIMIT`": "Read by configs that ask for them",
     },
+    "Users of lm-eval": {
+        "`LMEVAL_LOG_LEVEL`": "As `PROCTOR_DEFAULT_VERBOSITY`, where that is not set",
+        "`AZURE_OPENAI_DEPLOYMENT_NAME`": "The model of `--model azure-openai-chat-completions`, where no "
+        "argument says it",
+    },
     "Programs of Unitxt": {
         "`UNITXT_INFERENCE_ENGINE`, `PROCTOR_INFERENCE_ENGINE`": "The engine of `GenericInferenceEngine`",
-        "`UNITXT_REMOTE_METRICS`, `UNITXT_REMOTE_METRICS_ENDPOINT`": "What Unitxt's `get_remote_metrics_names` and "
-        "`get_remote_metrics_endpoint` return; metrics are computed here whatever they say",
+        "`UNITXT_REMOTE_METRICS`, `UNITXT_REMOTE_METRICS_ENDPOINT`": "Metrics, as a JSON list of names, that "
+        "`unitxt.eval_utils.evaluate` has a service compute, and the service's address",
         "`UNITXT_DEFAULT_PROVIDER`": "As `PROCTOR_DEFAULT_PROVIDER`",
         "`UNITXT_DATA_CLASSIFICATION_POLICY`": "As `PROCTOR_DATA_CLASSIFICATION_POLICY`",
     },
     "Shell completion": {
-        "`_PROCTOR_COMPLETE`": "Set by the script that `proctor completion` prints; nothing to set by hand"
+        "`_PROCTOR_COMPLETE`": "Set by the script that `proctor completion` prints; nothing to set by hand",
+        "`COMP_LINE`, `COMP_WORDBREAKS`": "What bash says of the line that is completed",
     },
 }
 """What is read beside settings and providers; tests hold the table against the code."""

@@ -7,7 +7,6 @@ Nothing of Proctor is used here, so that what its tables say about the mirror is
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import random
 import re
@@ -95,11 +94,6 @@ class Folder:
         """Write a table."""
         with self.path(name).open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, delimiter=delimiter).writerows(rows)
-
-    def zipped_lines(self, name: str, rows: Iterable[Any]) -> None:
-        """Write compressed JSON lines."""
-        with gzip.open(self.path(name), "wt", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 def _hellaswag(row: dict[str, Any]) -> dict[str, Any]:

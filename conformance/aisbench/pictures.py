@@ -23,7 +23,7 @@ from conformance.aisbench.pictures_oracle import plain
 from conformance.aisbench.rows import same
 
 from proctor.dialects.aisbench.datasets import dataset_splits
-from proctor.dialects.aisbench.evaluators import evaluated
+from proctor.dialects.aisbench.evaluation import evaluated
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import ProctorError

@@ -24,7 +24,7 @@ from typing import Any
 from conformance.aisbench.scoring_cases import AIS, OC, evaluators, processors, summaries, texts
 from conformance.explained import sentence
 
-from proctor.dialects.aisbench.evaluators import evaluate
+from proctor.dialects.aisbench.evaluation import evaluate
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.reader import datasets_of, read_config

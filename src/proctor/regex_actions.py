@@ -99,13 +99,6 @@ ACTIONS: dict[str, Callable[..., Any]] = {
 # -- which patterns may take long -------------------------------------------------------------------------------------
 
 
-def open_repeats(pattern: str, flags: int) -> int:
-    """Return how many repeats without an end a pattern has; a nested one counts as many."""
-    if _parser is None:  # pragma: no cover - see above
-        return 2
-    return sum(_repeats(_parser.parse(pattern, flags)))
-
-
 _FEW_WAYS = (1_000, 16)
 """Ways to match without an open repeat, and with one, that a search of a short text may try at each place."""
 

@@ -31,6 +31,11 @@ _NAME = re.compile(
     r"(^|[_-])(api_?key|key|token|secret|password|passwd|pwd|authorization|auth|cookie|credentials?|access_?key)$",
     re.IGNORECASE,
 )
+_TOKEN_OF_TEXT = re.compile(
+    r"(^|_)(bos|eos|pad|unk|sep|cls|mask|ice|image|audio|video|prefix|special|think|(start|end|stop)(_of_\w+)?)_token$",
+    re.IGNORECASE,
+)
+"""Tokens that a model reads or writes (``add_bos_token``, ``think_end_token``): no credential is called so."""
 _KEY_ID = re.compile(r"(secret|token|password|api_?key)", re.IGNORECASE)
 _LOGIN = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#\"'<>]*@")
 
@@ -40,7 +45,7 @@ _pieces: set[str] = set()
 
 def is_secret(name: str) -> bool:
     """Whether the value of an argument, a header or a variable of this name must never be written to a file."""
-    return _NAME.search(name) is not None
+    return _NAME.search(name) is not None and _TOKEN_OF_TEXT.search(name) is None
 
 
 def keep(value: str | None) -> None:
@@ -135,7 +140,9 @@ def without_logins(text: str) -> str:
 
 def without_secrets(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values for a file: without those that are secrets, at any depth, and with addresses without passwords."""
-    return {name: _public(value) for name, value in values.items() if not is_secret(str(name))}
+    return {
+        name: _public(value) for name, value in values.items() if isinstance(value, bool) or not is_secret(str(name))
+    }
 
 
 def _public(value: Any) -> Any:

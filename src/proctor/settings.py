@@ -23,6 +23,7 @@ class _Setting:
     kind: type
     help: str
     also: str = ""  # what Unitxt calls it, where that is another name
+    others: tuple[str, ...] = ()  # variables of other systems that say it, too
 
 
 def _cache_home() -> Path:
@@ -46,7 +47,7 @@ _TABLE: dict[str, _Setting] = {
     "allow": _Setting("", str, "what exams may do besides being exams: net:HOST, read:PATH, write:FOLDER …"),
     "default_format": _Setting(None, str, "format of recipes that name none"),
     "default_provider": _Setting(None, str, "provider of engines that name none"),
-    "default_verbosity": _Setting("info", str, "log level: debug, info, warning, error"),
+    "default_verbosity": _Setting("info", str, "log level: debug, info, warning, error", others=("LMEVAL_LOG_LEVEL",)),
     "engine_map": _Setting("", str, "model=engine pairs, separated by ';', that replace named models"),
     "judge": _Setting(None, str, "the model that judges where an exam names none: openai/gpt-4.1, or as --model"),
     "data_classification_policy": _Setting("", str, "JSON object: artifact name -> allowed data classes"),
@@ -75,13 +76,17 @@ _TABLE |= {
     "max_templates_tests_for_card_test": _Setting(10, int, _NO_EFFECT),
     "inference_engine_cache_path": _Setting(None, str, _NO_EFFECT),
     "default_recipe": _Setting("dataset_recipe", str, _NO_EFFECT),
-    "remote_metrics": _Setting(None, str, _NO_EFFECT),
+    "remote_metrics": _Setting(None, str, "metrics that Unitxt's `eval_utils.evaluate` has a service compute"),
     "metrics_master_key_token": _Setting(None, str, _NO_EFFECT),
     "hf_offline_metrics_path": _Setting(None, str, _NO_EFFECT),
 }
 _ALSO = {entry.also: name for name, entry in _TABLE.items() if entry.also}
 VARIABLES = {
-    name: (f"PROCTOR_{name.upper()}", *(f"UNITXT_{each.upper()}" for each in (name, entry.also) if each))
+    name: (
+        f"PROCTOR_{name.upper()}",
+        *(f"UNITXT_{each.upper()}" for each in (name, entry.also) if each),
+        *entry.others,
+    )
     for name, entry in _TABLE.items()
 }
 """By setting: the environment variables that say it, the first of which wins."""
@@ -133,9 +138,11 @@ class Settings:
         for layer in (_overrides.get(), self._assigned):
             if name in layer:
                 return layer[name]
-        for variable in VARIABLES[name]:
-            if variable in os.environ:
-                return _parse(name, variable, os.environ[variable])
+        given = [variable for variable in VARIABLES[name] if variable in os.environ]
+        if given:
+            if given[1:] and not given[0].startswith("PROCTOR_"):
+                raise _said_twice(given)
+            return _parse(name, given[0], os.environ[given[0]])
         return _cache_home() if name == "cache_dir" else _TABLE[name].default
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -176,6 +183,14 @@ class Settings:
     @staticmethod
     def _unknown(name: str) -> str:
         return f"there is no setting '{name}'"
+
+
+def _said_twice(variables: list[str]) -> SettingsError:
+    return SettingsError(
+        f"Both {' and '.join(variables)} are set.",
+        why="they say the same setting, the second by its old name",
+        hint=f"set one of them, or PROCTOR_{variables[0].removeprefix('UNITXT_')}, which counts before both",
+    )
 
 
 settings = Settings()

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.shell_completion import CompletionItem
 
+from proctor.cli.completion_shells import WholeWordsInBash, WholeWordsInFish, WholeWordsInZsh
 from proctor.dialects.resolve import resolve_tasks
 from proctor.ir import Response
 from proctor.recipes.options import ExamOptions
@@ -88,6 +90,18 @@ def test_the_hint_holds_every_option_that_the_folder_does_not(invoke, interrupte
     assert json.loads(out)["many"]["n"] == 5
     counts = json.loads(Path("here/results.json").read_text())["run"]["requests"]
     assert (counts["asked"], counts["from_log"]) == (3, 2)
+
+
+def test_options_in_the_words_of_others_are_in_the_hint_in_ours(invoke, interrupted):
+    beside = ("--use_cache", "mine.db", "--trust_remote_code", "--include_path", ".")
+    code, _, err = invoke("run", "-M", "slow", "--tasks", "many", "-L", "5", "--output_path", "here", *beside)
+    assert code == 130, err
+    words = shlex.split(re.search(r"to go on, run proctor (.*); only what is missing", err)[1])
+    assert words[:2] == ["run", "here/run.yaml"]
+    assert "--trust-code" in words
+    assert "mine.db" in words
+    interrupted.undo()
+    assert invoke(*words)[0] == 0
 
 
 def test_secrets_of_the_call_are_named_and_not_shown(invoke, interrupted, monkeypatch):
@@ -209,6 +223,43 @@ def completed(monkeypatch, capsys, *words):
 )
 def test_names_are_completed(monkeypatch, capsys, words, found):
     assert completed(monkeypatch, capsys, *words) == found
+
+
+@pytest.mark.parametrize(
+    "line, found",
+    [
+        ("proctor run --model=smol", ["smollm2"]),
+        ("proctor run --tasks=samples.arithmetic,samples.sc", ["samples.arithmetic,samples.science"]),
+        ("proctor run --tasks samples.s", ["samples.science", "samples.sentiment"]),
+        ("proctor run --limit 3 --budget-t", ["--budget-tokens"]),
+        ("proctor run --limit 3 ", None),
+        ("proctor run --tasks planets::s --model=smol", ["smollm2"]),
+    ],
+)
+def test_bash_completes_words_that_it_breaks(monkeypatch, capsys, line, found):
+    monkeypatch.setenv("COMP_LINE", line)
+    monkeypatch.setenv("COMP_WORDBREAKS", " =:")
+    words = re.split(r"[ =:]+", line)[1:]  # as bash hands them over, which is too little
+    completions = completed(monkeypatch, capsys, *words)
+    assert completions == found if found is not None else len(completions) > 1
+
+
+def test_bash_keeps_what_stands_before_a_colon():
+    shell = WholeWordsInBash(None, {}, "proctor", "_PROCTOR_COMPLETE")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("COMP_LINE", "proctor run --tasks=a,group::mem")
+        patched.setenv("COMP_WORDBREAKS", " =:")
+        assert shell.get_completion_args() == (["run"], "--tasks=a,group::mem")
+    assert shell.format_completion(CompletionItem("a,group::member")) == "plain,member"
+
+
+@pytest.mark.parametrize("shell", [WholeWordsInFish, WholeWordsInZsh])
+def test_other_shells_replace_the_option_too(monkeypatch, shell):
+    made = shell(None, {}, "proctor", "_PROCTOR_COMPLETE")
+    monkeypatch.setenv("COMP_WORDS", "proctor run --model=smol")
+    monkeypatch.setenv("COMP_CWORD", "--model=smol" if shell is WholeWordsInFish else "2")
+    assert made.get_completion_args() == (["run"], "--model=smol")
+    assert "--model=smollm2" in made.format_completion(CompletionItem("smollm2"))
 
 
 def test_the_task_option_takes_a_path(monkeypatch, capsys):

@@ -38,6 +38,7 @@ def ours(*words):
         ("--model_args pretrained=gpt2 --tasks a", "--model hf --model-args pretrained=gpt2 --tasks a"),
         ("--cache_requests true --check_integrity --show_config --max_batch_size 8 --tasks a", "--tasks a"),
         ("--model m -s -w", "--model m --log-samples --write-out"),
+        ("-a pretrained=m -s", "--model hf --model-args pretrained=m --log-samples"),
         ("-w runs -s", "-w runs -s"),
         ("--tasks=a --limit=3", "--tasks a --limit 3"),
         ("--tasks a -- --tasks b c", "--tasks a -- --tasks b c"),

@@ -120,6 +120,20 @@ def test_a_function_is_called_again_while_its_connection_fails(monkeypatch: pyte
     assert len(waited) == 3
 
 
+@pytest.mark.parametrize("name", ["ConnectionError", "HTTPError", "ReadTimeout"])
+def test_errors_of_requests_are_those_of_connections(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    from unitxt.utils import retry_connection_with_exponential_backoff as again
+
+    requests = pytest.importorskip("requests")
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    failing = MagicMock(side_effect=[getattr(requests.exceptions, name)("a"), 5], __name__="failing")
+    assert again(max_retries=2)(failing)() == 5
+    only = MagicMock(side_effect=getattr(requests.exceptions, name)("a"), __name__="only")
+    with pytest.raises(requests.exceptions.RequestException):
+        again(max_retries=2, retry_exceptions=(KeyError,))(only)()
+    assert only.call_count == 1
+
+
 def test_a_query_that_takes_too_long_has_no_table() -> None:
     from unitxt.text2sql_utils import run_query
 

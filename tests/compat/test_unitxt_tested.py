@@ -59,6 +59,7 @@ def card() -> Any:
         ("loaders", "LoadWithPandas hf_get_dataset_splits"),
         ("test_utils.card", "load_examples_from_dataset_recipe test_correct_predictions test_wrong_predictions"),
         ("utils", "artifacts_json_cache safe_eval"),
+        ("metrics", "NLTKMixin hf_evaluate_load"),
         ("metrics", "LlamaIndexCorrectness RemoteMetric ReflectionToolCallingMetric FaithfulnessHHEM"),
     ],
 )
@@ -67,7 +68,7 @@ def test_modules_that_import_these_at_their_top_run(name: str, imported: str) ->
         assert getattr(module(name), each) is not None
 
 
-def test_remote_metrics_are_told_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remote_metrics_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told = module("metric_utils")
     monkeypatch.delenv(told.UNITXT_REMOTE_METRICS, raising=False)
     monkeypatch.delenv(told.UNITXT_REMOTE_METRICS_ENDPOINT, raising=False)
@@ -82,6 +83,20 @@ def test_remote_metrics_are_told_and_nothing_else(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv(told.UNITXT_REMOTE_METRICS, wrong)
         with pytest.raises(RuntimeError, match="UNITXT_REMOTE_METRICS"):
             told.get_remote_metrics_names()
+
+
+def test_metrics_of_the_hub_and_nltk_are_at_hand() -> None:
+    metrics = module("metrics")
+    found = metrics.hf_evaluate_load("exact_match").compute(predictions=["a", "b"], references=["a", "c"])
+    assert found == {"exact_match": 0.5}
+    with pytest.raises(ScoringError, match="no_such_metric"):
+        metrics.hf_evaluate_load("no_such_metric")
+    nltk = pytest.importorskip("nltk")
+
+    class Counting(metrics.NLTKMixin):
+        pass
+
+    assert Counting().nltk is nltk
 
 
 def test_messages_of_a_metric_service_become_json() -> None:

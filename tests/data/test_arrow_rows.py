@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from proctor.data import hub
 from proctor.data.arrow_rows import BATCH, KEPT_BATCHES, ArrowRows
+from proctor.settings import settings
 
 pa = pytest.importorskip("pyarrow")
 ROWS = [{"n": n, "text": f"row {n}", "parts": {"a": [n, None]}} for n in range(2 * BATCH + 3)]
@@ -64,7 +65,7 @@ def test_parquet_files_that_differ_keep_their_own_columns(tmp_path, monkeypatch)
     parquet.write_table(pa.table({"n": [1, 2]}), folder / "test-0.parquet")
     parquet.write_table(pa.table({"n": [0.5], "more": ["x"]}), folder / "test-1.parquet")
     parquet.write_table(pa.table({"n": [1]}), folder / "train-0.parquet")
-    with hub.settings.context(hub_dir=str(tmp_path)):
+    with settings.context(hub_dir=str(tmp_path)):
         assert list(hub.held_rows(hub.Dataset("set"), "test")) == [{"n": 1}, {"n": 2}, {"n": 0.5, "more": "x"}]
         assert list(hub.held_rows(hub.Dataset("set"), "train")) == [{"n": 1}]
         assert list(hub.rows(hub.Dataset("set"), "test")) == list(hub.held_rows(hub.Dataset("set"), "test"))

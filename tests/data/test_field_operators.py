@@ -136,7 +136,7 @@ def test_rows_can_name_their_operators():
     row = {"ops": ["processors.to_string", "processors.first_character"], "prediction": 111, "references": [222]}
     assert operator.process_instance(row) == {**row, "prediction": "1", "references": ["2"]}
     assert operator.process_instance({"prediction": 1, "references": []})["prediction"] == "1"
-    with pytest.raises(DataError, match="names no operators"):
+    with pytest.raises(DataError, match="No operators found in field"):
         ApplyOperatorsField(operators_field="ops").process_instance({})
 
 

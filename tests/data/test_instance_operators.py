@@ -94,9 +94,13 @@ def test_rows_are_changed(operator, row, expected):
         (
             MapInstanceValues(mappers={"label": {"0": "no", "1": "yes"}}),
             {"label": 2},
-            "the value '2' of the field 'label'",
+            "value '2', the string representation of the value in field 'label'",
         ),
-        (MapInstanceValues(mappers={"a": {"1": "x"}}, process_every_value=True), {"a": 1}, "not a list"),
+        (
+            MapInstanceValues(mappers={"a": {"1": "x"}}, process_every_value=True),
+            {"a": 1},
+            "only for fields whose values are lists",
+        ),
         (MapInstanceValues(mappers={"b": {}}), {"a": 1}, "has no field 'b'"),
         (RemoveFields(fields=["b"]), {"a": 1}, "has no field 'b'"),
         (
@@ -105,8 +109,8 @@ def test_rows_are_changed(operator, row, expected):
             "alternate",
         ),
         (IndexOf(search_in="l", index_of="x", to_field="i"), {"l": [3], "x": 4}, "is not in 'l'"),
-        (DivideAllFieldsBy(strict=True), {"a": 1}, "cannot be divided"),
-        (ExecuteExpression("a + b", to_field="c"), {"a": 1}, "names 'b'"),
+        (DivideAllFieldsBy(strict=True), {"a": 1}, "Cannot divide instance of type"),
+        (ExecuteExpression("a + b", to_field="c"), {"a": 1}, "name 'b' is not defined"),
         (FormatText(text="{a} {z}", to_field="t"), {"a": 1}, "z"),
     ],
     ids=lambda each: repr(each)[:40],

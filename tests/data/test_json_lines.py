@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from proctor.data import json_lines
 from proctor.data.dataframes import frames
 from proctor.data.files import records
-from proctor.data.json_lines import unchanged_rows
+from proctor.data.json_lines import unchanged_lines
+
+
+def unchanged_rows(data, limit=None):
+    rows = unchanged_lines(io.BytesIO(data), limit)
+    return None if rows is None else list(rows)
+
 
 TEXTS = st.one_of(
     st.sampled_from(["1", "1.5", "nan", "1e5", "inf", "2020-01-01", "", " 7 ", "a", "ja", "1_000", "0x10", "true"]),

@@ -84,7 +84,7 @@ def test_rows_are_filtered_by_other_fields_and_expressions():
     "values, condition, words",
     [
         ({"a": 1}, "about", "no condition 'about'"),
-        ({"a": 1}, "in", "needs a list"),
+        ({"a": 1}, "in", "must be list"),
         ({"a": 1}, "exists", "true or false"),
     ],
 )
@@ -94,10 +94,10 @@ def test_conditions_are_checked_when_built(values, condition, words):
 
 
 def test_a_filter_that_leaves_nothing_says_so():
-    with pytest.raises(DataError, match="left nothing of the stream 't'"):
+    with pytest.raises(DataError, match="filtered out every instance in stream 't'"):
         run(FilterByCondition(values={"a": 99}, condition="gt"))
     assert run(FilterByCondition(values={"a": 99}, condition="gt", error_on_filtered_all=False)) == []
-    with pytest.raises(MissingFieldError, match="has no field 'z'"):
+    with pytest.raises(MissingFieldError, match="Required filter field .'z'."):
         run(FilterByCondition(values={"z": 99}, condition="gt"))
 
 

@@ -138,7 +138,7 @@ def test_labels_are_a_combination_in_the_order_of_the_choices():
     both = {"input_fields": {"choices": ["x", "y", "z"]}, "reference_fields": {"labels": ["z", "x", "other"]}}
     assert sampler.combination(both) == "['x', 'z']"
     assert sampler.combination({**both, "input_fields": {"choices": "x"}}) == "['x']"
-    with pytest.raises(DemosError, match="needs lists"):
+    with pytest.raises(DemosError, match="Expected a list"):
         sampler.combination({**both, "reference_fields": {"labels": "x"}})
     with pytest.raises(DemosError, match="needs 'labels'"):
         sampler.combination({**both, "reference_fields": None})

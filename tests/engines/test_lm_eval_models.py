@@ -69,6 +69,16 @@ def test_a_server_as_lm_eval_calls_it(said):
     assert engine.identity == same.identity  # answers of one serve the other
 
 
+def test_azure_takes_the_deployment_from_lm_evals_variables(monkeypatch):
+    for name in ("AZURE_API_BASE", "AZURE_OPENAI_HOST", "AZURE_API_VERSION", "OPENAI_API_VERSION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://mine.openai.azure.com")
+    monkeypatch.setenv("AZURE_OPENAI_DEPLOYMENT_NAME", "deployed")
+    engine = make_engine("azure-openai-chat-completions", {"api_key": "k"})
+    assert engine.model == "deployed"
+    assert make_engine("azure-openai-chat-completions", {"model": "other", "api_key": "k"}).model == "other"
+
+
 @pytest.mark.parametrize("route", ["", "/v1", "/v1/", "/v1/chat/completions", "/v1/chat/completions/"])
 def test_addresses_with_and_without_the_route(route):
     engine = make_engine("local-chat-completions", {"model": "m", "base_url": f"http://127.0.0.1:8000{route}"})

@@ -47,7 +47,7 @@ def test_a_pool_leaves_its_split_and_duplicates_stay():
 
 def test_a_pool_of_everything_takes_the_split_away():
     assert opened(rows(0, 2), rows(5, 3), pool_size=ALL) == ([5, 6, 7], {"test": [0, 1]})
-    with pytest.raises(DemosError, match="no other split"):
+    with pytest.raises(DemosError, match="no instance is left"):
         opened([], rows(0, 2), pool_size=ALL)
 
 

@@ -110,7 +110,7 @@ def test_a_pool_of_everything():
     assert (len(pool), len(list(streams["train"]))) == (6, 6)
     data = {"train": rows("train", 3)}
     card = TaskCard(loader={"__type__": "load_from_dictionary", "data": data}, task=TASK, templates=[TEMPLATE])
-    with pytest.raises(DemosError, match="no other split"):
+    with pytest.raises(DemosError, match="no instance is left"):
         DatasetRecipe(card=card, **whole).compile().instances.opened()
     with pytest.raises(DemosError, match="'dev'"):
         pipeline(num_demos=1, demos_pool_size=2, demos_taken_from="dev").instances.opened()

@@ -169,7 +169,7 @@ def test_errors_of_a_benchmark_name_the_subset():
     inner = Benchmark(subsets={"short": short})
     with pytest.raises(DemosError, match=r"@ inner short test\[0\]|@ inner short train\[0\]"):
         list(Benchmark(subsets={"fine": DatasetRecipe(card=card()), "inner": inner})()["test"])
-    with pytest.raises(DemosError, match=r"'nowhere', which the data does not have \(@ missing\)"):
+    with pytest.raises(DemosError, match=r"a stream named 'nowhere' .* \(@ missing\)"):
         Benchmark(subsets={"missing": missing})()
 
 
@@ -178,11 +178,11 @@ def test_errors_of_a_benchmark_name_the_subset():
     [
         ({}, ValidationError, "needs a card or a task"),
         ({"num_demos": 3}, DemosError, "demos_pool_size"),
-        ({"num_demos": 3, "demos_pool_size": 3}, DemosError, "too small for 3 demos"),
-        ({"num_demos": 1, "demos_pool_size": 1}, DemosError, "a pool of 1 is too small for 1 demos"),
+        ({"num_demos": 3, "demos_pool_size": 3}, DemosError, r"num_demos \(got: 3\) should not exceed"),
+        ({"num_demos": 1, "demos_pool_size": 1}, DemosError, r"num_demos \(got: 1\) should not exceed"),
         ({"num_demos": 1, "demos_pool_size": 9, "loader_limit": 5}, DemosError, "5 loaded rows"),
         ({"max_test_instances": 9, "loader_limit": 5}, ValidationError, "max_test_instances is 9"),
-        ({"template": TEMPLATE, "template_card_index": 0}, ValidationError, "not both"),
+        ({"template": TEMPLATE, "template_card_index": 0}, ValidationError, "but not both"),
         ({"template_card_index": 7}, ValidationError, "template 7 is not defined"),
         ({"augmentor": {"__type__": "null_augmentor"}}, None, ""),
         ({"formt": "x"}, ValidationError, "did you mean 'format'"),
@@ -267,7 +267,7 @@ def test_demos_without_a_card_need_a_pool():
 
 @pytest.mark.parametrize("size", [0, -2, None])
 def test_demos_need_a_pool_of_some_size(size):
-    with pytest.raises(DemosError, match="needs a demos_pool_size"):
+    with pytest.raises(DemosError, match="assigned with positive integers"):
         DatasetRecipe(card=card(), num_demos=1, demos_pool_size=size)
 
 

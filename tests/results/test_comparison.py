@@ -57,13 +57,10 @@ def test_corrections_equal_statsmodels():
     for count in (1, 2, 7, 30):
         p_values = list(generator.random(count) ** 3)
         assert c.holm(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="holm")[1]), abs=1e-12)
-        expected = list(multitest.multipletests(p_values, method="fdr_bh")[1])
-        assert c.benjamini_hochberg(p_values) == pytest.approx(expected, abs=1e-12)
 
 
 def test_corrections_by_hand():
     assert c.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert c.benjamini_hochberg([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.04, 0.04])
     assert c.holm([0.9, 0.8]) == [1.0, 1.0]
 
 
@@ -120,7 +117,6 @@ def test_instances_that_one_run_did_not_score_are_left_out():
 
 
 def test_the_detectable_difference_is_found_four_times_of_five():
-    assert c.power_of(c.detectable_difference(0.02), 0.02) == pytest.approx(0.8, abs=1e-3)
     n = c.needed_instances(0.03, 0.5)
     assert c.detectable_difference(0.5 / math.sqrt(n)) <= 0.03 < c.detectable_difference(0.5 / math.sqrt(n - 1))
     with pytest.raises(UsageError):
@@ -131,26 +127,6 @@ def test_runs_that_are_equal_do_not_differ():
     found = c.compare([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])
     assert (found.difference, found.p_value) == (0.0, 1.0)
     assert c.compare([0.5, 0.5], [0.75, 0.75]).p_value == 0.5
-
-
-def test_all_shared_scores_are_compared_and_corrected():
-    first = {
-        "accuracy": [1.0, 0.0, 1.0, 0.0],
-        "f1": [0.5, 0.1, 0.2, 0.3],
-        "score": [1, 0, 1, 0],
-        "name": ["a"] * 4,
-        "only": [1] * 4,
-    }
-    second = {"accuracy": [1.0, 1.0, 1.0, 1.0], "f1": [0.6, 0.4, 0.2, 0.5], "score": [1, 1, 1, 1], "name": ["b"] * 4}
-    found = c.compare_all(first, second)
-    assert [each.name for each in found] == ["accuracy", "f1"]
-    assert all(each.adjusted_p_value >= each.p_value for each in found)
-    table = c.comparison_table(found)
-    assert table.splitlines()[2].startswith("| accuracy     |   0.5   |    1     |")
-    low, high = c.tango(2, 0, 4)
-    assert f"[{low:+.4f}, {high:+.4f}]" in table
-    with pytest.raises(ScoringError, match="in common"):
-        c.compare_all({"a": [1.0]}, {"b": [1.0]})
 
 
 def test_a_true_null_is_seldom_rejected():
@@ -174,9 +150,6 @@ def test_levels_and_powers_reach_every_number():
     assert c.detectable_difference(0.1, power=0.9, level=0.9) == pytest.approx(0.1 * z)
     assert c.needed_instances(-0.1, 0.5, power=0.9, level=0.9) == math.ceil((z * 5) ** 2)
     assert c.needed_instances(0.1, 0.5) == 197
-    # Both tails count: where nothing differs, a test finds something as often as it is wrong.
-    assert c.power_of(0.0, 1.0, level=0.9) == pytest.approx(0.1)
-    assert c.power_of(-0.5, 0.2) == pytest.approx(c.power_of(0.5, 0.2))
 
 
 def test_one_cluster_says_nothing_about_an_error():
@@ -232,7 +205,6 @@ def test_differences_that_are_all_equal_have_no_interval_and_an_exact_p():
     same = c.compare([0.25, 0.5, 0.75], [0.25, 0.5, 0.75])
     assert (same.difference, same.p_value) == (0.0, 1.0)
     assert math.isnan(same.low)
-    assert "| - " in c.comparison_table([same])
 
 
 def test_a_small_p_is_not_written_as_0():
@@ -250,42 +222,6 @@ def test_a_bootstrap_gives_twice_the_smaller_tail():
     assert c.paired_bootstrap(np.zeros(4), bootstrap)[1] == 1.0
     found = c.compare([0.0] * 5, list(differences), test="bootstrap", level=0.9, resamples=400, seed=5)
     assert (found.low, found.high, found.p_value, found.test) == (*interval, p_value, "bootstrap")
-
-
-def test_the_correction_is_the_one_that_was_asked_for():
-    one = {
-        "a": [0.0, 0.1, 0.2, 0.3],
-        "b": [0.5, 0.1, 0.9, 0.3],
-        "c": [0.1, 0.2, 0.3, 0.1],
-        "empty": [None] * 4,
-        "score": [0.0] * 4,
-    }
-    two = {
-        "a": [0.2, 0.2, 0.5, 0.4],
-        "b": [0.6, 0.3, 0.2, 0.5],
-        "c": [0.4, 0.1, 0.5, 0.2],
-        "empty": [None] * 4,
-        "score": [1.0] * 4,
-    }
-    plain = c.compare_all(one, two, correction="none")
-    p_values = [each.p_value for each in plain]
-    assert [each.name for each in plain] == ["a", "b", "c"]
-    assert [each.adjusted_p_value for each in plain] == p_values
-    for name, correction in (("holm", c.holm), ("benjamini-hochberg", c.benjamini_hochberg)):
-        found = c.compare_all(one, two, correction=name, level=0.8)
-        assert [each.adjusted_p_value for each in found] == correction(p_values) != p_values
-        assert found[0].high < plain[0].high
-    assert c.holm(p_values) != c.benjamini_hochberg(p_values)
-    assert [each.name for each in c.compare_all(one, two)] == ["a", "b", "c"]
-
-
-def test_a_table_rounds_to_four_places():
-    found = c.Comparison("f1", 0.123456, 0.234567, 0.111111, -0.05, 0.2, 0.012345, 0.02469, 0.1, 7, 1, "t", 0.28)
-    headers, _, row = (
-        [cell.strip() for cell in line.split("|")[1:-1]] for line in c.comparison_table([found], 0.9).splitlines()
-    )
-    assert headers[4] == "90% interval"
-    assert row == ["f1", "0.1235", "0.2346", "0.1111", "[-0.0500, +0.2000]", "0.0123", "0.0247", "7", "t", "0.28"]
 
 
 def test_what_rounding_leaves_behind_is_no_difference():
@@ -338,16 +274,12 @@ def test_equal_differences_all_on_one_side_are_as_likely_as_coins(count, differe
 
 def test_a_p_value_that_is_not_known_stays_so_and_does_not_count():
     nan = math.nan
-    for correct in (c.holm, c.benjamini_hochberg):
-        known = correct([0.01, 0.04, 0.03])
-        found = correct([0.01, nan, 0.04, 0.03, nan])
-        assert [found[place] for place in (0, 2, 3)] == known
-        assert math.isnan(found[1])
-        assert math.isnan(found[4])
-        assert correct([]) == []
-    one = {"a": [0.0, 0.1, 0.2], "b": [0.0, 1.0, 0.5]}
-    two = {"a": [0.5, 0.1, 0.4], "b": [1.0, 0.0, 0.2]}
-    assert all(math.isnan(each.adjusted_p_value) for each in c.compare_all(one, two, clusters=["x"] * 3))
+    known = c.holm([0.01, 0.04, 0.03])
+    found = c.holm([0.01, nan, 0.04, 0.03, nan])
+    assert [found[place] for place in (0, 2, 3)] == known
+    assert math.isnan(found[1])
+    assert math.isnan(found[4])
+    assert c.holm([]) == []
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
@@ -359,23 +291,6 @@ def test_corrections_are_what_their_definitions_say(p_values):
         holm = max(min(1.0, (count - rank) * ranked[rank]) for rank in range(first + 1))
         assert c.holm(p_values)[place] >= holm - 1e-12
         assert c.holm(p_values)[place] <= min(1.0, max((count - rank) * ranked[rank] for rank in range(last))) + 1e-12
-        discovery = min(ranked[rank] * count / (rank + 1) for rank in range(last - 1, count))
-        assert c.benjamini_hochberg(p_values)[place] == pytest.approx(min(1.0, discovery))
-
-
-def test_scores_are_numbers_whatever_library_they_are_of():
-    one = {
-        "whole": np.array([0, 1, 2, 5]),
-        "right": np.array([True, False, True, False]),
-        "small": np.array([0.5, 0.25, 0.0, 1.0], dtype=np.float32),
-        "text": ["a"] * 4,
-        "mixed": [1, 0, 1, 1],
-        "gone": [1.0, 0.0, 1.0, 0.0],
-    }
-    two = {**one, "whole": np.array([1, 1, 4, 5]), "mixed": ["a", "b", "c", "d"], "gone": [None] * 4}
-    found = c.compare_all(one, two)
-    assert [each.name for each in found] == ["whole", "right", "small"]
-    assert found[0].difference == 0.75
 
 
 def test_two_clusters_and_one_are_clusters():
@@ -428,6 +343,3 @@ def test_the_end_of_what_four_decimals_show():
         "<0.0001",
         "-",
     ]
-    same = c.Comparison("f1", 0.5, 0.5, 0.0, 0.25, 0.25, 1.0, 1.0, 0.0, 3, 0, "t", math.nan)
-    assert "-0." not in c.comparison_table([same])
-    assert "[" not in c.comparison_table([same])

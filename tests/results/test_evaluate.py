@@ -43,6 +43,19 @@ def test_results_have_the_rows_with_their_scores():
     assert results[0]["score"]["global"] is results[1]["score"]["global"]
 
 
+@pytest.mark.parametrize(
+    "metric, ends",
+    [
+        ("metrics.accuracy", ["score_name", "score"]),
+        ("metrics.token_overlap", ["score", "score_name"]),
+        ("metrics.f1_macro", ["score_name", "score"]),
+    ],
+)
+def test_columns_stand_in_the_order_of_unitxt_s_metrics(metric, ends):
+    table = evaluate(["yes", "no"], make_rows(2, metrics=[metric])).instance_scores.to_df()
+    assert [name for name in table.columns if name.startswith("score")] == ends
+
+
 def test_global_scores_are_shown_with_intervals():
     rows = make_rows(40, metrics=["metrics.f1_macro"], references=["yes"])
     summary = evaluate(["yes"] * 30 + ["no"] * 10, rows).global_scores.summary

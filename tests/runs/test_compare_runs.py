@@ -61,15 +61,6 @@ def test_p_is_corrected_for_all_runs_together(tmp_path):
     assert compare_with(baseline, []) == []
 
 
-def test_of_two_lines_about_a_document_the_later_one_counts(tmp_path):
-    path = tmp_path / "twice.jsonl"
-    lines = [{"exam": "a", "doc_id": 1, "scores": {"score": score}} for score in (0.25, 0.75)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    index = SampleIndex(path, index=tmp_path / "twice.db")
-    index.build()
-    assert [column.tolist() for column in index.score_columns("a")] == [[1], [0.75]]
-
-
 def test_percentages_are_compared_with_shares(tmp_path):
     right = {0: 1.0, 1: 0.0, 2: 0.0, 3: 1.0}
     share, percent = (

@@ -125,9 +125,6 @@ def test_a_file_that_changed_gets_a_new_index(tmp_path):
 def test_pairs_are_found_by_document(tmp_path):
     index = made(tmp_path, lines_of([{"exam": "a", "output": "red", "score": 0.5}] * 3))
     index.build()
-    documents, scores = index.score_columns("a")
-    assert (documents.tolist(), scores.tolist()) == ([0, 1, 2], [0.5, 0.5, 0.5])
-    assert [len(column) for column in index.score_columns("nothing")] == [0, 0]
     assert index.find("a", 2).number == 2
     assert index.find("a", 7) is None
     assert index.find("b", 0) is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.dialects.aisbench.evaluators import evaluate
+from proctor.dialects.aisbench.evaluation import evaluate
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators import answers, judgement_readers, runs, texts
 from proctor.scoring.evaluators.cases import Cases, average, percent, percent_of_sum, running_sum, share

@@ -10,7 +10,7 @@ from proctor.ir.question import Answered, AnsweredBlocks, Question
 from proctor.scoring import grader as grader_module
 from proctor.scoring.grade import Measured
 from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Grading, MetricNames, OnReferences, Reading, ScoreNames
+from proctor.scoring.grading import Grading, MetricNames, Reading, ScoreNames
 from proctor.scoring.groupings import GroupBy
 from proctor.scoring.pipeline import MetricScorers
 from proctor.scoring.score import Score
@@ -99,11 +99,11 @@ def test_one_grading_gives_scores_predictions_and_failures():
     assert list(grade.processed_references) == [("yes",)] * 3
 
 
-def test_text_functions_work_on_predictions_or_references_and_what_they_cannot_read_fails():
-    grading = Grading("", read, [Upper(), OnReferences(Upper())], [Exact()])
+def test_text_functions_work_on_predictions_and_what_they_cannot_read_fails():
+    grading = Grading("", read, [Upper()], [Exact()])
     grade = ExamGrader([grading]).grade(answers("yes", "n", "no", golds=["YES"] * 3))
     assert list(grade.processed_predictions)[::2] == ["YES", "NO"]
-    assert list(grade.processed_references) == [["YES"]] * 3
+    assert list(grade.processed_references) == [("YES",)] * 3
     assert grade.failures == {1: Failure("processor", "too short")}
     assert grade.scores["exact"] == 50.0
 
@@ -249,9 +249,6 @@ def test_functions_that_see_everything_may_leave_failures():
     grade = ExamGrader([Grading("", read, [Unless()], [Exact()])]).grade(answers("yes", "no", "yes"))
     assert grade.failures == {1: Failure("processor", "alone")}
     assert grade.instance_scores["exact"] == [100.0, None, 100.0]
-    on_references = [OnReferences(Upper())]
-    grade = ExamGrader([Grading("", read, on_references, [])]).grade(answers("a", "b", golds=["x", "yes"]))
-    assert grade.failures == {0: Failure("processor", "too short")}
 
 
 def test_rows_and_prompts_are_kept_where_they_are_needed():

@@ -3,7 +3,7 @@ import pytest
 from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.grade import Columns, Measured
-from proctor.scoring.grading import Counts, Mark, MetricNames, OnPredictions, OnReferences, ScoreNames, as_step
+from proctor.scoring.grading import Counts, Mark, MetricNames, OnPredictions, ScoreNames, as_step
 from proctor.scoring.score import Score
 
 LATE, ODD = Failure("timeout", "late"), Failure("processor", "odd")
@@ -30,18 +30,6 @@ def test_a_function_of_predictions_leaves_references_and_failures_alone():
     assert found.predictions == ["a!", LATE, "c;"]
     assert found.references == [["A"], ["B"], ["C"]]
     assert step.process(Columns(["a", "?", "c"], [[]] * 3, ROWS)).predictions == ["a!", ODD, "c;"]
-
-
-def test_a_function_of_references_works_on_each_or_on_the_one_there_is():
-    step = OnReferences(Suffix())
-    assert (step.name, step.scope) == ("suffix", "row")
-    found = step.process(Columns(["a", "b", "c"], [["A", "AA"], "B", ("C",)], ROWS))
-    assert found.predictions == ["a", "b", "c"]
-    assert found.references == [["A!", "AA!"], "B.", ["C;"]]
-    with pytest.raises(ValueError, match="zip"):
-        step.process(Columns(["a", "b"], [["A"], ["B"]], ROWS[:1]))
-    broken = step.process(Columns(["a", "b", "c"], [["A", "?"], LATE, "?"], ROWS))
-    assert broken.references == [ODD, LATE, ODD]
 
 
 MEASURED = [
@@ -106,6 +94,3 @@ class First:
 def test_a_function_that_loses_answers_is_refused(predictions):
     with pytest.raises(ScoringError, match="'first' made 1 values of "):
         OnPredictions(First()).process(Columns(predictions, [[]] * 3))
-    with pytest.raises(ScoringError, match="'first' made 1 values of 2"):
-        OnReferences(First()).process(Columns(["a"], [["A", "B"]]))
-    assert OnReferences(First()).process(Columns(["a"], ["A"])).references == ["A"]

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from proctor.dialects.aisbench.evaluators import grading_problems, row_problems
+from proctor.dialects.aisbench.evaluation_checks import grading_problems, row_problems
 from proctor.dialects.aisbench.values import Reference
 from proctor.scoring import registry, requirements
 from proctor.scoring.instruction_needs import _NEEDED

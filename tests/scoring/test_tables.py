@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from proctor.dialects.aisbench.evaluators import check_evaluator, evaluate
+from proctor.dialects.aisbench.evaluation import evaluate
+from proctor.dialects.aisbench.evaluation_checks import check_evaluator
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.lm_eval.filters import make_filter
 from proctor.dialects.lm_eval.metrics import core_metric, is_core_metric, metric_problems

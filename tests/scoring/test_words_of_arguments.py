@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.dialects.aisbench.evaluators import check_evaluator
+from proctor.dialects.aisbench.evaluation_checks import check_evaluator
 
 WRONG = [
     ("MATHEvaluator", {"version": "v3"}, "v1, v2"),

@@ -119,7 +119,7 @@ def test_yes_or_no():
     done = asks.process(instance)
     assert (done["source"], done["target"]) == ("Is it news?", "Yes")
     assert asks.exchange(done).gold == 0
-    with pytest.raises(TemplateError, match="list of classes"):
+    with pytest.raises(TemplateError, match="Expecting a list"):
         asks.process({"input_fields": {"class": "x"}, "reference_fields": {"class": "x", "labels": "x"}})
 
 

@@ -117,7 +117,9 @@ def test_custom_templates_as_in_the_documents():
 
 
 def test_fields_that_the_task_lacks_are_named():
-    with pytest.raises(TemplateError, match=r"InputOutputTemplate\.input_format uses \{txt\}.*") as caught:
+    with pytest.raises(
+        TemplateError, match=r"InputOutputTemplate\.input_format format requires a different ones: .\{txt\}"
+    ) as caught:
         process(InputOutputTemplate(input_format="{txt}", output_format=""), {"text": "x"}, {})
     assert "did you mean 'text'" in str(caught.value)
     with pytest.raises(TemplateError, match="reference field"):

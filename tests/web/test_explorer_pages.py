@@ -30,6 +30,14 @@ def test_a_prompt_is_shown_in_its_parts(client):
     assert "gold" in page
 
 
+def test_fields_that_are_left_empty_say_what_the_exam_has(client):
+    page = client.get("/explore/exam?exam=samples.science").text
+    assert re.search(r'name="template"[^>]* placeholder="samples.templates.science"', page)
+    assert re.search(r'name="num_demos"[^>]* placeholder="3"', page)
+    changed = client.get("/explore/exam?exam=samples.science&num_demos=1").text
+    assert re.search(r'name="other_num_demos"[^>]* placeholder="1"', changed)
+
+
 def test_two_settings_side_by_side_with_their_difference(client):
     page = client.get("/explore/exam?exam=samples.arithmetic&other_num_demos=1").text
     assert page.count('aria-label="Parts of the prompt"') == 2

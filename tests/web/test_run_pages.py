@@ -27,6 +27,31 @@ def test_a_run_shows_scores_with_pictures_failures_and_how_to_repeat_it(client, 
     assert f"/runs/{ids['first']}/samples?exam=capitals&amp;failed=yes" in page
 
 
+def test_a_run_shows_its_worst_instances_and_how_many_are_wrong(client, ids):
+    page = client.get(f"/runs/{ids['first']}").text
+    assert [int(each) for each in re.findall(r'samples/(\d+)\?order=score"', page)][:3] == [9, 7, 121]
+    wrong = re.search(rf'href="/runs/{ids["first"]}/samples\?([^"]*)">Wrong <span class="count">2<', page)
+    listed = client.get(f"/runs/{ids['first']}/samples?{wrong[1].replace('&amp;', '&')}").text
+    assert '<p role="status">2 found' in listed
+
+
+def test_a_run_without_samples_has_no_list_of_them(client, runs, ids):
+    (runs / "first" / "samples.jsonl").unlink()
+    page = client.get(f"/runs/{ids['first']}")
+    assert page.status_code == 200
+    assert "/samples" not in page.text
+
+
+def test_long_facts_are_folded(client, runs, ids):
+    file = runs / "first" / "run.yaml"
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps({**told, "model_args": {"system": "word " * 200}}))
+    page = client.get(f"/runs/{ids['first']}").text
+    assert re.search(
+        r"<dt>Model arguments</dt><dd><details><summary>system=word .{80,110}…</summary>system=word ", page
+    )
+
+
 @pytest.mark.parametrize(
     "query, total, numbers",
     [

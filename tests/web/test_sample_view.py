@@ -94,3 +94,17 @@ def test_the_question_is_what_is_asked_and_not_the_longer_answer():
     assert question_of(record) == "Who?"
     assert question_of({**record, "input": {"answer": "Somebody with a very long name"}}) == record["references"][0]
     assert question_of({**record, "input": None}) == record["prompt"]
+
+
+@pytest.mark.parametrize(
+    "scores, shown",
+    [
+        ({"acc": 1.0, "f1": 0.5, "score": 0.5, "score_name": "f1"}, [("f1", 0.5), ("acc", 1.0)]),
+        ({"score": 0.5, "score_name": "f1"}, [("score", 0.5), ("score_name", "f1")]),
+        ({"f1": 0.4, "score": 0.5, "score_name": "f1"}, [("f1", 0.4), ("score", 0.5), ("score_name", "f1")]),
+    ],
+    ids=["once", "not among them", "of another value"],
+)
+def test_the_main_score_is_shown_once_and_first(scores, shown):
+    [entry] = [each for each in values_of({"scores": scores}) if each["part"] == "scores"]
+    assert list(entry["value"].items()) == shown

@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from inspect import isabstract
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, ClassVar, Self, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic import ValidationError as PydanticValidationError
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from proctor.artifacts.artifact_class import META, ArtifactMeta, MetaField, Overridable
+from proctor.artifacts.lookups import Lookups
 from proctor.artifacts.registry import registry
 from proctor.artifacts.union_errors import nearest
 from proctor.effects import Author, Effect, require, written_by
@@ -38,7 +39,7 @@ _being_completed: set[type] = set()
 _LONGEST_VALUE = 80  # characters of a wrong value in a message: one line of a terminal
 
 
-class Artifact(BaseModel, metaclass=ArtifactMeta):
+class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
     """Base of all that is configured. Subclass it like a dataclass: annotate fields, give defaults.
 
     Override :meth:`prepare` to derive state when an artifact is built, :meth:`verify` to check fields against each
@@ -103,7 +104,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         except PydanticValidationError as error:
             raise self._report(error) from None
 
-    def model_post_init(self, context: Any, /) -> None:
+    def model_post_init(self, context: object, /) -> None:
         """Check requirements, then run :meth:`prepare` and :meth:`verify`."""
         super().model_post_init(context)
         _check_requirements(type(self))
@@ -191,20 +192,15 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """Return its name in a catalog, where it has one, else the name of its class."""
         return self._artifact_id or type(self).__name__
 
-    @staticmethod
-    def is_artifact_dict(obj: Any) -> bool:
-        """Whether some data is that of an artifact: a dict with ``__type__``."""
-        return isinstance(obj, dict) and "__type__" in obj
+    if not TYPE_CHECKING:  # a name of Unitxt's: serializers and templates have it for what they do with values
 
-    @classmethod
-    def is_possible_identifier(cls, obj: Any) -> bool:
-        """Whether some data may name an artifact or describe one."""
-        return isinstance(obj, str) or cls.is_artifact_dict(obj)
+        def serialize(self) -> str:
+            """Return its name in a catalog, where it has one, else :meth:`to_json`."""
+            return self._artifact_id or self.to_json()
 
-    @staticmethod
-    def is_registered_type(name: str) -> bool:
-        """Whether there is a class of this ``__type__``."""
-        return name in registry
+    def get_repr_dict(self) -> dict[str, Any]:
+        """Return all fields with their values, as they are."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
 
     # -- files ------------------------------------------------------------------------------------------------
 
@@ -289,7 +285,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         return f"{type(self).__name__}({given})"
 
     def __str__(self) -> str:
-        return repr(self)
+        return self._artifact_id or repr(self)
 
     # -- assignment -------------------------------------------------------------------------------------------
 
@@ -373,7 +369,10 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
             )
             return [Diagnostic(f"{cls.__name__} has no field '{error['loc'][-1]}'", path=path, hint=hint)]
         if error["type"] == "missing":
-            return [Diagnostic(f"{cls.__name__} needs the field '{error['loc'][-1]}'", path=path)]
+            name = str(error["loc"][-1])
+            owner = next((each for each in reversed(cls.__mro__) if name in vars(each).get("__annotations__", ())), cls)
+            what = f"Required field '{name}' of class {owner.__name__} not set in {cls.__name__}"
+            return [Diagnostic(what, path=path)]
         shown = repr(error["input"])
         shown = shown if len(shown) <= _LONGEST_VALUE else f"{shown[: _LONGEST_VALUE - 3]}..."
         return [Diagnostic(f"{cls.__name__}: {error['msg']}", path=path, why=f"the value is {shown}")]
@@ -386,7 +385,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         registry.register(cls)
 
 
-def to_data(value: Any) -> Any:
+def to_data(value: object) -> Any:
     """Return a field value as JSON-like data: artifacts by name or as dicts, types by name."""
     if isinstance(value, Artifact):
         return value.artifact_id or value.to_dict()
@@ -433,6 +432,12 @@ def log_deprecation(message: str) -> None:
     from proctor.logs import get_logger
 
     get_logger().warning("%s", message)
+    if _warns_of_deprecations:
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+
+
+def warn_deprecated(message: str) -> None:
+    """Tell whoever uses a deprecated field, where Python is to warn of them."""
     if _warns_of_deprecations:
         warnings.warn(message, DeprecationWarning, stacklevel=3)
 

@@ -230,7 +230,8 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     with suppress(OSError):
         stat = path.stat()
-        return parse_json(_read_text(str(path), stat.st_mtime_ns, stat.st_size))  # type: ignore[no-any-return]
+        found: dict[str, Any] = parse_json(_read_text(str(path), stat.st_mtime_ns, stat.st_size))
+        return found
     raise ArtifactError("the file cannot be read", location=Location(str(path)))
 
 

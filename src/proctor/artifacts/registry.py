@@ -69,11 +69,11 @@ class Registry:
                 hint=did_you_mean(name, self) or "define or import a class of that name before loading the file",
             )
         module, _, attribute = place.partition(":")
-        found = getattr(import_module(module), attribute, None)
+        found: type[Any] | None = getattr(import_module(module), attribute, None)
         if found is None:
             raise ArtifactError(f"the type table points '{name}' at {place}, which does not exist")
         self._classes[name] = found
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _of_plugin(self, plugin: Plugin) -> type[Any]:
         found = plugin.load()

@@ -122,6 +122,8 @@ def _warnings_for_terminals() -> Iterator[None]:
 
 
 def _run(arguments: list[str]) -> int:
+    if "_PROCTOR_COMPLETE" in os.environ:
+        from proctor.cli import completion_shells  # noqa: F401 - click finds its classes
     try:
         result = proctor.main(_with_command(arguments), prog_name="proctor", standalone_mode=False)
         return result if isinstance(result, int) else 0

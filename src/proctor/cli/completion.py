@@ -21,9 +21,6 @@ _ASKED = frozenset({"exam", "benchmark", "group", "suite", "tag"})
 _MOST = 2_000
 """Names that are offered: shells ask before they show a hundred, and more than this is slow in all of them."""
 
-_FISH_SPLITS = "string split"
-"""How click's script for fish takes a line apart, at every comma: lists of exams and sentences have commas, too."""
-
 
 @click.command("completion", cls=ProctorCommand)
 @click.argument("shell", type=click.Choice(SHELLS))
@@ -35,13 +32,13 @@ def command(shell: str) -> None:
     zsh:   eval "$(proctor completion zsh)"               in ~/.zshrc
     fish:  proctor completion fish > ~/.config/fish/completions/proctor.fish
     """  # noqa: D301 - click reads the control character
+    from proctor.cli import completion_shells  # noqa: F401 - click finds its classes
     from proctor.cli.__main__ import proctor
 
     made = get_completion_class(shell)
     if made is None:
         raise UsageError(f"there is no completion for {shell}")
-    script = made(proctor, {}, "proctor", "_PROCTOR_COMPLETE").source()
-    show(script.replace(_FISH_SPLITS, f"{_FISH_SPLITS} --max 1"))
+    show(made(proctor, {}, "proctor", "_PROCTOR_COMPLETE").source())
 
 
 def complete_models(_context: click.Context, _parameter: click.Parameter, beginning: str) -> list[CompletionItem]:

@@ -19,6 +19,7 @@ from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, wants_colour
 from proctor.cli.installing import for_this_environment
 from proctor.packages import COLLECTIONS, fetched, package_folder, packages_folder
+from proctor.running.machine import platform_name
 from proctor.settings import settings
 from proctor.terminal_text import printable
 
@@ -55,7 +56,7 @@ def examine() -> dict[str, Any]:
     problems = [f"{name}: {entry['problem']}" for name, entry in checked.items() if entry.get("problem")]
     return {
         "python": platform.python_version(),
-        "platform": platform.platform(),
+        "platform": platform_name(),
         "executable": sys.executable,
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "proctor": _version("proctor"),

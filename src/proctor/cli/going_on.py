@@ -49,10 +49,9 @@ def _runs_several(typed: Sequence[str]) -> bool:
 
 def _beside(context: click.Context, typed: Sequence[str]) -> Iterator[str]:
     """Yield the options that the run's folder does not hold, as they were typed."""
-    from proctor.cli.habits import in_our_words
+    from proctor.cli.habits import all_in_our_words
 
-    ours, _ = in_our_words(typed)
-    given, _, order = context.command.make_parser(context).parse_args(ours)
+    given, _, order = context.command.make_parser(context).parse_args(all_in_our_words(typed))
     for parameter in dict.fromkeys(order):
         name = parameter.name or ""
         if name == "model_args":

@@ -99,6 +99,18 @@ def current_habits() -> Habits:
     return found
 
 
+def all_in_our_words(arguments: Sequence[str]) -> list[str]:
+    """Return arguments as the parser takes them, whosever words they are in.
+
+    >>> all_in_our_words(["-t", "gsm8k", "mmlu", "--trust_remote_code"])
+    ['--tasks', 'gsm8k', '--tasks', 'mmlu', '--trust-code']
+
+    Raises:
+        UsageError: An option is not here, or lacks its value.
+    """
+    return in_our_words(lm_eval_words.in_our_words(arguments).arguments)[0]
+
+
 def in_our_words(arguments: Sequence[str]) -> tuple[list[str], Habits]:
     """Return arguments with foreign options as ours, and what ours has no option for.
 

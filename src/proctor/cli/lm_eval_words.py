@@ -69,7 +69,7 @@ def in_our_words(arguments: Sequence[str]) -> Words:
             words.arguments += _ours(found, given, words.notes)
     if words.config is not None:
         _add_config(words, words.config)
-    if not _says(words.arguments, "--model") and any("pretrained=" in word for word in words.arguments):
+    if not _says(words.arguments, "--model") and _names_hf(words.arguments):
         words.arguments = ["--model", "hf", *words.arguments]  # lm-eval's default
     return words
 
@@ -79,7 +79,7 @@ def _found(word: str, left: Sequence[str], all_words: Sequence[str]) -> Flag | N
     name = word.partition("=")[0]
     if name == "-w" and (not left or left[0].startswith("-")):
         return flag("--write_out")
-    if name == "-s" and any(_says(all_words, each) for each in ("--model", "-m", "-M")):
+    if name == "-s" and (_names_hf(all_words) or any(_says(all_words, each) for each in ("--model", "-m", "-M"))):
         return flag("--log_samples")
     if name in _LETTERS:
         return flag(name)
@@ -205,6 +205,11 @@ _READERS: Mapping[str, Callable[[list[str]], list[str]]] = {
     "--verbosity": _verbosity,
 }
 """How the values are read that are more than values of an option of ours."""
+
+
+def _names_hf(arguments: Sequence[str]) -> bool:
+    """Whether arguments of a model are those of lm-eval's default."""
+    return any("pretrained=" in word for word in arguments)
 
 
 def _says(arguments: Sequence[str], option: str) -> bool:

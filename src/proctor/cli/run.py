@@ -15,7 +15,6 @@ from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
-from proctor.cli.exporters import OWN
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
 from proctor.cli.model_options import budget_options, model_options
 from proctor.cli.named_exams import exams_or_run
@@ -30,6 +29,12 @@ def _executors() -> Sequence[str]:
     from proctor.running.executors import EXECUTORS
 
     return EXECUTORS
+
+
+def _formats() -> Sequence[str]:
+    from proctor.cli.exporters import OWN
+
+    return OWN
 
 
 @click.command("run", cls=HabitsCommand)
@@ -77,7 +82,7 @@ def _executors() -> Sequence[str]:
     "--output-format",
     metavar="NAME",
     default="proctor",
-    shell_complete=one_of(lambda: OWN),
+    shell_complete=one_of(_formats),
     help="lm-eval: its files too; or an exporter of a package.",
 )
 @click.option("--write-out", is_flag=True, help="Print the first instance's requests before asking (proctor show).")

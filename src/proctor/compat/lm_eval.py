@@ -25,7 +25,6 @@ _MODELS = {
     "dummy": ("DummyLM",),
     "gguf": ("GGUFLM",),
     "hf_vlms": ("HFMultimodalLM",),
-    "huggingface": ("HFLM",),
     "ibm_watsonx_ai": ("WatsonxLLM",),
     "mamba_lm": ("MambaLMWrapper",),
     "mistral3": ("Mistral3LM",),
@@ -122,6 +121,7 @@ LM_EVAL = Alias(
         "lm_eval.api.registry": {
             name: f"{_NAMES}.models:{name}" for name in ("get_model", "model_registry", "MODEL_REGISTRY")
         },
+        "lm_eval.models.huggingface": {"HFLM": f"{_NAMES}.hf_model:HFLM"},
         "lm_eval.loggers": {"EvaluationTracker": f"{_NAMES}.tracking:EvaluationTracker"},
         **{
             f"lm_eval.models.{module}": {name: f"{_NAMES}.models:{name}" for name in names}

@@ -130,6 +130,7 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     },
     "eval_utils": {
         "evaluate": "proctor.compat.unitxt_functions:evaluate_by_metrics",
+        "as_remote_metric": "proctor.compat.unitxt_functions:as_remote_metric",
         "metrics_df": "proctor.compat.unitxt_functions:metrics_df",
     },
     "formats": {"apply_capital_new_line_notation": "proctor.formats.newline:apply_newline_notation"},
@@ -258,8 +259,6 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     "version": {"version": "proctor:__version__"},
 }
 
-_NO_SERVICE = "metrics run here; a judge is asked through its inference_engine"
-
 _ARTIFACT_MODULES = (
     "augmentors", "base_metric", "benchmark", "card", "collections", "collections_operators", "dialog_operators",
     "formats", "fusion", "inference", "instructions", "llm_as_judge", "llm_as_judge_chat_templates",
@@ -280,18 +279,11 @@ UNITXT = Alias(
     },
     instead={
         "ExecuteQuery": "use ExecuteExpression; it runs an allow-list of expressions",
-        "as_remote_metric": _NO_SERVICE,
     },
     unbuilt={
         **dict.fromkeys(
             ("ReflectionToolCallingMetric", "ReflectionToolCallingMetricSyntactic", "ReflectionToolCallingMixin"),
             "it runs the package llmevalkit, which is not public; ToolCallingMetric checks calls against schemas",
-        ),
-        "RemoteMetric": _NO_SERVICE,
-        **dict.fromkeys(
-            ("LlamaIndexCorrectness", "LlamaIndexFaithfulness", "LlamaIndexLLMMetric"),
-            "its prompts are those of the package llama-index; LLMJudgeDirect(criteria=…, inference_engine=…) asks any "
-            "model with a criterion of your own",
         ),
         "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
     },

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 from proctor.artifacts import Artifact, ArtifactLink, Catalog, LocalCatalog, catalogs, unregister_catalog
 from proctor.artifacts import fetch_artifact as fetch
 from proctor.data.fields import MISSING, deleter, finder, missing_field, setter
-from proctor.errors import DataError
+from proctor.errors import DataError, ValidationError
 from proctor.logs import get_logger
 from proctor.results.unitxt_print import pretty_text
 from proctor.settings import settings
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from proctor.scoring.composed import MetricPipeline
 
 CATALOG_FOLDER = str(files("proctor") / "catalog")
 """Where the artifacts of this package lie."""
@@ -249,12 +251,40 @@ def evaluate_by_metrics(
     metric_names: Sequence[str],
     compute_conf_intervals: bool | None = None,
 ) -> Any:
-    """Return rows with a column for each metric, and the global scores; see ``proctor.results.row_scoring``."""
+    """Return rows with a column for each metric, and the global scores; see ``proctor.results.row_scoring``.
+
+    Metrics that ``UNITXT_REMOTE_METRICS`` names are computed by the service at ``UNITXT_REMOTE_METRICS_ENDPOINT``.
+    """
+    from proctor.compat.unitxt_names.services import get_remote_metrics_names
     from proctor.results.row_scoring import evaluate_frame
     from proctor.running.judging import judges_through
 
+    remote = get_remote_metrics_names()
+    metrics = [as_remote_metric(fetch(name)) if name in remote else name for name in metric_names]
     with judges_through():
-        return evaluate_frame(dataset, metric_names, intervals=bool(compute_conf_intervals))
+        return evaluate_frame(dataset, metrics, intervals=bool(compute_conf_intervals))
+
+
+def as_remote_metric(metric: Artifact) -> MetricPipeline:
+    """Return a pipeline whose metric the service at ``UNITXT_REMOTE_METRICS_ENDPOINT`` computes, under its name.
+
+    Raises:
+        ValueError: The metric is not a pipeline, or that of the pipeline has no name.
+        RuntimeError: Nobody has set the address.
+    """
+    from proctor.compat.unitxt_names.services import get_remote_metrics_endpoint
+    from proctor.scoring.composed import MetricPipeline
+    from proctor.scoring.metrics.remote import RemoteMetric
+
+    endpoint = get_remote_metrics_endpoint()
+    if not isinstance(metric, MetricPipeline):
+        raise ValidationError(
+            f"'{metric.get_pretty_print_name()}' is a {type(metric).__name__}, which no service computes",
+            hint="a MetricPipeline has steps that run here, and a metric that a service computes",
+        )
+    found = RemoteMetric.wrap_inner_metric_pipeline_metric(metric, endpoint)
+    object.__setattr__(found, "_artifact_id", metric.artifact_id)  # rows and scores stand under its name
+    return found
 
 
 def metrics_df(names: Iterable[str] = ("",)) -> pd.DataFrame:

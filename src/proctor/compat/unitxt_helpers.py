@@ -25,12 +25,13 @@ from proctor.settings import settings
 
 
 def new_random_generator(sub_seed: Any) -> Random:
-    """Return a generator for some content, independent of all others; see :func:`proctor.randomness.random_stream`."""
-    try:
-        plain = sub_seed if isinstance(sub_seed, str) else str(hash(sub_seed))
-    except TypeError:  # lists and dicts, by their digest
-        return random_stream(sub_seed)
-    return random_stream(plain)
+    """Return a generator for some content, independent of all others; see :func:`proctor.randomness.random_stream`.
+
+    Upstream takes the hash of whatever has one, which other processes compute otherwise (tuples of texts, NaN).
+    Here only numbers, alone and in tuples, are taken by their hash.
+    """
+    is_numbers = isinstance(sub_seed, tuple) and all(isinstance(each, int) for each in sub_seed)
+    return random_stream(str(hash(sub_seed)) if is_numbers else sub_seed)
 
 
 def get_random_generator_based_on_instance(instance: Mapping[str, Any], local_seed: Any = None) -> Random:

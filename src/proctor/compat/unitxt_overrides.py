@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import takewhile
 from types import FunctionType
 
 from proctor.errors import UsageError
@@ -50,7 +51,8 @@ def refuse_overrides(cls: type) -> None:
 def _is_uncalled(base: str, name: str, ours: Iterable[type]) -> bool:
     table = _table()
     if name in table["present"].get(base, ()):
-        return True
+        nearer = takewhile(lambda each: each.__name__ != base, ours)
+        return not any(name in vars(each) for each in nearer)  # of their own, which is called
     return name in table["classes"].get(base, ()) and not any(hasattr(each, name) for each in ours)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, StrictStr
+from pydantic import BeforeValidator, Field, StrictStr
 from typing_extensions import override
 
 from proctor.artifacts.field_types import Text
@@ -82,6 +82,21 @@ def _default_patterns() -> dict[str, int]:
     return {" ": 20, "\\t": 10, "\\n": 40, "": 30}
 
 
+Patterns = list[StrictStr] | dict[StrictStr, int] | None
+
+
+def _patterns(name: str) -> BeforeValidator:
+    def checked(value: Any) -> Any:
+        listed = value is None or (isinstance(value, list) and all(isinstance(each, str) for each in value))
+        weighed = isinstance(value, dict) and all(isinstance(each, str) for each in value)
+        if listed or (weighed and all(isinstance(each, int) for each in value.values())):
+            return value
+        wanted = "either None or a list of strings or a dictionary str->int"
+        raise ValidationError(f"Argument {name} should be {wanted}. {value} is none of the above.")
+
+    return BeforeValidator(checked)
+
+
 class AugmentPrefixSuffix(TextAugmentor):
     """Adds random patterns before and after texts; equal texts are changed alike.
 
@@ -93,9 +108,9 @@ class AugmentPrefixSuffix(TextAugmentor):
         remove_existing_whitespaces: Remove blanks at both ends first.
     """
 
-    prefixes: list[StrictStr] | dict[StrictStr, int] | None = Field(default_factory=_default_patterns)
+    prefixes: Annotated[Patterns, _patterns("prefixes")] = Field(default_factory=_default_patterns)
     prefix_len: int = Field(default=3, gt=0)
-    suffixes: list[StrictStr] | dict[StrictStr, int] | None = Field(default_factory=_default_patterns)
+    suffixes: Annotated[Patterns, _patterns("suffixes")] = Field(default_factory=_default_patterns)
     suffix_len: int = Field(default=3, gt=0)
     remove_existing_whitespaces: bool = False
 

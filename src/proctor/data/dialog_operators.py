@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
@@ -38,6 +38,8 @@ class SerializeDialog(InstanceFieldOperator):
         context_separator: What follows that text.
         slice_first_and_last_turns_format: Leave out what the layout has before the first turn and after the last one.
     """
+
+    reads_recipe: ClassVar[bool] = True  # dialogs are laid out as demos are
 
     format: Artifact | None = None
     last_response_to_field: str | None = None

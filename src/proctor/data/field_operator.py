@@ -41,6 +41,11 @@ class InstanceFieldOperator(InstanceOperator):
     not_exist_ok: bool = False
     not_exist_do_nothing: bool = False
 
+    def _filled_in(self, fields: dict[str, Any]) -> None:
+        if isinstance(fields.get("field"), (list, dict)):  # pairs that a program gives first
+            fields["field_to_field"] = fields.pop("field")
+        super()._filled_in(fields)
+
     def field_pairs(self) -> list[tuple[str, str]]:
         """Return the fields to read, each with the field to write.
 

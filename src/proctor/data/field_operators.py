@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Iterable
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from proctor.artifacts.artifact import Artifact
@@ -242,6 +242,10 @@ class Fillna(FieldOperator):
             return value
 
 
+_PERCENT = 100
+"""All of them, in percent."""
+
+
 class Perturb(FieldOperator):
     """Spoils some values a little, as if a model had made mistakes.
 
@@ -253,7 +257,13 @@ class Perturb(FieldOperator):
     draws_on: ClassVar[bool] = True
 
     select_from: list[Any] = Field(default_factory=list)
-    percentage_to_perturb: int = Field(default=1, ge=0, le=100)
+    percentage_to_perturb: int = 1
+
+    @override
+    def verify(self) -> None:
+        super().verify()
+        if not 0 <= (given := self.percentage_to_perturb) <= _PERCENT:
+            raise ValidationError(f"'percentage_to_perturb' should be in the range 0..100. Received {given}")
 
     @override
     def compile(self, stream_name: str | None) -> Step:
@@ -288,10 +298,19 @@ class Perturb(FieldOperator):
         return value
 
 
+def _listed(name: str) -> BeforeValidator:
+    def checked(value: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            raise ValidationError(f"The {name} is not a list but '{value}'")
+        return value
+
+    return BeforeValidator(checked)
+
+
 class Intersect(FieldOperator):
     """Keeps the members of lists that are allowed."""
 
-    allowed_values: list[Any]
+    allowed_values: Annotated[list[Any], _listed("allowed_values")]
 
     @override
     def verify(self) -> None:
@@ -307,7 +326,7 @@ class Intersect(FieldOperator):
 class RemoveValues(FieldOperator):
     """Removes members of lists that are not allowed."""
 
-    unallowed_values: list[Any]
+    unallowed_values: Annotated[list[Any], _listed("unallowed_values")]
 
     @override
     def process_value(self, value: Any) -> Any:
@@ -316,7 +335,7 @@ class RemoveValues(FieldOperator):
 
 def _as_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise DataError(f"{value!r} is not a list")
+        raise DataError(f"The value in field is not a list but '{value}'")
     return value
 
 
@@ -431,7 +450,10 @@ class ApplyOperatorsField(InstanceOperator):
     def process(self, instance: Row, stream_name: str | None = None) -> Row:
         names = instance.get(self.operators_field, self.default_operators)
         if names is None:
-            raise DataError(f"the row names no operators in '{self.operators_field}'", hint="set 'default_operators'")
+            raise DataError(
+                f"No operators found in field '{self.operators_field}', and no default operators provided.",
+                hint="set 'default_operators'",
+            )
         for name in [names] if isinstance(names, (str, Artifact)) else names:
             operator = self.fetched(name)
             if not isinstance(operator, MultiStreamOperator):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from typing_extensions import override
@@ -16,7 +17,7 @@ from proctor.data.operator import (
     StreamOperator,
 )
 from proctor.data.streams import Stream
-from proctor.errors import DataError, EmptyStreamError, ValidationError, did_you_mean
+from proctor.errors import DataError, EmptyStreamError, MissingFieldError, ValidationError, did_you_mean
 from proctor.randomness import random_stream
 
 
@@ -42,9 +43,9 @@ class RowFilter(StreamOperator):
                 yield row
         if not kept and self.error_on_filtered_all:
             raise EmptyStreamError(
-                f"{type(self).__name__} left nothing of the stream '{stream_name}'",
+                f"{type(self).__name__} filtered out every instance in stream '{stream_name}'. "
+                "If this is intended set error_on_filtered_all=False",
                 path=self.label(),
-                hint="set error_on_filtered_all=False if that is right",
             )
 
 
@@ -81,9 +82,10 @@ class FilterByCondition(RowFilter):
                 hint=did_you_mean(self.condition, self.condition_to_func) or f"use {', '.join(self.condition_to_func)}",
             )
         for name, value in self.values.items():
-            if self.condition in ("in", "not in") and not isinstance(value, (list, str)):
+            if self.condition in ("in", "not in") and not isinstance(value, list):
                 raise ValidationError(
-                    f"the condition '{self.condition}' needs a list for '{name}'", why=f"it is {value!r}"
+                    f"The filter for key ('{name}') in {type(self).__name__} with condition '{self.condition}' "
+                    f"must be list but is not : '{value}'"
                 )
             if self.condition == "exists" and not isinstance(value, bool):
                 raise ValidationError(
@@ -97,7 +99,16 @@ class FilterByCondition(RowFilter):
         return lambda row: all(holds(read(row), other(row)) for read, other in tests)
 
     def _reader(self, name: str) -> Callable[[Row], Any]:
-        return finder(name) if self.condition == "exists" else getter(name)
+        return finder(name) if self.condition == "exists" else partial(self._read, finder(name), name)
+
+    def _read(self, find: Callable[[Row], Any], name: str, row: Row) -> Any:
+        if (value := find(row)) is MISSING:
+            raise MissingFieldError(
+                f"Required filter field ('{name}') in {type(self).__name__} is not found in instance.",
+                why=f"it has {', '.join(map(str, row))}",
+                hint=did_you_mean(name, map(str, row)),
+            )
+        return value
 
     def _other(self, value: Any) -> Callable[[Row], Any]:
         return lambda row: value
@@ -222,6 +233,8 @@ class LengthBalancer(DeterministicBalancer):
 
 class MinimumOneExamplePerLabelRefiner(SignatureRefiner):
     """Keeps one row of each kind, then the first of the others up to ``max_instances``, shuffled."""
+
+    reads_recipe: ClassVar[bool] = True  # its order follows from the text of whole rows
 
     @override
     def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:

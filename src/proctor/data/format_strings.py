@@ -143,8 +143,8 @@ def missing_field(text: str, owner: str, name: str, kind: str, values: Iterable[
     missing = [field for field in fields_of(text) if field not in available]
     named = ", ".join(f"{{{field}}}" for field in missing)
     return TemplateError(
-        f"{owner}.{name} uses {named}, which is not among the {kind}s of the task",
+        f"Available {kind}s are [{', '.join(available)}] but {owner}.{name} format requires a different ones: '{text}'",
         path=f"$.{name}",
-        why=f"the {kind}s are {', '.join(available)}",
+        why=f"{named} is not among them",
         hint=did_you_mean(missing[0], available) if missing else "",
     )

@@ -82,7 +82,10 @@ class MapInstanceValues(InstanceOperator):
                 if value is None:
                     continue
                 if every and not isinstance(value, list):
-                    raise DataError(f"the field '{path}' is not a list", why="'process_every_value' needs one")
+                    raise DataError(
+                        "'process_every_field' == True is allowed only for fields whose values are lists, "
+                        f"but value of field '{path}' is '{value}'"
+                    )
                 write(row, [mapped(each) for each in value] if every else mapped(value))
             return row
 
@@ -94,10 +97,10 @@ class MapInstanceValues(InstanceOperator):
         def mapped(value: Any) -> Any:
             key = str(value)
             if key in table:
-                return table[key]
+                return copy.deepcopy(table[key]) if type(table[key]) in (dict, list) else table[key]
             if strict:
                 raise DataError(
-                    f"the value '{key}' of the field '{path}' has no entry in the mapper",
+                    f"value '{key}', the string representation of the value in field '{path}', is not found in mapper",
                     why=f"it has {', '.join(list(table)[:20])}",
                     hint=did_you_mean(key, table) or "add it, or set strict=False",
                 )
@@ -366,7 +369,7 @@ class DivideAllFieldsBy(InstanceOperator):
         if isinstance(value, float):
             return value / self.divisor
         if self.strict:
-            raise DataError(f"{value!r} cannot be divided", why=f"it is a {type(value).__name__}")
+            raise DataError(f"Cannot divide instance of type {type(value)}", why=f"it is {value!r}")
         return value
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from io import BytesIO
 from itertools import islice
 from typing import IO, Any, Final
 
@@ -39,17 +38,6 @@ _MOST_INTEGER: Final = 1 << 53
 _BLOCK_BYTES: Final = 1 << 20
 """Bytes of lines that are looked at together. A file of one block is read once; of a larger one, rows are read a second
 time rather than kept, for a million of them weigh 300 MB."""
-
-
-def unchanged_rows(data: bytes, limit: int | None = None) -> list[Row] | None:
-    """Return the rows of JSON lines, or ``None`` where pandas might read them in another way.
-
-    Args:
-        data: What the file holds.
-        limit: Rows to read.
-    """
-    rows = unchanged_lines(BytesIO(data), limit)
-    return None if rows is None else list(rows)
 
 
 def unchanged_lines(file: IO[bytes], limit: int | None = None) -> Iterator[Row] | None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, ClassVar
 
+from pydantic import BeforeValidator
 from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL
@@ -109,6 +110,16 @@ class LazyLoader(Loader):
         return {split: GeneratorStream(self.split_generator, {"split": split}) for split in splits}
 
 
+def _rows_of_splits(data: Any) -> Any:
+    if isinstance(data, dict) and all(isinstance(rows, list) for rows in data.values()):
+        return data
+    raise ValidationError(
+        "Passed data to LoadFromDictionary is not of type Dict[str, List[Dict[str, Any]]].\n"
+        "Expected data should map between split name and list of instances.\n"
+        f"Received value: {data}\n"
+    )
+
+
 class LoadFromDictionary(Loader):
     """Rows given in the program or artifact.
 
@@ -118,7 +129,7 @@ class LoadFromDictionary(Loader):
 
     _default_policy = ["proprietary"]
 
-    data: dict[str, list[dict[str, Any]]]
+    data: Annotated[dict[str, list[dict[str, Any]]], BeforeValidator(_rows_of_splits)]
 
     @override
     def verify(self) -> None:
@@ -135,7 +146,8 @@ class LoadFromDictionary(Loader):
             if row.keys() != expected:
                 odd = [*(expected - row.keys()), *(row.keys() - expected)]
                 raise DataError(
-                    "the rows of a split have different fields",
+                    f"Not all instances in split '{split}' have the same fields.\n"
+                    f"instance {row} has different fields different from {rows[0]}",
                     path=f"$.data.{split}[{index}]",
                     why=f"{', '.join(sorted(map(str, odd)))} differs from the first row",
                 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL, Artifact
+from proctor.artifacts.artifact import warn_deprecated
 from proctor.artifacts.overriding import definer
 from proctor.data.fields import Row
 from proctor.data.policy import check_policy, policy_of
@@ -54,6 +55,9 @@ class StreamingOperator(Operator):
         requirements: Packages that the same operator needs elsewhere, kept for files that say so; what is needed here
             is said when it is missing.
     """
+
+    reads_recipe: ClassVar[bool] = False
+    """Whether it matters what rows say of their recipe's format and system prompt."""
 
     requirements: Annotated[list[str] | dict[str, str], NON_POSITIONAL] = Field(default_factory=list)
 
@@ -230,6 +234,15 @@ class SingleStreamReducer(StreamingOperator):
 
 class InstanceOperator(StreamOperator):
     """An operator on rows; override ``process(instance, stream_name)``."""
+
+    @override
+    def verify(self) -> None:
+        super().verify()
+        if getattr(self, "use_query", None) is not None:
+            warn_deprecated(
+                "Field 'use_query' is deprecated. From now on, default behavior is compatible to use_query=True. "
+                "Please remove this field from your code."
+            )
 
     def process(self, instance: Row, stream_name: str | None = None) -> Row:
         """Return the new row; the row given may be changed and returned."""

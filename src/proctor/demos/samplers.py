@@ -45,7 +45,7 @@ class Sampler(Artifact):
     def filter_source_by_instance(self, instances_pool: Sequence[Instance], instance: Instance) -> list[Instance]:
         """Return the pool without instances whose input fields equal the instance's."""
         if "input_fields" not in instance:
-            raise DemosError("an instance without 'input_fields' has no demos", why=f"it has {', '.join(instance)}")
+            raise DemosError(f"'input_fields' field is missing from '{instance}'.")
         asked = instance["input_fields"]
         return [each for each in instances_pool if each["input_fields"] != asked]
 
@@ -140,11 +140,9 @@ class DiverseLabelsSampler(Sampler):
         labels = self._field(instance, "reference_fields", self.labels)
         if isinstance(choices, str):
             choices = [choices]
-        if not isinstance(choices, list) or not isinstance(labels, list):
-            raise DemosError(
-                f"DiverseLabelsSampler needs lists in '{self.choices}' and '{self.labels}'",
-                why=f"they are {choices!r} and {labels!r}",
-            )
+        for what, value, taken in (("choices", choices, "a list or a string"), ("labels", labels, "a list")):
+            if not isinstance(value, list):
+                raise DemosError(f"Unexpected input {what} value '{value}'. Expected {taken}.")
         return str([choice for choice in choices if choice in labels])
 
     def exemplar_repr(self, exemplar: Instance) -> str:
@@ -153,7 +151,9 @@ class DiverseLabelsSampler(Sampler):
 
     @staticmethod
     def _field(instance: Instance, part: str, name: str) -> Any:
-        fields = instance.get(part) or {}
+        if part not in instance:
+            raise DemosError(f"'{part}' field is missing from '{instance}'.")
+        fields = instance[part] or {}
         if name not in fields:
             raise DemosError(f"DiverseLabelsSampler needs '{name}'", why=f"the {part} are {', '.join(fields)}")
         return fields[name]

@@ -210,7 +210,7 @@ def _fallback(data: dict[str, Any]) -> str:
 
 def _from_hub(named: _Named) -> Iterator[Entry]:
     """Yield the tasks of ``eval.yaml`` files in the mapped folder of datasets; files with problems by their dataset."""
-    from proctor.data.hub import hub_folder
+    from proctor.data.mapped_folder import hub_folder
     from proctor.dialects.hub_yaml.reader import FILE, read_tasks
     from proctor.errors import ProctorError
 

@@ -14,7 +14,8 @@ from proctor.artifacts.catalogs import missing_catalogs
 from proctor.dialects.unitxt.resolve import resolve_name as resolve_recipe
 from proctor.errors import Diagnostic, PluginError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.plugins import Plugin, exam_folders, plugins
-from proctor.recipes.exam import Exam, add_groups
+from proctor.recipes.exam import Exam
+from proctor.recipes.one_name import file_exam
 from proctor.recipes.options import ExamOptions
 
 Resolver = Callable[[str, ExamOptions], "list[Exam] | None"]
@@ -39,9 +40,7 @@ def resolve_tasks(names: Sequence[str], options: ExamOptions | None = None) -> l
     for name in names:
         try:
             for exam in resolve_task(name, chosen):
-                known = exams.setdefault(exam.name, exam)
-                _check_same(known, exam, name)
-                exams[exam.name] = add_groups(known, exam.groups)
+                file_exam(exams, exam, exam.groups, name)
         except ProctorError as error:
             problems.append(_with_catalog(error, chosen.include_paths))
     if len(problems) == 1:
@@ -70,8 +69,10 @@ def _with_catalog(error: ProctorError, folders: Sequence[str]) -> ProctorError:
 
 def _catalog_hint(problem: Diagnostic, folders: Sequence[str]) -> str:
     named = _QUOTED.search(problem.what) if problem.what.startswith("no catalog has") else None
-    for folder in folders if named else ():
-        if Path(folder, *named[1].split(".")).with_suffix(".json").is_file():  # type: ignore[index]
+    if named is None:
+        return ""
+    for folder in folders:
+        if Path(folder, *named[1].split(".")).with_suffix(".json").is_file():
             return f"{folder} is a catalog, and --include-path is for task files: PROCTOR_CATALOGS={folder} takes it in"
     return ""
 
@@ -98,15 +99,6 @@ def _unknown_samples(exams: Mapping[str, Exam], options: ExamOptions) -> Iterato
 
 _LONGEST_LIST = 200
 """Characters of names in a hint: three lines of a terminal."""
-
-
-def _check_same(first: Exam, exam: Exam, name: str) -> None:
-    """Refuse a second exam under the name of another one: only one of them would be run."""
-    if first is not exam and first.specification() != exam.specification():
-        raise UsageError(
-            f"'{name}' means an exam '{exam.name}', and so does another name, but they are different exams",
-            hint="results are filed by the exam's name: give each a run of its own",
-        )
 
 
 def resolve_task(name: str, options: ExamOptions) -> list[Exam]:

@@ -138,7 +138,8 @@ class Engine(Predicting, Artifact):
         """Return who answers what this engine is asked: itself, or what ``settings.engine_map`` puts in its place."""
         if not (settings.engine_map or settings.mock_inference_mode):
             return self
-        return registry.get("stand_in").in_place_of(self)  # type: ignore[no-any-return]
+        found: Engine = registry.get("stand_in").in_place_of(self)
+        return found
 
     def about(self, response: Response) -> Mapping[str, Any]:
         """Return what is known about an answer, by the fields of ``TextGenerationInferenceOutput``."""

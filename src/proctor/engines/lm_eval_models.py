@@ -127,6 +127,7 @@ _WITHOUT_EFFECT = {
     "hf": {
         "max_batch_size": "a batch that is too large is made smaller by itself",
         "use_fast_tokenizer": "the tokenizer is the fast one where there is one",
+        "low_cpu_mem_usage": "transformers loads models so anyway",
         "logits_cache": "prefixes are shared anyway (share_prefixes)",
         "tokenizer_backend": "the model's own tokenizer is used",
         "num_concurrent": "a batch is worked on at once",
@@ -190,6 +191,8 @@ def translated(name: str, given: Mapping[str, Any]) -> Translated:
             hint="--model_args base_url=http://127.0.0.1:8080",
         )
     kept = _arguments(name, model.arguments, given)
+    if name == "azure-openai-chat-completions" and (deployed := os.environ.get("AZURE_OPENAI_DEPLOYMENT_NAME")):
+        kept = {"model": deployed, **kept}
     if model.arguments == "server":
         kept = _of_server(kept)
     return Translated(model.engine, {**model.values, **kept})

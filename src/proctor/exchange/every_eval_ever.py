@@ -131,11 +131,6 @@ def _record(run: StoredRun, source: Source, exam: str, lines: Sequence[Mapping[s
         left_out.append(f"{exam}: {rows[0].failed} of {rows[0].asked} instances failed; they have no record")
     started = _epoch(run.started)
     identity = f"{exam}/{source.model_id}/{started}"
-    folder = (
-        f"data/{_portable(exam)}/{source.model_id.partition('/')[0]}/{_portable(source.model_id.partition('/')[2])}"
-    )
-    digest = blake2b(json.dumps([identity, run.results[exam]], sort_keys=True).encode(), digest_size=16).digest()
-    path = f"{folder}/{UUID(bytes=digest, version=4)}.json"
     samples = [
         each for row, name in _with_names(usable) for each in _instances(lines, exam, row, name, identity, source)
     ]
@@ -154,17 +149,30 @@ def _record(run: StoredRun, source: Source, exam: str, lines: Sequence[Mapping[s
         "model_info": _model(run, source),
         "evaluation_results": [_result(run, exam, row) for row in usable],
     }
+    path = _path(exam, source, json.dumps([identity, run.results[exam]], sort_keys=True))
     record = Record(path, scores, samples, tuple(left_out))
     if samples:
-        content = dict(record.files())[record.samples_path]
-        scores["detailed_evaluation_results"] = {
-            "format": "jsonl",
-            "file_path": record.samples_path,
-            "hash_algorithm": "sha256",
-            "checksum": sha256(content.encode()).hexdigest(),
-            "total_rows": len(samples),
-        }
+        scores["detailed_evaluation_results"] = _samples_file(record)
     return record
+
+
+def _path(exam: str, source: Source, content: str) -> str:
+    """Return where the collection keeps a record: a name of its content in a folder of exam and model."""
+    developer, _, model = source.model_id.partition("/")
+    digest = blake2b(content.encode(), digest_size=16).digest()
+    return f"data/{_portable(exam)}/{developer}/{_portable(model)}/{UUID(bytes=digest, version=4)}.json"
+
+
+def _samples_file(record: Record) -> dict[str, Any]:
+    """Return what a record says of the file of its samples."""
+    content = dict(record.files())[record.samples_path]
+    return {
+        "format": "jsonl",
+        "file_path": record.samples_path,
+        "hash_algorithm": "sha256",
+        "checksum": sha256(content.encode()).hexdigest(),
+        "total_rows": len(record.samples),
+    }
 
 
 def _epoch(started: str) -> str:

@@ -171,16 +171,16 @@ def _is_answered(line: Mapping[str, Any]) -> bool:
 
 
 def _answers(one: Mapping[str, Any], two: Mapping[str, Any], again: Mapping[str, Any] | None, metric: str) -> Answers:
-    rights = [_right(line, metric) for line in (one, two)]
-    right = None if None in rights else (rights[0], rights[1])
+    first, second = _right(one, metric), _right(two, metric)
+    right = None if first is None or second is None else (first, second)
     outputs = (one["output"], two["output"])
     if all(isinstance(each, list) and each and isinstance(each[0], Mapping) for each in outputs):
         logs = tuple(np.array([float(part["log_likelihood"]) for part in each]) for each in outputs)
         tokens = tuple(int(part.get("token_count") or 0) for part in one["output"])
-        return Answers((logs[0], logs[1]), tokens, one.get("gold"), right=right)  # type: ignore[arg-type]
+        return Answers((logs[0], logs[1]), tokens, one.get("gold"), right=right)
     texts = tuple(text_of(each) or "" for each in outputs)
     repeated = None if again is None or not _is_answered(again) else text_of(again["output"])
-    return Answers(texts=(texts[0], texts[1]), right=right, repeated=repeated)  # type: ignore[arg-type]
+    return Answers(texts=(texts[0], texts[1]), right=right, repeated=repeated)
 
 
 def _right(line: Mapping[str, Any], metric: str) -> float | None:

@@ -260,8 +260,10 @@ def _rows(
     part.count += count or len(moved)
     common = (_mean([a for a, _ in pairs], metrics[0]), _mean([b for _, b in pairs], metrics[1]))
     whole = (first.mean(metrics[0]), second.mean(metrics[1]))
-    if None not in (*common, *whole):
-        part.explained += (whole[1] - common[1]) - (whole[0] - common[0])  # type: ignore[operator]
+    known = [each for each in (*common, *whole) if each is not None]
+    if len(known) == len(common) + len(whole):
+        common_first, common_second, whole_first, whole_second = known
+        part.explained += (whole_second - common_second) - (whole_first - common_first)
     for each in alone[0][:shown]:
         part.examples.append(Example(each.number, None, _shown_row(each), "(not there)", each.scores.get(metrics[0])))
     for each in alone[1][: shown - len(part.examples)]:
@@ -294,8 +296,9 @@ def _example(layer: Layer, a: Observed, b: Observed, metrics: tuple[str, str]) -
 
 
 def _shown_decoding(a: Observed, b: Observed) -> tuple[str, str]:
-    found = _decodings(a, b)
-    return tuple(", ".join(f"{key}={pair[side]!r}" for key, pair in found.items()) for side in (0, 1))  # type: ignore[return-value]
+    found = _decodings(a, b).items()
+    before, after = (", ".join(f"{key}={pair[side]!r}" for key, pair in found) for side in (0, 1))
+    return before, after
 
 
 def _shown_answer(each: Observed) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Struct
 
@@ -67,6 +67,9 @@ LayOut = Callable[[Parts], Prompt]
 
 class Format(InstanceOperator):
     """Base of all formats."""
+
+    has_own_turns: ClassVar[bool] = False
+    """Whether it says itself in which turns demos are laid out, so that nobody else can."""
 
     demos_field: Annotated[str | None, NON_POSITIONAL] = "demos"
 

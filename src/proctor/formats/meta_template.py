@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
@@ -35,6 +35,8 @@ class MetaTemplate(Format):
         reserved_roles: Roles that are not part of a round, such as ``SYSTEM``.
         eos_token_id: Accepted because configs have it; engines know where answers end.
     """
+
+    has_own_turns: ClassVar[bool] = True
 
     round: list[str | dict[str, Any]]
     begin: str | dict[str, Any] | list[str] = ""

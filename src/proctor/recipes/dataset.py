@@ -42,7 +42,7 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
         ArtifactError: Something in it cannot be found or built.
     """
     from proctor.artifacts import fetch_artifact
-    from proctor.recipes.recipe import DatasetRecipe, Recipe
+    from proctor.recipes.recipe import Recipe
     from proctor.tasks.card import TaskCard
 
     overrides.pop("disable_cache", None)  # of older programs: there is no cache to disable
@@ -56,14 +56,7 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
     if dataset_query is None and not overrides:
         raise UsageError("say which dataset", hint='load_dataset("card=cards.wnli") or load_dataset(card="cards.wnli")')
     if dataset_query is None:
-        unknown = [name for name in overrides if name not in DatasetRecipe.model_fields]
-        if unknown:
-            raise UsageError(
-                f"a recipe has no field '{unknown[0]}'",
-                hint=did_you_mean(unknown[0], DatasetRecipe.model_fields)
-                or f"its fields are {', '.join(DatasetRecipe.model_fields)}",
-            )
-        return DatasetRecipe(**overrides)
+        return _recipe_of_fields(overrides)
     recipe = fetch_artifact(dataset_query, overrides)
     if not isinstance(recipe, Recipe):
         raise UsageError(
@@ -71,6 +64,16 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
             hint=f"did you mean card={dataset_query}?" if isinstance(recipe, TaskCard) else "",
         )
     return recipe
+
+
+def _recipe_of_fields(fields: Mapping[str, Any]) -> Recipe:
+    from proctor.recipes.recipe import DatasetRecipe
+
+    known = DatasetRecipe.model_fields
+    if (unknown := next((name for name in fields if name not in known), None)) is not None:
+        hint = did_you_mean(unknown, known) or f"its fields are {', '.join(known)}"
+        raise UsageError(f"a recipe has no field '{unknown}'", hint=hint)
+    return DatasetRecipe(**fields)
 
 
 def load_dataset(

@@ -8,18 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.data.filters import StreamRefiner
 from proctor.data.operator import SequentialOperator
 from proctor.data.row_failures import failures_so_far, filed
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
 from proctor.demos import DemoPool, draw_pool
 from proctor.errors import DemosError, ProctorError
 from proctor.formats import EmptySystemPrompt
+from proctor.lazy import Deferred
 from proctor.randomness import Course, current_course
 from proctor.recipes.plan import ALL, Instance, Plan
 from proctor.recipes.row_metadata import is_read_by, refined_with_pool, row_metadata
+
+if TYPE_CHECKING:
+    from proctor.data import filters
+else:  # few recipes have refiners
+    filters = Deferred("proctor.data.filters")
 
 
 class Instances:
@@ -41,7 +46,7 @@ class Instances:
             streams = MultiStream({name: _going_on(stream, course) for name, stream in streams.items()})
         limits: dict[str, int | None] = dict(self.plan.limits)
         for name, refiner in self.plan.refiners.items():
-            if type(refiner) is StreamRefiner:  # it does what a limit does
+            if _is_limit(refiner):
                 limits[name] = _smaller(refiner.max_instances, limits.get(name))
             elif name in streams:
                 refined = refined_with_pool(_refining(refiner, limits.get(name)), name, streams[name], pool)
@@ -134,7 +139,7 @@ class Instances:
         source = plan.demos_taken_from
         if source not in streams:
             raise DemosError(
-                f"demos are to be taken from '{source}', which the data does not have",
+                missing_stream(source),
                 why=f"the splits are {', '.join(streams)}",
                 hint="set demos_taken_from",
             )
@@ -144,7 +149,7 @@ class Instances:
             return DemoPool(pool), streams
         if everything:
             if len(streams) == 1:
-                raise DemosError(f"the demo pool takes all of '{source}', and there is no other split to ask about")
+                raise DemosError(nothing_left(source), hint="set demos_removed_from_data=False, or a demos_pool_size")
             return DemoPool(pool), MultiStream({name: each for name, each in streams.items() if name != source})
         taken = len(pool) + len(duplicates)
         rest = streams[source]
@@ -183,13 +188,18 @@ def _going_on(stream: Stream, before: Course) -> Stream:
     return GeneratorStream(rows)
 
 
+def _is_limit(refiner: Any) -> bool:
+    """Return whether a refiner does what a limit does, and nothing else."""
+    return type(refiner) is filters.StreamRefiner
+
+
 def _refining(refiner: Any, limit: int | None) -> Any:
     """Return a refiner for one split, whatever it names, that knows the split's limit.
 
     Rows that are balanced and then cut would not be balanced.
     """
     changes: dict[str, Any] = {"apply_to_streams": None}
-    if isinstance(refiner, StreamRefiner):
+    if isinstance(refiner, filters.StreamRefiner):
         changes["max_instances"] = _smaller(refiner.max_instances, limit)
     return refiner.model_copy(update={name: value for name, value in changes.items() if hasattr(refiner, name)})
 
@@ -207,4 +217,17 @@ def _limited(streams: MultiStream, limits: Mapping[str, int | None]) -> MultiStr
             name: stream if (limit := limits.get(name)) is None else cut(stream, limit)
             for name, stream in streams.items()
         }
+    )
+
+
+def missing_stream(name: str) -> str:
+    """Return what is said where demos are to come from a stream that is not there."""
+    return f"Input multi-stream is missing a stream named '{name}' to take demo instances from for the demos_pool."
+
+
+def nothing_left(name: str) -> str:
+    """Return what is said where the only stream becomes the pool."""
+    return (
+        f"The single input stream, '{name}' is to be wholly consumed for generating demos, "
+        "and no instance is left to use these demos."
     )

@@ -17,6 +17,8 @@ Instance = dict[str, Any]
 
 ALL = -1
 """A pool of everything there is."""
+WHOLE_STREAM = 2**63 - 1
+"""The size that rows tell of such a pool: ``sys.maxsize``, which Unitxt writes."""
 
 
 @dataclass(frozen=True, slots=True)

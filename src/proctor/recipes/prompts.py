@@ -13,7 +13,7 @@ from proctor.formats import Demo, Format, Parts, SystemPrompt
 from proctor.formats.format import LayOut
 from proctor.ir import Exchange, Prompt
 from proctor.randomness import random_stream
-from proctor.recipes.plan import Instance, Plan
+from proctor.recipes.plan import ALL, WHOLE_STREAM, Instance, Plan
 from proctor.templates import Template
 
 
@@ -79,7 +79,8 @@ class Prompts:
         if shown is None:
             return Rendered(processed, self._lay_out(processed, [], template), template, None, 0, 0)
         prompt = self._lay_out(processed, [each.demo for each in shown], template)
-        return Rendered(processed, prompt, template, shown, len(shown), plan.pool_size or 0)
+        size = WHOLE_STREAM if plan.pool_size == ALL else plan.pool_size or 0
+        return Rendered(processed, prompt, template, shown, len(shown), size)
 
     def _template_of(self, instance: Instance) -> int:
         """Return the place of the template that an instance is put in words with: its content draws it."""

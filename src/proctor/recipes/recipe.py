@@ -21,6 +21,7 @@ from proctor.recipes.pipeline import Pipeline
 from proctor.recipes.plan import ALL, Plan
 from proctor.recipes.prompts import Rendered
 from proctor.recipes.rows import RowMaker
+from proctor.recipes.stages import Staged
 from proctor.settings import settings
 from proctor.tasks.card import TaskCard
 from proctor.tasks.serializers import MultiTypeSerializer, SingleTypeSerializer
@@ -45,7 +46,7 @@ class Recipe(SourceOperator):
         """Return the prompts of instances that a program brings: task fields without references."""
 
 
-class DatasetRecipe(Recipe):
+class DatasetRecipe(Staged, Recipe):
     """A complete exam: card or task, template, format, demos and metrics.
 
     Attributes:
@@ -67,6 +68,7 @@ class DatasetRecipe(Recipe):
         request: ``generate`` asks for text, ``choose`` compares the likelihoods of the template's choices.
         max_tokens, stop, temperature: How to generate, where the run says nothing else.
         split: The split that an exam asks about.
+        max_steps: Stop after so many of the recipe's six ``steps``, when it is called for its streams.
     """
 
     card: TaskCard | None = None
@@ -107,6 +109,7 @@ class DatasetRecipe(Recipe):
     stop: Annotated[list[str] | None, NON_POSITIONAL] = None
     temperature: Annotated[float, NON_POSITIONAL] = 0.0
     split: Annotated[str, NON_POSITIONAL] = "test"
+    max_steps: Annotated[int | None, NON_POSITIONAL] = None
 
     # -- checks -----------------------------------------------------------------------------------------------
 
@@ -115,8 +118,13 @@ class DatasetRecipe(Recipe):
         super().verify()
         if self.card is None and self.task is None:
             raise ValidationError("a recipe needs a card or a task", hint="card=cards.… or task=tasks.…")
+        if self.task is None and self.card is not None:
+            self.__dict__["task"] = self.card.task  # programs read it here; it was not given, so it is not written down
         if self.template is not None and self.template_card_index is not None:
-            raise ValidationError("a recipe takes a template or a template_card_index, not both")
+            index = self.template_card_index
+            raise ValidationError(
+                f"Specify either template ({self.template}) or template_card_index ({index}) but not both"
+            )
         self.chosen_templates()
         if self.card is None and (self.most_demos or self.demos_pool_size is not None) and not self.demos_pool:
             raise DemosError("demos need a card to come from", hint="give a card, or a demos_pool")
@@ -132,9 +140,9 @@ class DatasetRecipe(Recipe):
     def _verify_demos(self) -> None:
         if self.sampler is None and self.card is not None and self.card.is_without_sampler:
             raise DemosError(
-                "the card says that nobody draws demos",
+                "Unexpected None value for card.sampler. To use num_demos > 0, please set a sampler on the TaskCard.",
                 path="$.card.sampler",
-                why="its sampler is null",
+                why="the card says that nobody draws demos",
                 hint="set sampler on the recipe or the card, or leave it out of the card for random demos",
             )
         size = len(self.demos_pool) if self.demos_pool else self.demos_pool_size
@@ -142,13 +150,16 @@ class DatasetRecipe(Recipe):
             raise DemosError("the demo pool is given itself or by its size, not both", path="$.demos_pool")
         if size is None or (size < 1 and size != ALL):
             raise DemosError(
-                "num_demos needs a demos_pool_size", path="$.demos_pool_size", hint="demos_pool_size=100, or -1 for all"
+                "When using demonstrations both num_demos and demos_pool_size should be assigned with positive "
+                "integers.",
+                path="$.demos_pool_size",
+                hint="demos_pool_size=100, or -1 for all",
             )
         if size != ALL and size < self.most_demos + 1:
             raise DemosError(
-                f"a pool of {size} is too small for {self.most_demos} demos",
+                f"num_demos (got: {self.most_demos}) should not exceed demos_pool_size - 1 (got: {size}), "
+                "(-1: to always allow filtering of a demo identical to the processed instance).",
                 path="$.demos_pool_size",
-                why="an instance is never shown itself, so the pool needs one more",
                 hint=f"demos_pool_size={self.most_demos + 1} or more",
             )
         if not self.demos_pool and size != ALL and self.loader_limit and size > self.loader_limit:
@@ -187,7 +198,8 @@ class DatasetRecipe(Recipe):
     @property
     def used_task(self) -> Task:
         """The task: the recipe's own, else the card's."""
-        task = self.task or (self.card.task if self.card is not None else None)
+        given = self.task if "task" in self.model_fields_set else None
+        task = given or (self.card.task if self.card is not None else None)
         if task is None:
             raise ValidationError("the card has no task", path="$.card.task")
         return task
@@ -297,7 +309,9 @@ class DatasetRecipe(Recipe):
         return RowMaker(metrics=self.metrics, postprocessors=self.postprocessors, group_by=self.group_by)
 
     def process(self) -> MultiStream:
-        """Return the streams of dataset rows."""
+        """Return the streams of dataset rows; those of an earlier stage with ``max_steps``."""
+        if (stopped := self.stopped()) is not None:
+            return stopped
         make, pipeline = self.row_maker().make, self.compile()
         passes: dict[str, Callable[[], Iterator[Row]]] = {
             name: partial(_made, make, render) for name, render in pipeline.render_all().items()

@@ -6,13 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from proctor.artifacts import Artifact
-from proctor.data.dialog_operators import SerializeDialog
-from proctor.data.filters import MinimumOneExamplePerLabelRefiner
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
 
-_READERS = (SerializeDialog, MinimumOneExamplePerLabelRefiner)
-"""Operators to whose rows it matters: dialogs are laid out as demos are, and the refiner's order follows from the text
-of whole rows."""
 _OF_ALL = (
     "data_classification_policy", "requirements", "caching", "apply_to_streams", "dont_apply_to_streams",
 )  # fmt: skip
@@ -59,7 +54,9 @@ def unitxt_text(artifact: Artifact) -> str:
 
 def is_read_by(operators: Iterable[Any]) -> bool:
     """Whether one of these operators, or of those inside of them, reads what rows say of their recipe."""
-    return any(isinstance(each, _READERS) or is_read_by(getattr(each, "steps", None) or ()) for each in operators)
+    return any(
+        getattr(each, "reads_recipe", False) or is_read_by(getattr(each, "steps", None) or ()) for each in operators
+    )
 
 
 def row_metadata(system_prompt: Artifact, layout: Artifact) -> dict[str, Described]:

@@ -7,23 +7,20 @@ smaller differences show than two separate intervals suggest (Miller 2024, "Addi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from proctor.errors import ScoringError, UsageError
-from proctor.results.tables import pipe_table
 from proctor.scoring.arrays import Floats, as_floats
-from proctor.scoring.distributions import binomial_cdf, normal_cdf, normal_quantile, t_cdf, t_quantile
+from proctor.scoring.distributions import binomial_cdf, normal_quantile, t_cdf, t_quantile
 from proctor.scoring.intervals import Bootstrap, Interval
 from proctor.scoring.resamplers import Means
 from proctor.statistics.two_level import clustered_error
 
 Test = Literal["auto", "mcnemar", "t", "bootstrap"]
-Correction = Literal["holm", "benjamini-hochberg", "none"]
 
 _BISECTIONS = 60  # halve an interval of 2 down to the spacing of floats
 _ROUNDING = 2.0**-44  # of the larger score: what sums of a few hundred terms leave behind, far below any difference
@@ -40,7 +37,6 @@ class Comparison:
         difference: Second minus first.
         low, high: Confidence interval of the difference; NaN where the data do not say how others would vary.
         p_value: Chance of a difference at least as large where there is none.
-        adjusted_p_value: The same, corrected for the number of comparisons.
         standard_error: Of the difference; clustered where clusters were given.
         count: Instances that both scored.
         left_out: Instances that one of them did not.
@@ -55,7 +51,6 @@ class Comparison:
     low: float
     high: float
     p_value: float
-    adjusted_p_value: float
     standard_error: float
     count: int
     left_out: int
@@ -188,7 +183,6 @@ def _compared(
         low=interval.low,
         high=interval.high,
         p_value=p_value,
-        adjusted_p_value=p_value,
         standard_error=error,
         count=len(one),
         left_out=0,
@@ -302,12 +296,6 @@ def needed_instances(difference: float, deviation: float, *, power: float = 0.8,
     return math.ceil((z * deviation / difference) ** 2)
 
 
-def power_of(difference: float, error: float, *, level: float = 0.95) -> float:
-    """Return the chance that a two-sided test finds a true difference (normal approximation)."""
-    z = normal_quantile(0.5 + level / 2)
-    return normal_cdf(difference / error - z) + normal_cdf(-difference / error - z)
-
-
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values that hold for all comparisons together (Holm 1979); NaN stays and does not count."""
     found, highest = list(p_values), 0.0
@@ -318,54 +306,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return found
 
 
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Return p-values that bound the share of false discoveries (Benjamini & Hochberg 1995); NaN as in :func:`holm`."""
-    found, lowest = list(p_values), math.inf
-    order = _smallest_first(p_values)
-    for rank, place in reversed(list(enumerate(order, 1))):
-        lowest = min(lowest, p_values[place] * len(order) / rank)
-        found[place] = lowest
-    return found
-
-
 def _smallest_first(p_values: Sequence[float]) -> list[int]:
     """Return the places of the p-values that are known, the smallest first."""
     known = [place for place, p_value in enumerate(p_values) if not math.isnan(p_value)]
     return sorted(known, key=p_values.__getitem__)
-
-
-def compare_all(
-    first: Mapping[str, Sequence[Any]],
-    second: Mapping[str, Sequence[Any]],
-    *,
-    correction: Correction = "holm",
-    **options: Any,
-) -> list[Comparison]:
-    """Compare every score that two runs share; p-values are corrected for their number.
-
-    Args:
-        first, second: Instance scores by name, each a column.
-        correction: ``holm``, ``benjamini-hochberg`` or ``none``.
-        **options: As in :func:`compare`.
-
-    Raises:
-        ScoringError: The runs share no score that is a number.
-    """
-    numeric = [{name for name, column in run.items() if _is_numeric(column)} for run in (first, second)]
-    shared = [name for name in first if name in numeric[0] & numeric[1] and name != "score"]
-    if not shared:
-        raise ScoringError("the runs have no score in common", hint="compare runs of the same exam")
-    found = [compare(first[name], second[name], name=name, **options) for name in shared]
-    p_values = [each.p_value for each in found]
-    if correction == "none":
-        return found
-    adjusted = holm(p_values) if correction == "holm" else benjamini_hochberg(p_values)
-    return [replace(each, adjusted_p_value=p) for each, p in zip(found, adjusted, strict=True)]
-
-
-def _is_numeric(column: Sequence[Any]) -> bool:
-    values = [value for value in column if value is not None]
-    return bool(values) and all(isinstance(value, (Real, np.bool_)) for value in values)
 
 
 def p_text(value: float | None) -> str:
@@ -376,25 +320,3 @@ def p_text(value: float | None) -> str:
 
 
 _LEAST_P = 0.0001  # what four decimals show
-
-
-def comparison_table(comparisons: Sequence[Comparison], level: float = 0.95) -> str:
-    """Return comparisons as a table."""
-    headers = ["score_name", "first", "second", "difference", f"{level:.0%} interval", "p", "p (corrected)", "n"]
-    headers += ["test", "detectable"]
-    rows = [
-        [
-            each.name,
-            round(each.first, 4),
-            round(each.second, 4),
-            f"{each.difference:+.4f}",
-            f"[{each.low:+.4f}, {each.high:+.4f}]" if each.low < each.high else "-",
-            p_text(each.p_value),
-            p_text(each.adjusted_p_value),
-            each.count,
-            each.test,
-            "-" if math.isnan(each.detectable) else round(each.detectable, 4),
-        ]
-        for each in comparisons
-    ]
-    return pipe_table(headers, rows)

@@ -84,8 +84,8 @@ def _values_of(members: Sequence[str], grades: Mapping[str, Grade]) -> dict[str,
 def _values(grade: Grade, factor: float | None) -> Mapping[str, Any]:
     values = {score.name: score.value for score in grade.table}
     if factor is not None:
-        shares = (score for score in grade.table if score.unit == "share" and score.number is not None)
-        values |= {score.name: factor * score.number for score in shares}  # type: ignore[operator]
+        shares = ((score.name, score.number) for score in grade.table if score.unit == "share")
+        values |= {name: factor * number for name, number in shares if number is not None}
     if "repeats" in grade.scores and grade.main is not None:
         values = {**values, "repeats": grade.scores["repeats"], "score_name": grade.main.name}
     return values or grade.scores

@@ -37,12 +37,14 @@ class GlobalScores(dict[str, Any]):
     @property
     def score(self) -> float:
         """The main score."""
-        return self["score"]  # type: ignore[no-any-return]
+        found: float = self["score"]
+        return found
 
     @property
     def score_name(self) -> str:
         """The name of the main score."""
-        return self["score_name"]  # type: ignore[no-any-return]
+        found: str = self["score_name"]
+        return found
 
     def rows(self) -> list[tuple[str, Any, Any, Any]]:
         """Return name, score, lower and upper bound (``None`` without interval) of every number."""

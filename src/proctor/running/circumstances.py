@@ -13,6 +13,7 @@ from typing import Any
 from proctor.ir import Usage
 from proctor.running.accounts import cost_of
 from proctor.running.budget import price_table
+from proctor.running.machine import platform_name
 from proctor.running.session import Session
 
 _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
@@ -36,7 +37,7 @@ def circumstances(session: Session, usage: Mapping[str, Usage], began: float) ->
         },
         "usage": {name: each.as_data() for name, each in usage.items()},
         **_cost(session, sum(usage.values(), Usage())),
-        "machine": {"platform": platform.platform(), "python": platform.python_version()},
+        "machine": {"platform": platform_name(), "python": platform.python_version()},
         "versions": {name: found for name in _VERSIONED if (found := version_of(name)) is not None},
     }
 

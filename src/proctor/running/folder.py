@@ -42,11 +42,6 @@ class RunFolder:
         self._spec: RunSpec | None = None
         self._known: Mapping[str, Fingerprint] = {}
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether a run ended here."""
-        return (self.path / RESULTS).exists()
-
     @contextmanager
     def held(self) -> Iterator[None]:
         """Make the folder, and keep other runs out of it until the block ends; what a killed run left is removed.

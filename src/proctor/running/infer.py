@@ -51,13 +51,8 @@ def infer(
         [instance_or_instances] if isinstance(instance_or_instances, Mapping) else list(instance_or_instances)
     )
     rows = [dict(row) for row in produce(instances, recipe, **overrides)]
-    if previous_messages is not None and len(previous_messages) != len(rows):
-        raise UsageError(
-            f"there are previous messages of {len(previous_messages)} instances, and {len(rows)} instances",
-            hint="give a list of messages for each instance; it may be empty",
-        )
-    for row, before in zip(rows, previous_messages or (), strict=previous_messages is not None):
-        row["source"] = [*before, *_messages(row["source"])]
+    if previous_messages is not None:
+        _put_before(rows, previous_messages)
     outputs = (
         chosen.infer_log_probs(rows, return_meta_data=True)
         if return_log_probs
@@ -68,6 +63,21 @@ def infer(
     if not return_data:
         return predictions[0] if single else predictions
     return _dataset(rows, predictions, raw, outputs if return_meta_data else None)
+
+
+def _put_before(rows: Sequence[dict[str, Any]], previous_messages: Sequence[Sequence[dict[str, Any]]]) -> None:
+    """Put messages before the prompts of rows.
+
+    Raises:
+        UsageError: There are not as many lists of them as rows.
+    """
+    if len(previous_messages) != len(rows):
+        raise UsageError(
+            f"there are previous messages of {len(previous_messages)} instances, and {len(rows)} instances",
+            hint="give a list of messages for each instance; it may be empty",
+        )
+    for row, before in zip(rows, previous_messages, strict=True):
+        row["source"] = [*before, *_messages(row["source"])]
 
 
 def _in_order(

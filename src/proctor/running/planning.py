@@ -49,6 +49,11 @@ class Estimate:
         up = math.hypot((self.high or 0.0) - self.value, (other.high or 0.0) - other.value)
         return Estimate(value, max(0.0, value - down), value + up)
 
+    def priced(self, price: float) -> Estimate:
+        """Return what so many tokens cost at a price for a million."""
+        low, high = (None if bound is None else bound * price / 1e6 for bound in (self.low, self.high))
+        return Estimate(self.value * price / 1e6, low, high)
+
 
 _NONE = Estimate(0.0, 0.0, 0.0)
 
@@ -116,11 +121,8 @@ class RunPlan:
         if self.price is None:
             return None
         parts = [(each.tokens_in, self.price.input), (each.tokens_out, self.price.output)]
-        scaled = [
-            Estimate(*(None if bound is None else bound * price / 1e6 for bound in (part.value, part.low, part.high)))  # type: ignore[arg-type]
-            for part, price in parts
-        ]
-        return scaled[0] + scaled[1]
+        read, written = (part.priced(price) for part, price in parts)
+        return read + written
 
     def seconds(self, each: ExamPlan) -> float | None:
         """Return how long an exam takes; ``None`` where nobody has timed the model."""

@@ -35,53 +35,22 @@ from proctor.runs.sample_lines import (
     storable,
 )
 from proctor.runs.sample_query import (
-    EVERYTHING,
-    MOST_FOUND,
-    SAMPLES,
     SampleQuery,
     conditions,
-    match_expression,
     selection,
-    steps,
 )
+from proctor.runs.sample_tables import TABLES, VERSION, beside, count_of, look_for, number_of
 from proctor.runs.score_bins import ScoreBin, score_bins
 from proctor.safe_files import opened
 from proctor.scoring.flat import COPIES, UNIT, main_of
 from proctor.scoring.score import Score, Unit
 from proctor.settings import settings
 
-_VERSION = 5  # raised whenever the tables or what is put into them change: older indexes are then made anew
 _RIGHT_AND_WRONG = 2  # scores that need no picture
 _BATCH_BYTES = 4_000_000  # of lines for one transaction, about a second: what is lost where building is stopped
 _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
 _LARGEST_NUMBER = (1 << 63) - 1  # what SQLite keeps
-_WORDS_IN_MEMORY_BYTES = 32_000_000  # FTS5's own 1 MB makes many small segments, which it has to merge again
-
-_SCHEMA = f"""
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL;
-    CREATE TABLE IF NOT EXISTS progress (consumed INTEGER NOT NULL, total INTEGER NOT NULL, rows INTEGER NOT NULL);
-    CREATE TABLE IF NOT EXISTS samples (
-        id INTEGER PRIMARY KEY, exam INTEGER NOT NULL, doc_id INTEGER, score REAL, failure INTEGER,
-        place INTEGER NOT NULL, length INTEGER NOT NULL, instance INTEGER);
-    CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-    CREATE INDEX IF NOT EXISTS by_exam ON samples (exam);
-    CREATE INDEX IF NOT EXISTS by_score ON samples (score, id, exam);
-    CREATE INDEX IF NOT EXISTS by_score_down ON samples (score DESC, id, exam);
-    CREATE INDEX IF NOT EXISTS by_exam_score ON samples (exam, score);
-    CREATE INDEX IF NOT EXISTS by_failure ON samples (failure) WHERE failure IS NOT NULL;
-    CREATE TABLE IF NOT EXISTS groups (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE);
-    CREATE TABLE IF NOT EXISTS members (
-        grp INTEGER NOT NULL, sample INTEGER NOT NULL, mark REAL, exam INTEGER NOT NULL,
-        PRIMARY KEY (grp, sample)) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS members_by_mark ON members (grp, mark, sample, exam);
-    CREATE INDEX IF NOT EXISTS members_by_mark_down ON members (grp, mark DESC, sample, exam);
-    CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
-        body, content='', columnsize=0, detail=none, prefix='1 2 3', tokenize='unicode61 remove_diacritics 2');
-    INSERT INTO words (words, rank) VALUES ('hashsize', {_WORDS_IN_MEMORY_BYTES});
-    PRAGMA user_version = {_VERSION};
-"""  # noqa: S608 - numbers of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +147,13 @@ class SampleIndex:
         self._size = stat.st_size
         if index is None:
             about = f"{sorted(self._main_scores.items())}|{sorted(self._groupings.items())}"
-            identity = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ino}|{_VERSION}|{about}"
+            identity = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ino}|{VERSION}|{about}"
             name = blake2b(identity.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
             index = Path(settings.cache_dir) / "indexes" / f"{name}.db"
         self.index = index
         index.parent.mkdir(parents=True, exist_ok=True)
         with closing(self._connect()) as database, database:
-            database.executescript(_SCHEMA)
+            database.executescript(TABLES)
             if database.execute("SELECT count(*) FROM progress").fetchone()[0] == 0:
                 database.execute("INSERT INTO progress VALUES (0, ?, 0)", (self._size,))
 
@@ -251,7 +220,7 @@ class SampleIndex:
             exam, failure = storable(str(record.get("exam", ""))), failure_of(record)
             for name in (exam, failure):
                 if name is not None:
-                    _number(database, "names", names, name)
+                    number_of(database, "names", names, name)
             score = main_score(record, self._main_scores.get(exam))
             doc_id = record.get("doc_id")
             samples.append(
@@ -267,7 +236,7 @@ class SampleIndex:
                 )
             )
             texts.append((rows, searchable(record)))
-            numbers = [_number(database, "groups", groups, label) for label in self._groups_of(exam, record)]
+            numbers = [number_of(database, "groups", groups, label) for label in self._groups_of(exam, record)]
             members.extend((number, rows, score, names[exam]) for number in numbers)
             rows, consumed = rows + 1, consumed + length
         database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?)", samples)
@@ -287,8 +256,8 @@ class SampleIndex:
     def page(self, query: SampleQuery, start: int = 0, count: int = 50) -> SamplePage:
         """Return ``count`` instances after the first ``start`` of those that a query means."""
         with closing(self._connect()) as database:
-            is_more = _search(database, query)
-            total = _count(database, query)
+            is_more = look_for(database, query)
+            total = count_of(database, query)
             chosen = database.execute(*selection(query, start, count)).fetchall()
             found = {row[0]: row for row in self._rows(database, [each[0] for each in chosen])}
             names = dict(database.execute("SELECT id, name FROM names").fetchall())
@@ -298,8 +267,8 @@ class SampleIndex:
         """Return how many instances each query means; the words that they look for are the same."""
         with closing(self._connect()) as database:
             if queries:
-                _search(database, queries[0])
-            return [_count(database, each) for each in queries]
+                look_for(database, queries[0])
+            return [count_of(database, each) for each in queries]
 
     def distribution(self, query: SampleQuery, most: int) -> list[ScoreBin]:
         """Return how many of a query's instances have which scores, in at most ``most`` ranges of one width.
@@ -311,7 +280,7 @@ class SampleIndex:
         score = source.score
         scored = f"{source.table} WHERE {where} AND {score} IS NOT NULL"
         with closing(self._connect()) as database:
-            _search(database, query)
+            look_for(database, query)
             found = database.execute(
                 f"SELECT {score}, count(*) FROM {scored} GROUP BY {score} ORDER BY {score}",  # noqa: S608 - our words
                 values,
@@ -346,8 +315,8 @@ class SampleIndex:
             if row is None:
                 return None, None
             here = (row[0], number)
-            _search(database, query)
-            return _beside(database, query, here, after=False), _beside(database, query, here, after=True)
+            look_for(database, query)
+            return beside(database, query, here, after=False), beside(database, query, here, after=True)
 
     def find(self, exam: str, doc_id: int) -> Sample | None:
         """Return the instance of an exam of this number, or ``None``."""
@@ -357,23 +326,6 @@ class SampleIndex:
                 (exam, doc_id),
             ).fetchone()
         return None if row is None else self.get(int(row[0]))
-
-    def score_columns(self, exam: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return an exam's numbers of instances, ascending and each once, and main scores (NaN where there is none)."""
-        numbers, scores = array("q"), array("d")
-        with closing(self._connect()) as database:
-            rows = database.execute(
-                "SELECT doc_id, score FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) "
-                "AND doc_id IS NOT NULL ORDER BY id",
-                (exam,),
-            )
-            for number, score in rows:
-                numbers.append(number)
-                scores.append(math.nan if score is None else score)
-        ids = np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)
-        values = np.frombuffer(scores, dtype=np.float64) if scores else np.empty(0)
-        unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one instance, the later one counts
-        return unique, values[::-1][last]
 
     def find_same(self, exam: str, doc_id: int, sample: Sample | None) -> Sample | None:
         """Return the instance that holds the same as another run's; by its number where that one does not say."""
@@ -445,49 +397,3 @@ def _clusters_of(entry: Mapping[str, Any]) -> str:
 
 def _is_adaptive(sample: object) -> bool:
     return isinstance(sample, Mapping) and bool(sample.get("is_adaptive"))
-
-
-def _number(database: sqlite3.Connection, table: str, known: dict[str, int], name: str) -> int:
-    """Return the number of a name, a new one where it has none."""
-    number = known.get(name)
-    if number is None:
-        number = known[name] = len(known) + 1
-        database.execute(f"INSERT INTO {table} VALUES (?, ?)", (number, name))  # noqa: S608 - one of our tables
-    return number
-
-
-def _search(database: sqlite3.Connection, query: SampleQuery) -> bool:
-    """Look for the words of a query, once for all that is asked about them; return whether there are too many."""
-    if not (match := match_expression(query.text)):
-        return False
-    database.execute("PRAGMA temp_store = MEMORY")
-    database.execute("CREATE TEMP TABLE found (id INTEGER PRIMARY KEY)")
-    found = database.execute(
-        "INSERT INTO found SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (match, MOST_FOUND + 1)
-    ).rowcount
-    if found > MOST_FOUND:
-        database.execute("DELETE FROM found WHERE id = (SELECT max(id) FROM found)")
-    return found > MOST_FOUND
-
-
-def _count(database: sqlite3.Connection, query: SampleQuery) -> int:
-    """Return how many instances a query means."""
-    source, where, values = conditions(query)
-    if source == SAMPLES and where == EVERYTHING:
-        return int(database.execute("SELECT rows FROM progress").fetchone()[0])
-    return int(database.execute(f"SELECT count(*) FROM {source.table} WHERE {where}", values).fetchone()[0])  # noqa: S608
-
-
-def _beside(
-    database: sqlite3.Connection, query: SampleQuery, here: tuple[float | None, int], *, after: bool
-) -> int | None:
-    """Return the number next to an instance. Each step asks an index for one row, so a million do not matter."""
-    source, where, values = conditions(query)
-    for beyond, given, order in steps(source, query.order, here, after=after):
-        row = database.execute(
-            f"SELECT {source.place} FROM {source.table} WHERE {where} AND {beyond} ORDER BY {order} LIMIT 1",  # noqa: S608
-            (*values, *given),
-        ).fetchone()
-        if row is not None:
-            return int(row[0])
-    return None

@@ -139,10 +139,11 @@ class _RowCompiler(Compiler):
         return code if hops else direct
 
     def _missing(self, name: str, row: Mapping[str, Any]) -> MissingFieldError:
-        why = "it has to be in imports_list" if name in _IMPORTABLE and name not in self._modules else ""
+        missing = name in _IMPORTABLE and name not in self._modules
+        there = "it has to be in imports_list" if missing else f"the row has {', '.join(map(str, row))}"
         return MissingFieldError(
-            f"the expression '{self._text}' names '{name}', which the row does not have",
-            why=why or f"the row has {', '.join(map(str, row))}",
+            f"name '{name}' is not defined",
+            why=f"the expression '{self._text}' names it, and {there}",
             hint=did_you_mean(name, map(str, row)),
         )
 

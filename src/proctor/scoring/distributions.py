@@ -100,11 +100,6 @@ def binomial_cdf(successes: int, trials: int, chance: float) -> float:
     return 1.0 - beta_cdf(chance, successes + 1.0, float(trials - successes))
 
 
-def chi_square_1_sf(x: float) -> float:
-    """Return the probability that a chi-square variable with one degree of freedom exceeds ``x``."""
-    return math.erfc(math.sqrt(max(x, 0.0) / 2.0))
-
-
 def _bisect(function: Callable[[float], float], target: float, low: float, high: float) -> float:
     while True:
         middle = 0.5 * (low + high)

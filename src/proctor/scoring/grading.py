@@ -104,36 +104,6 @@ class OnPredictions:
         return replace(columns, predictions=_applied(self.function, columns.predictions, columns.all_fields()))
 
 
-@dataclass(frozen=True, slots=True)
-class OnReferences:
-    """A text function at work on references: on each of a list, or on the one there is."""
-
-    function: TextFunction
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return self.function.name
-
-    @property
-    def scope(self) -> Scope:
-        """The function's scope."""
-        return self.function.scope
-
-    def process(self, columns: Columns) -> Columns:
-        """Return columns with other references."""
-        each = zip(columns.references, columns.all_fields(), strict=True)
-        return replace(columns, references=[self._processed(references, row) for references, row in each])
-
-    def _processed(self, references: Any, row: Fields) -> Any:
-        if isinstance(references, Failure):
-            return references
-        if not isinstance(references, (list, tuple)):
-            return _as_many(self.function, [references], [row])[0]
-        found = list(_as_many(self.function, references, [row] * len(references)))
-        return next((each for each in found if isinstance(each, Failure)), found)
-
-
 def _applied(function: TextFunction, values: Sequence[Any], rows: Sequence[Fields]) -> Sequence[Any]:
     """Apply a function to what has not failed."""
     good = [position for position, value in enumerate(values) if not isinstance(value, Failure)]

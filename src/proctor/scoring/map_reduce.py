@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.artifacts.overriding import still_holds
@@ -53,6 +53,8 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         reference_field: Field of the task data to take references from, instead of ``references``.
         prediction_field: Field of the task data to score, instead of the prediction.
     """
+
+    names_main_first: ClassVar[bool] = True
 
     n_resamples: int | None = 1000
     confidence_level: float = 0.95

@@ -5,8 +5,6 @@ formulas in dollars or brackets, the whole text, its last line, its last number.
 ``latex2sympy2-extended``, plain notation by :mod:`~proctor.scoring.plain_formulas`; both become sympy formulas.
 """
 
-# ruff: noqa: RUF001 - signs of other scripts are what this module is about
-
 from __future__ import annotations
 
 import math
@@ -19,12 +17,17 @@ from typing import Any, Final
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.logs import get_logger
 from proctor.scoring.answer_checks import RIGHT, WRONG, Verdict
+from proctor.scoring.formula_places import (
+    DEEPEST,
+    LONGEST,
+    WORD,
+    bare,
+    is_words_with_formulas,
+    places_in_answer,
+    places_in_target,
+)
 from proctor.scoring.plain_formulas import LimitError, UnreadableError, plain_formula, sides_of
 
-_LONGEST_TEXT: Final = 1_000_000
-_LONGEST: Final = 4_096
-"""Characters of a formula; the parser's time grows with their square."""
-_DEEPEST: Final = 64
 _MOST_DIGITS: Final = 256
 _MOST_PARTS: Final = 512
 _LARGEST_EXPONENT: Final = 10_000
@@ -35,18 +38,10 @@ _MOST_REASONS: Final = 100
 """Reasons that are said: whoever reads a hundred knows."""
 _CLOSE: Final = 1e-10
 """Difference of two numbers that have no exact form, relative or absolute, that is none."""
-
-_BOX: Final = re.compile(
-    r"(?:\\(?:beginboxed|boxed|fbox)|(?<![A-Za-z\\])(?:boxed|fbox|oxed))\s*\{"  # "oxed" is what "\b" leaves of it
-)
-_MARKER: Final = re.compile(r"(?:final\s+answer|answer|result)\s*(?:is\b|[:=])\s*", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?\s*%?")
 _PERCENT: Final = re.compile(
     r"(?:(?:(?<!\s)\s++)?(?:\\?%|\\text\s*\{\s*(?:percent(?:age)?|pct)\s*\})|(?<!\s)\s++(?:percent(?:age)?|pct))\s*$",
     re.IGNORECASE,
 )
-_FORMULA: Final = re.compile(r"\$\$.*?\$\$|\$.*?\$|\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
-_WORD: Final = re.compile(r"[A-Za-z]{2,}")
 _CODE: Final = re.compile(r"__|\b(?:eval|exec|compile|getattr|setattr|globals|locals|open|import|breakpoint)\s*\(")
 _EAGER: Final = re.compile(
     r"\\begin\{[vV]matrix\}|\\(?:det|gcd|lcm)\b|\\xrightarrow|\\\||\\operatorname\s*\{", re.IGNORECASE
@@ -58,11 +53,6 @@ _IMAGINARY: Final = re.compile(
     r"\\mathbb\{C\}|\\(?:i|imath)\b|(?<![A-Za-z])i(?![A-Za-z])|\\(?:arg|Re|Im)\b"
     r"|(?<![A-Za-z0-9_])I(?![A-Za-z0-9_])|\d[jJ](?![A-Za-z0-9_])"
 )
-_SIGNS: Final = str.maketrans(
-    {"√": r"\sqrt", "×": r"\cdot", "÷": "/", "−": "-", "–": "-", "π": r"\pi", "°": r"^\circ"}
-    | {"∞": r"\infty", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "∪": r"\cup", "∩": r"\cap", "\u202f": " "}
-)
-_BRACKETS: Final = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +95,10 @@ def same_formula(completion: str, targets: Sequence[str]) -> Verdict:
         MissingExtraError: A package is missing.
     """
     check_packages()
-    wanted = [found for each in targets if (found := _first(_in_target(each))) is not None]
+    wanted = [found for each in targets if (found := _first(places_in_target(each))) is not None]
     if not wanted:
         raise ScoringError(f"no target is a mathematical answer: {list(targets)}")
-    candidates = list(_in_answer(completion))
+    candidates = list(places_in_answer(completion))
     given: Formula | None = None
     for real in dict.fromkeys(each.is_real for each in wanted):
         try:
@@ -136,87 +126,6 @@ def _hidden(candidates: Sequence[str], wanted: Sequence[Formula]) -> Formula | N
 # -- finding ---------------------------------------------------------------------------------------------------------
 
 
-def _in_target(text: str) -> Iterator[str]:
-    text = text.translate(_SIGNS)
-    yield from _boxed(text)
-    yield text
-
-
-def _in_answer(completion: str) -> Iterator[str]:
-    """Yield what may be the answer, best first."""
-    text = completion.translate(_SIGNS)
-    if len(text) > _LONGEST_TEXT:
-        return
-    yield from _boxed(text)
-    if markers := list(_MARKER.finditer(text)):
-        yield from text[markers[-1].end() :].splitlines()[:1]
-    is_short = _is_words_with_formulas(text)
-    if is_short:
-        yield text
-    yield from _bracketed(text)
-    if len(text) <= _LONGEST and not is_short:
-        yield text
-    yield from [line.strip() for line in text.splitlines() if line.strip()][-1:]
-    yield from [found.group() for found in _NUMBER.finditer(text)][-1:]
-
-
-def _boxed(text: str) -> list[str]:
-    """Return what the last box holds."""
-    found: list[str] = []
-    place = 0
-    while (box := _BOX.search(text, place)) is not None:
-        end = _closing(text, box.end() - 1)
-        if end is not None:
-            found = [text[box.end() : end]]
-        place = box.end() if end is None else end + 1
-    return found
-
-
-def _closing(text: str, start: int) -> int | None:
-    depth = 0
-    for place in range(start, len(text)):
-        depth += (text[place] == "{") - (text[place] == "}")
-        if depth > _DEEPEST:
-            return None
-        if not depth:
-            return place
-    return None
-
-
-def _bracketed(text: str) -> list[str]:
-    """Return the last formula in dollars or brackets."""
-    found: list[tuple[int, str]] = []
-    for opening, closing in _BRACKETS[:-1]:
-        end = text.rfind(closing)
-        start = text.rfind(opening, 0, end) if end >= 0 else -1
-        if start >= 0:
-            found.append((end, text[start + len(opening) : end]))
-    dollars = [each.start() for each in re.finditer(r"(?<![\\$])\$(?!\$)", text)]
-    if len(dollars) > 1:
-        first = len(dollars) // 2 * 2 - 2
-        found.append((text.rfind("$"), text[dollars[first] + 1 : dollars[first + 1]]))
-    return [max(found, key=lambda each: each[0])[1]] if found else []
-
-
-def _is_words_with_formulas(text: str) -> bool:
-    if len(text) > 512 or text.count("\n") > 2 or not any(each in text for each in ("$", r"\(", r"\[")):  # noqa: PLR2004
-        return False
-    return ("\n" in text and text.count("$") >= 4) or bool(_WORD.search(_FORMULA.sub(" ", text)))  # noqa: PLR2004
-
-
-def _bare(text: str) -> str:
-    """Return a formula without what stands around it."""
-    text = text.strip()
-    while len(text) >= 4 and text.startswith("**") and text.endswith("**"):  # noqa: PLR2004 - two pairs of stars
-        text = text[2:-2].strip()
-    for opening, closing in _BRACKETS:
-        is_pair = len(text) > len(opening) and text.startswith(opening) and text.endswith(closing)
-        if is_pair and (opening != "$" or text.count("$") == 2):  # noqa: PLR2004 - one pair
-            text = text[len(opening) : -len(closing)].strip()
-    text = re.sub(r"^(?:(?:\\[,;:!]|\\quad|\\qquad)\s*)+|(?:(?:\\[,;:!]|\\quad|\\qquad)\s*)+$", "", text)
-    return text.rstrip(" \t\r\n.,;:")
-
-
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +142,7 @@ def _read(text: str, *, real: bool | None = None) -> Formula | None:
     Raises:
         LimitError: Reading it would take too long.
     """
-    source = _bare(text)
+    source = bare(text)
     if not source:
         return None
     _check_size(source)
@@ -241,14 +150,14 @@ def _read(text: str, *, real: bool | None = None) -> Formula | None:
     share = _PERCENT.search(source)
     if share is not None and (value := _parsed(source[: share.start()].rstrip(), is_real)) is not None:
         return Formula(source, _hundredth(value), is_large=_is_large(value), is_real=is_real)
-    if share is None and (_is_prose(source) or _is_words_with_formulas(source)):
+    if share is None and (_is_prose(source) or is_words_with_formulas(source)):
         return Formula(source, words=_words(source), is_real=is_real)
     if (value := _parsed(source, is_real)) is not None:
         return Formula(source, value, is_large=_is_large(value), is_real=is_real)
     if (sides := sides_of(source)) is not None and (found := _read(sides[1], real=real)) is not None:
         return found
     words = _words(source)
-    return Formula(source, words=words, is_real=is_real) if _WORD.search(words) else None
+    return Formula(source, words=words, is_real=is_real) if WORD.search(words) else None
 
 
 def _check_size(text: str) -> None:
@@ -258,8 +167,8 @@ def _check_size(text: str) -> None:
         deepest = max(deepest, depth)
     runs = re.findall(r"\d+", text)
     if (
-        len(text) > _LONGEST
-        or deepest > _DEEPEST
+        len(text) > LONGEST
+        or deepest > DEEPEST
         or any(len(each) > _MOST_DIGITS for each in runs)
         or _CODE.search(text)
         or _EAGER.search(text)
@@ -269,11 +178,11 @@ def _check_size(text: str) -> None:
 
 
 def _is_prose(text: str) -> bool:
-    return not any(each in text for each in "\\=+-*/^<>[]{}()") and len(_WORD.findall(text)) > 1
+    return not any(each in text for each in "\\=+-*/^<>[]{}()") and len(WORD.findall(text)) > 1
 
 
 def _words(text: str) -> str:
-    text = re.sub(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}", r"\1", _bare(text)).replace(r"\ ", " ")
+    text = re.sub(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}", r"\1", bare(text)).replace(r"\ ", " ")
     return re.sub(r"\s+", " ", text).strip(" \t\r\n.,;:").casefold()
 
 

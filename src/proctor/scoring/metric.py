@@ -75,6 +75,9 @@ class Metric(StreamingOperator):
     higher_is_better: ClassVar[bool | None] = None
     """Whether more is better, where that is known; of shares it is, unless a metric says otherwise."""
 
+    names_main_first: ClassVar[bool] = False
+    """Whether ``score_name`` stands before ``score``, as where Unitxt's reducing metrics list them."""
+
     raw_scores: ClassVar[frozenset[str]] = frozenset()
     """Scores beside the main one that are not in its unit: lengths, counts, thresholds."""
 
@@ -83,7 +86,7 @@ class Metric(StreamingOperator):
     single_reference_per_prediction: bool = False
     score_prefix: str = ""
 
-    def model_post_init(self, context: Any, /) -> None:
+    def model_post_init(self, context: object, /) -> None:
         """Read a type that was given as text before :meth:`prepare` sees it."""
         if isinstance(self.prediction_type, str):
             object.__setattr__(self, "prediction_type", parse_type_string(self.prediction_type))
@@ -94,6 +97,11 @@ class Metric(StreamingOperator):
         super().__pydantic_init_subclass__(**kwargs)
         if not cls.__module__.startswith("proctor.") and "reads_task_data" not in vars(cls):
             cls.reads_task_data = True  # what a program derives from a metric may look at more than the metric does
+
+    @property
+    def reads_repeats(self) -> bool:
+        """Whether the metric makes one score of several answers to a question (``pass@k``)."""
+        return False
 
     @property
     def name(self) -> str:
@@ -318,8 +326,11 @@ class Metric(StreamingOperator):
         """Add ``score`` and ``score_name`` to instance score columns."""
         main = self.score_prefix + self.main_score
         if main in columns:
-            columns["score"] = columns[main]
-            columns["score_name"] = ConstantColumn(main, length)
+            entries: list[tuple[str, Sequence[Any]]] = [
+                ("score", columns[main]),
+                ("score_name", ConstantColumn(main, length)),
+            ]
+            columns.update(reversed(entries) if self.names_main_first else entries)
         return columns
 
 

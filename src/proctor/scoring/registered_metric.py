@@ -71,6 +71,11 @@ class RegisteredMetric(Metric):
             find_aggregation(self.aggregation or self.entry.aggregation)
 
     @property
+    def reads_repeats(self) -> bool:
+        """Whether the table's function takes all answers to a question."""
+        return self.entry.reads == "repeats"
+
+    @property
     def entry(self) -> MetricEntry:
         """What the table says of it.
 
@@ -269,7 +274,7 @@ def _words(parameter: Parameter) -> list[str]:
     return list(get_args(annotation)) if get_origin(annotation) is Literal else []
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Return whether a score is a number, and not a truth value, a list or a text."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 

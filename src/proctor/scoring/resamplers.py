@@ -89,7 +89,8 @@ def _hits(column: Floats) -> Any:
 def _sums(column: Floats, hits: Any, rows: Indices) -> Floats:
     """Return the sums of a column over resamples; hits are counted, which gives the same numbers faster."""
     if hits is None:
-        return column.take(rows).sum(axis=1)  # type: ignore[no-any-return]
+        found: Floats = column.take(rows).sum(axis=1)
+        return found
     return np.array([np.count_nonzero(hits.take(row)) for row in rows], dtype=np.float64)
 
 

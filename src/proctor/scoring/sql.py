@@ -157,9 +157,10 @@ def _statements(query: str) -> Sequence[Any] | None:
     """Return the statements of a query; ``None`` where it is longer or nested deeper than sqlparse reads."""
     sqlparse = _sqlparse()
     try:
-        return sqlparse.parse(query)  # type: ignore[no-any-return]
+        found: Sequence[Any] = sqlparse.parse(query)
     except (sqlparse.exceptions.SQLParseError, RecursionError):
         return None
+    return found
 
 
 def _is_select(token: Any) -> bool:

@@ -135,7 +135,8 @@ def _f1_replicates(values: Values) -> Replicate:
         table = _confusions(pairs, 2, indices)
         hits, wrong = table[:, 1, 1], table[:, 0, 1] + table[:, 1, 0]
         total = 2 * hits + wrong
-        return np.divide(2 * hits, total, out=np.zeros_like(total), where=total > 0).tolist()  # type: ignore[no-any-return]
+        found: list[float] = np.divide(2 * hits, total, out=np.zeros_like(total), where=total > 0).tolist()
+        return found
 
     return replicate
 
@@ -148,7 +149,8 @@ def _matthews_replicates(values: Values) -> Replicate:
 
     def replicate(indices: Any) -> list[float]:
         table = _confusions(pairs, classes, indices)
-        return matthews(np.trace(table, axis1=1, axis2=2), table.sum(axis=2), table.sum(axis=1)).tolist()  # type: ignore[no-any-return]
+        found: list[float] = matthews(np.trace(table, axis1=1, axis2=2), table.sum(axis=2), table.sum(axis=1)).tolist()
+        return found
 
     return replicate
 

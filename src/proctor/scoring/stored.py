@@ -31,8 +31,6 @@ _LONGEST: Final = 1 << _LENGTH_BITS
 
 _VERSION: Final = 2
 """Of :mod:`marshal`: the last one in which equal values have equal bytes."""
-
-Scalar = str | int | float | bool | None
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
@@ -210,7 +208,7 @@ class StoredColumn(Sequence[Any]):
         for place, original, value in zip(places, originals, values, strict=True):
             self._places.append(place if value is original else self._store.put(value))
 
-    def replace(self, position: int, value: Any) -> None:
+    def replace(self, position: int, value: object) -> None:
         """Put another value at a position."""
         self._places[position] = self._store.put(value)
 

@@ -20,7 +20,7 @@ from importlib.resources import files
 from inspect import signature
 from typing import Any
 
-from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.errors import ScoringError
 from proctor.scoring.grading import Scope
 from proctor.scoring.metric import failure_of
 from proctor.scoring.registry import LM_EVAL, NOTHING, OPENCOMPASS, UNITXT, Entry, Own, Table
@@ -85,14 +85,15 @@ class TextFunction:
             rows: The row of each request.
         """
         if self.scope == "column":
-            return self.function(answers, rows)  # type: ignore[no-any-return]
+            found: Sequence[Any] = self.function(answers, rows)
+            return found
         if self.scope == "repeats":
             return [self.function(some) for some in answers]
         if self.scope == "row":
             return [[self.function(each, row) for each in some] for some, row in zip(answers, rows, strict=True)]
         return [[self.function(each) for each in some] for some in answers]
 
-    def of_answer(self, answer: Any, row: Mapping[str, Any] = NOTHING) -> Any:
+    def of_answer(self, answer: object, row: Mapping[str, Any] = NOTHING) -> Any:
         """Return what becomes of one answer; a list is that many answers to one request."""
         if self.scope == "column":
             return _one_of(self.function([answer if isinstance(answer, list) else [answer]], [row])[0], answer)
@@ -179,17 +180,3 @@ def made_of(entry: TextFunctionEntry, arguments: Mapping[str, Any]) -> TextFunct
     except TypeError as error:
         raise UnsuitableArgumentsError(f"'{entry.name}' does not take these arguments", why=str(error)) from None
     return TextFunction(entry.name, entry.scope, function)
-
-
-def check_text_function(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Iterator[Diagnostic]:
-    """Yield what is wrong with a text function that can be known before anybody is asked."""
-    from proctor.scoring.processor_functions import find_text_function
-
-    try:
-        find_text_function(source, own, arguments)
-        entry = text_function_table().find(source, own) if isinstance(source, str) else None
-    except ProctorError as error:
-        yield from error.diagnostics
-        return
-    if entry is not None:
-        yield from entry.check()

@@ -73,12 +73,13 @@ class Task(InstanceOperator):
 
     def _resolve(self, name: str, fields: Fields | None, old_name: str, old: Fields | None) -> dict[str, Any]:
         if fields is not None and old is not None:
-            raise ValidationError(f"the task has both '{name}' and '{old_name}'", hint=f"use only '{name}'")
+            both = f"'{name}' cannot be set simultaneously with '{old_name}'"
+            raise ValidationError(f"Conflicting attributes: {both}. Use only '{name}'")
         if old is not None:
             warnings.warn(f"'{old_name}' of a task is called '{name}' now", DeprecationWarning, stacklevel=2)
             fields = old
         if fields is None:
-            raise ValidationError(f"the task needs '{name}'", hint=f"{name}={{'name': type, …}}")
+            raise ValidationError(f"Missing attribute in task: '{name}' not set.", hint=f"{name}={{'name': type, …}}")
         if isinstance(fields, list):
             return dict.fromkeys(fields, Any)
         return {field: _field_type(kind) for field, kind in fields.items()}
@@ -91,14 +92,29 @@ class Task(InstanceOperator):
                 raise ValidationError(
                     f"the augmentable input '{field}' is not an input field", hint=did_you_mean(field, self.input_types)
                 )
+        self.verify_defaults()
+
+    def verify_defaults(self) -> None:
+        """Check that the defaults are those of fields, and of their types.
+
+        Raises:
+            ValidationError: One is not.
+        """
         known = {**self.reference_types, **self.input_types}
         for field, value in (self.defaults or {}).items():
             if field not in known:
                 raise ValidationError(
-                    f"the default '{field}' is not a field of the task", hint=did_you_mean(field, known)
+                    "If specified, all keys of the 'defaults' must refer to a chosen key in either 'input_fields' or "
+                    f"'reference_fields'. However, the name '{field}' was provided which does not match any of the "
+                    "keys.",
+                    hint=did_you_mean(field, known),
                 )
             if problem := explain_mismatch(value, known[field]):
-                raise ValidationError(f"the default of '{field}' has the wrong type", why=problem)
+                raise ValidationError(
+                    f"The value of '{field}' from the 'defaults' must be of type '{to_type_string(known[field])}', "
+                    f"however, it is of type '{type(value).__name__}'.",
+                    why=problem,
+                )
 
     @property
     def input_types(self) -> dict[str, Any]:
@@ -180,8 +196,8 @@ def check_taken(predicted: Any, metric: Any, name: str) -> None:
     wanted = parse_type_string(wanted) if isinstance(wanted, str) else wanted
     if not _takes(wanted, predicted):
         raise ValidationError(
-            f"the task predicts {to_type_string(predicted)}, which the metric '{name}' does not take",
-            why=f"it takes {to_type_string(wanted)}",
+            f"The task's prediction type ({to_type_string(predicted)}) and '{name}' metric's prediction type "
+            f"({wanted}) are different.",
             hint="give the task another prediction_type, or another metric",
         )
 

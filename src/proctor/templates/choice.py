@@ -230,19 +230,21 @@ class YesNoTemplate(InputFormatTemplate):
 
     def reference_fields_to_target_and_references(self, reference_fields: Fields) -> References:
         """Return yes if the class is among the labels."""
-        for field in (self.label_field, self.class_field):
-            if field not in reference_fields:
-                raise TemplateError(
-                    f"{type(self).__name__} needs the reference field '{field}'",
-                    why=f"the reference fields are {', '.join(reference_fields)}",
-                )
-        labels, asked = reference_fields[str(self.label_field)], reference_fields[str(self.class_field)]
+        labels = self._field_of(reference_fields, "label", self.label_field)
         if not isinstance(labels, list):
-            raise TemplateError(f"'{self.label_field}' has to be a list of classes", why=f"it is {labels!r}")
+            raise TemplateError(f"Unexpected value for gold_class_names: '{labels}'. Expecting a list.")
+        asked = self._field_of(reference_fields, "class", self.class_field)
         if not isinstance(asked, str) or not asked:
-            raise TemplateError(f"'{self.class_field}' has to name a class", why=f"it is {asked!r}")
+            raise TemplateError(f"Unexpected value for queried_class_names: '{asked}'. Expected a string.")
         answer = self.yes_answer if asked in labels else self.no_answer
         return answer, [answer]
+
+    @staticmethod
+    def _field_of(fields: Fields, part: str, name: str | None) -> Any:
+        if name not in fields:
+            there = f"Available reference_fields are {list(fields)}"
+            raise TemplateError(f"{there}, missing required {part} field: '{name}'.")
+        return fields[str(name)]
 
     def choices_of(self, input_fields: Fields, reference_fields: Fields) -> tuple[tuple[str, ...], int | None]:
         """Return yes and no."""

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import get_field
-from proctor.errors import TemplateError
+from proctor.errors import TemplateError, ValidationError
 from proctor.randomness import random_stream
 from proctor.tasks.serializers import MultiTypeSerializer, NumberQuantizingSerializer, Serializer
 from proctor.templates.template import Fields, Template
@@ -37,7 +37,10 @@ class InputFormatTemplate(Template):
 
     def _required(self, text: str | None, name: str) -> str:
         if text is None:
-            raise TemplateError(f"{type(self).__name__} needs '{name}'", path=f"$.{name}")
+            raise ValidationError(
+                f"Required field '{name}' of class InputFormatTemplate not set in {type(self).__name__}",
+                path=f"$.{name}",
+            )
         return text
 
 
@@ -67,7 +70,8 @@ class OutputFormatTemplate(Template):
 
     def _answer(self, text: str | None, name: str, reference_fields: Fields) -> str:
         if text is None:
-            raise TemplateError(f"{type(self).__name__} needs '{name}'", path=f"$.{name}")
+            cls = type(self).__name__
+            raise ValidationError(f"Required field '{name}' of class {cls} not set in {cls}", path=f"$.{name}")
         return self.fill(text, name, reference_fields, "reference field")
 
 

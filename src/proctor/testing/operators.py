@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from proctor.data.operator import StreamingOperator
 from proctor.data.streams import MultiStream
-from proctor.errors import ProctorError
 
 Row = dict[str, Any]
 Inputs = Sequence[Row] | dict[str, Sequence[Row]]
@@ -81,9 +80,16 @@ def check_operator_exception(
     del tester
     try:
         apply_operator(operator, inputs)
-    except ProctorError as error:
-        missing = [text for text in exception_texts if text not in str(error)]
+    except Exception as error:
+        said = "\n".join(map(str, _chain(error)))
+        missing = [text for text in exception_texts if text not in said]
         if missing:
             raise AssertionError(f"the message does not say {missing[0]!r}: {error}") from error
         return True
-    raise AssertionError("the operator accepted the rows")
+    raise AssertionError(f"Did not receive expected exception: {exception_texts[0]}")
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__

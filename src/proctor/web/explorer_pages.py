@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -31,7 +31,7 @@ from proctor.web.tokens import token_counter
 if TYPE_CHECKING:
     from starlette.requests import Request as WebRequest
 
-PAGE_SIZE = 200  # lines of a list that is searched rather than read to its end; the catalog has thousands
+PAGE_SIZE = 60  # lines of a list that is searched rather than read to its end; the catalog has thousands
 LEADING = frozenset({"exam", "benchmark", "card", "group", "suite", "tag"})
 """Kinds of what has prompts to look at."""
 _LONGEST_SEARCH = 200
@@ -101,6 +101,7 @@ def exam(library: Library, request: WebRequest) -> Values:
         "member": views[0].get("member", ""),
         "difference": difference_of(views),
         "suggestions": _suggestions(first),
+        "own": views[0]["own"],
         "parameters": urlencode([(key, value) for key, value in given.multi_items() if key != "doc" and value]),
         "compared": len(views) > 1,
     }
@@ -133,12 +134,13 @@ def _templates_of_card(name: str) -> list[str]:
 
 def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> dict[str, Any]:
     """Return instance ``number`` under a setting, or the problems that are in the way."""
-    view: dict[str, Any] = {"setting": setting, "problems": (), "requests": [], "code": [], "members": []}
+    view: dict[str, Any] = {"setting": setting, "problems": (), "requests": [], "code": [], "members": [], "own": {}}
     try:
         exams = setting.resolve_all()
         chosen = setting.pick(exams)
         view["members"] = [each.name for each in exams] if len(exams) > 1 else []
         view["member"] = chosen.name
+        view["own"] = _own_values(chosen)
         view["code"] = forms_of(setting, chosen)
         require(chosen.effects(), chosen.author)
         question = find_instance(chosen, lambda place, _: place == number)
@@ -149,6 +151,13 @@ def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> 
         return view | _counted(view, model)
     except ProctorError as error:
         return view | {"problems": [_without_trust(each) for each in error.diagnostics]}
+
+
+def _own_values(chosen: Exam) -> dict[str, str]:
+    """Return what a recipe says itself where a field of the page is left empty; parts without a name are left out."""
+    recipe = chosen.source.get("recipe")
+    said = {"split": chosen.source.get("split"), **(recipe if isinstance(recipe, Mapping) else {})}
+    return {name: str(value) for name in FIELDS if isinstance(value := said.get(name), str | int)}
 
 
 def _without_trust(problem: Diagnostic) -> Diagnostic:

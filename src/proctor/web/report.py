@@ -54,8 +54,9 @@ def _index(run: StoredRun) -> SampleIndex | None:
 
 def _run_view(run: StoredRun, index: SampleIndex | None, samples_per_exam: int) -> dict[str, Any]:
     samples: list[dict[str, Any]] = []
-    for exam in index.exams() if index is not None else ():
-        samples.extend(_worst(index, run.results, exam, samples_per_exam))  # type: ignore[arg-type]
+    if index is not None:
+        for exam in index.exams():
+            samples.extend(_worst(index, run.results, exam, samples_per_exam))
     return {"run": run, **scores_view(run), "samples": samples, "left_out": 0}
 
 

@@ -195,11 +195,6 @@ class RunQuery:
                 )
         return cls(**said)
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether some runs are not wanted."""
-        return any(getattr(self, name) for name in FILTERS)
-
     def parameters(self) -> dict[str, str]:
         """Return what asks for the same again."""
         found = {name: str(getattr(self, name)) for name in (*FILTERS, "sort", "group")}

@@ -27,6 +27,7 @@ from proctor.runs.stored_run import StoredRun, state_notes
 from proctor.scoring.flat import UNIT
 from proctor.web.charts import interval_bar, scale_of, small_bar
 from proctor.web.exam_form import is_count
+from proctor.web.instance_lists import worst_of
 from proctor.web.library import Library
 from proctor.web.rendering import duration
 from proctor.web.run_lines import GROUPS, SORTS, RunLine, RunQuery, grouped, line_of, sorted_lines
@@ -111,7 +112,8 @@ def run(library: Library, request: Request) -> Values:
     link = f"/runs/{run_id}/samples" if stored.samples else ""
     view = scores_view(stored, link)
     shown = {"id": run_id, "run": stored, "again": _again(stored), "progress": progress_of(stored), **view}
-    return "run.html", {**shown, "live": stored.state == "running"}
+    worst = worst_of(stored, library.index(stored)) if link else None
+    return "run.html", {**shown, "instances": worst, "live": stored.state == "running"}
 
 
 def progress_of(stored: StoredRun) -> dict[str, float | None]:

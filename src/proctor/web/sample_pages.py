@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -17,25 +16,22 @@ from proctor.prompts.preview import payload_of, prompts_of
 from proctor.recipes.exam import Exam, Question
 from proctor.results.score_grid import group_label, groups_of, label_of_instance
 from proctor.results.summary import score_rows
-from proctor.runs.sample_index import Sample, SampleIndex
+from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_query import ORDERS, SampleQuery
 from proctor.runs.stored_run import StoredRun
 from proctor.web.asked import check_lengths, check_run
 from proctor.web.charts import histogram
+from proctor.web.instance_lists import MOST_COUNTED, asked_of, line_of_sample, outcome_in, presets
 from proctor.web.instances import find_instance
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages
 from proctor.web.run_pages import stored_run
 from proctor.web.sample_view import (
     choices_of,
-    excerpt,
     judgements_in,
     messages_of,
-    question_of,
-    references_text,
     values_of,
 )
-from proctor.web.verdicts import Outcome, bounds_of, outcome_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -66,8 +62,8 @@ def samples(library: Library, request: Request) -> Values:
         "groups": _groups(stored, query),
         "parameters": _parameters(request),
         "narrowed": _narrowed(request),
-        "samples": [_line(sample, stored) for sample in page.samples],
-        "presets": _presets(stored, index, query, request),
+        "samples": [line_of_sample(sample, stored) for sample in page.samples],
+        "presets": presets(stored, index, query, request.query_params),
         "histogram": _histogram(stored, index, query, request),
         "scores": [
             row
@@ -98,7 +94,7 @@ def sample(library: Library, request: Request) -> Values:
         "id": run_id,
         "run": stored,
         "sample": found,
-        "outcome": _outcome(found, stored),
+        "outcome": outcome_in(found, stored),
         "record": found.record,
         "messages": messages,
         "present": parts_in(part["origin"] for message in messages for part in message.get("parts", ())),
@@ -199,46 +195,6 @@ def _narrowed(request: Request) -> bool:
     return any(request.query_params.get(name) for name in FILTERS)
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A link to some of the instances.
-
-    Attributes:
-        title: What they are.
-        asked: Its parameters.
-        is_on: Whether they are shown.
-        count: How many they are; ``None`` where counting would take long.
-    """
-
-    title: str
-    asked: str
-    is_on: bool
-    count: int | None
-
-
-def _presets(stored: StoredRun, index: SampleIndex, query: SampleQuery, request: Request) -> list[Preset]:
-    """Return links to all instances, the right, the wrong and the failed ones."""
-    exams = [query.exam] if query.exam else query.subset or [name for name in stored.results if name in stored.exams]
-    bounds = bounds_of({name: stored.results[name] for name in exams if name in stored.results})
-    kept = {name: request.query_params.get(name, "") for name in ("exam", "subset", "group", "q", "order")}
-    asked = {name: text for name in ("failed", "lowest", "highest") if (text := request.query_params.get(name))}
-    kinds: dict[str, Mapping[str, str]] = {"All": {}, "Right": {}, "Wrong": {}, "Failed": {"failed": "yes"}}
-    kinds |= {name.capitalize(): found for name, found in bounds.items()}
-    shown = {title: found for title, found in kinds.items() if found or title == "All"}
-    counts: Sequence[int | None] = [None] * len(shown)
-    if _asked(stored) <= MOST_COUNTED:
-        counts = index.counts([_narrowed_to(query, found) for found in shown.values()])
-    return [
-        Preset(
-            title,
-            urlencode({name: text for name, text in (kept | dict(found)).items() if text}),
-            asked == dict(found),
-            count,
-        )
-        for (title, found), count in zip(shown.items(), counts, strict=True)
-    ]
-
-
 _BINS = 10
 """Columns of a histogram: tenths, where scores go from 0 to 1."""
 
@@ -246,7 +202,7 @@ _BINS = 10
 def _histogram(stored: StoredRun, index: SampleIndex, query: SampleQuery, request: Request) -> Markup | None:
     """Return how the scores of one exam are spread; ``None`` for several exams, and where it says nothing."""
     exams = {query.exam} if query.exam else set(query.subset or stored.exams)
-    if len(exams) != 1 or _asked(stored) > MOST_COUNTED:
+    if len(exams) != 1 or asked_of(stored) > MOST_COUNTED:
         return None
     kept = {
         name: text for name in ("exam", "subset", "group", "q", "order") if (text := request.query_params.get(name))
@@ -254,46 +210,6 @@ def _histogram(stored: StoredRun, index: SampleIndex, query: SampleQuery, reques
     bins = index.distribution(query, _BINS)
     links = ["?" + urlencode({**kept, "failed": "no", "lowest": each.low, "highest": each.high}) for each in bins]
     return histogram(bins, links) if bins else None
-
-
-def _asked(stored: StoredRun) -> int:
-    return sum(row.asked or 0 for row in score_rows(stored.results))
-
-
-MOST_COUNTED = 200_000
-"""Instances whose right and wrong ones are counted while somebody waits for the page: some ten milliseconds."""
-
-
-def _narrowed_to(query: SampleQuery, found: Mapping[str, str]) -> SampleQuery:
-    """Return a query that means only what a preset shows."""
-    return replace(
-        query,
-        failed={"yes": True, "no": False}.get(found.get("failed", "")),
-        lowest=float(found["lowest"]) if "lowest" in found else None,
-        highest=float(found["highest"]) if "highest" in found else None,
-    )
-
-
-def _outcome(found: Sample, stored: StoredRun) -> Outcome:
-    return "" if found.failure else outcome_of(found.score, stored.results.get(str(found.record.get("exam", "")), {}))
-
-
-def _line(found: Sample, stored: StoredRun) -> dict[str, Any]:
-    record = found.record
-    prediction = record.get("processed_prediction")
-    if prediction is None:
-        prediction = record.get("prediction")
-    return {
-        "number": found.number,
-        "exam": record.get("exam", ""),
-        "doc_id": record.get("doc_id"),
-        "question": excerpt(question_of(record)),
-        "prediction": excerpt(record.get("output") if prediction is None else prediction),
-        "references": references_text(record),
-        "score": found.score,
-        "failure": found.failure,
-        "outcome": _outcome(found, stored),
-    }
 
 
 def explain(library: Library, stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:

@@ -37,7 +37,7 @@ def _texts_of(record: Mapping[str, Any]) -> list[str]:
     return [text for text in texts if text.strip() and text not in right] or texts
 
 
-def excerpt(value: Any) -> str:
+def excerpt(value: object) -> str:
     """Return the beginning of a value on one line."""
     text = " ".join(str("" if value is None else value)[: 4 * _LONGEST_EXCERPT].split())
     return text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}…"
@@ -49,7 +49,7 @@ def references_text(record: Mapping[str, Any]) -> str:
     return excerpt(", ".join(map(str, references)) if isinstance(references, list) else references)
 
 
-def messages_of(prompt: Any) -> list[dict[str, Any]]:
+def messages_of(prompt: object) -> list[dict[str, Any]]:
     """Return a stored prompt as messages: ``role`` (empty for a plain string), ``content``, ``media``, ``left_out``.
 
     Prompts of more than 200,000 characters are cut; ``left_out`` counts what is not shown.
@@ -147,7 +147,7 @@ def values_of(record: dict[str, Any]) -> list[dict[str, Any]]:
     found += _answer_values(record)
     found.append(_value(record, "thinking", "Thinking", "thinking"))
     if isinstance(scores, dict):
-        found.append(_entry("scores", "Scores", _without_judgements(scores), "scores"))
+        found.append(_entry("scores", "Scores", _main_first(_without_judgements(scores)), "scores"))
     found.append(_value(record, "input", "Input", "more"))
     found += [_value(record, key, title, "more") for key, title in _CIRCUMSTANCES.items()]
     return [entry for entry in found if entry["value"] not in (None, [], {}, "")]
@@ -195,7 +195,7 @@ class Room:
         self._characters = characters
         self.left_out = 0
 
-    def cut(self, value: Any) -> Any:
+    def cut(self, value: object) -> Any:
         """Return a value without the characters that are too many."""
         if isinstance(value, str):
             kept = value[: self._characters]
@@ -219,6 +219,15 @@ def _without_judgements(scores: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in scores.items()
         if isinstance(value, int | float) or not (name.startswith(names) or name.endswith("criteria"))
     }
+
+
+def _main_first(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the scores with the main one first and once, under its own name, where ``score_name`` says which it is."""
+    name = scores.get("score_name")
+    if not isinstance(name, str) or name not in scores or scores[name] != scores.get("score"):
+        return dict(scores)
+    rest = {key: value for key, value in scores.items() if key not in ("score", "score_name", name)}
+    return {name: scores[name], **rest}
 
 
 def judgements_in(record: Mapping[str, Any]) -> list[dict[str, Any]]:

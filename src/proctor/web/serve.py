@@ -17,6 +17,8 @@ from proctor import effects
 from proctor.errors import MissingExtraError, UsageError, reason_of
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
     from proctor.web.library import Library
 
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - recognised, not bound unless the user says so
@@ -48,18 +50,13 @@ def serve(
     for package in ("starlette", "uvicorn"):
         if find_spec(package) is None:
             raise MissingExtraError.of(package, "web", "proctor view")
-    import uvicorn
-
     from proctor.web.access import TOKEN, WITHOUT_TOKEN, Access
     from proctor.web.app import create_app
     from proctor.web.library import Library, roots_of
-    from proctor.web.security import ANY_HOST, LOOPBACK
 
     roots = roots_of(runs)
     listening = _listen(host, port)
     is_local = _is_loopback(listening)
-    names = list(LOOPBACK) if is_local else [ANY_HOST] if host in _EVERYWHERE else [*LOOPBACK]
-    names += [] if ANY_HOST in names else [_in_address(host.lower())]
     with closing(listening), effects.session():
         if not (needs_token or is_local):
             raise UsageError(
@@ -69,7 +66,7 @@ def serve(
             )
         access = Access() if needs_token else WITHOUT_TOKEN
         first = _first_page(Library(roots), runs)
-        app = create_app(roots, names, include_paths, access=access, first=f"/{first}")
+        app = create_app(roots, _names(host, is_local=is_local), include_paths, access=access, first=f"/{first}")
         shown = "127.0.0.1" if host in _EVERYWHERE else _in_address(host)
         place = f"http://{shown}:{listening.getsockname()[1]}/"
         address = f"{place}?{TOKEN}={access.token}" if access.token else f"{place}{first}"
@@ -77,17 +74,33 @@ def serve(
         _warn(needs_token=needs_token, is_local=is_local)
         if open_browser:
             threading.Timer(0.5, webbrowser.open, [address]).start()
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            ws="none",
-            proxy_headers=False,
-        )
-        with suppress(KeyboardInterrupt):  # Ctrl-C is how this ends
-            uvicorn.Server(config).run(sockets=[listening])
+        _answer(app, listening)
+
+
+def _names(host: str, *, is_local: bool) -> list[str]:
+    """Return the names under which the viewer answers."""
+    from proctor.web.security import ANY_HOST, LOOPBACK
+
+    if host in _EVERYWHERE and not is_local:
+        return [ANY_HOST]
+    return [*LOOPBACK, _in_address(host.lower())]
+
+
+def _answer(app: Starlette, listening: socket.socket) -> None:
+    """Answer whoever asks, until Ctrl-C."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+    )
+    with suppress(KeyboardInterrupt):  # Ctrl-C is how this ends
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 def _warn(*, needs_token: bool, is_local: bool) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from proctor.artifacts import build
+from proctor.compat.unitxt_engines.lmms import LMMSEvalInferenceEngine
 from proctor.compat.unitxt_engines.providers import (
     AzureOpenAIInferenceEngine,
     CrossProviderInferenceEngine,
@@ -205,6 +206,24 @@ def test_an_engine_is_filed_under_the_providers_name_of_its_model():
     engine = CrossProviderInferenceEngine(model="llama-3-2-1b-instruct", provider="ollama")
     assert engine.get_engine_id() == "llama3,2:1b_ollama"
     later = CrossProviderInferenceEngine(model="llama-3-2-1b-instruct")
-    assert later.get_engine_id() == "llama_3_2_1b_instruct_cross_provider"
-    with settings.context(default_provider="watsonx"):
-        assert later.get_engine_id() == "llama_3_2_1b_instruct_watsonx"
+    assert later.get_engine_id() == "llama_3_2_1b_instruct_watsonx"
+    with settings.context(default_provider="rits"):
+        assert later.get_engine_id() == "llama_3_2_1b_instruct_rits"
+
+
+@pytest.mark.parametrize(
+    "engine, name",
+    [
+        (WMLInferenceEngineChat(deployment_id="abc-1"), "abc_1_wml"),
+        (WMLInferenceEngineChat(model_name="ibm/granite-3-8b"), "granite_3_8b_wml"),
+        (VLLMInferenceEngine(model="a/b-C"), "b_c_vllm"),
+        (LMMSEvalInferenceEngine(model_type="llava", model_args={"pretrained": "x"}), "llava_lmms-eval"),
+    ],
+)
+def test_engines_have_the_names_that_unitxt_files_them_under(engine, name):
+    assert engine.get_engine_id() == name
+
+
+def test_an_engine_that_stands_in_for_any_is_not_looked_up_where_none_is_asked():
+    with settings.context(mock_inference_mode=True):
+        assert GenericInferenceEngine(default="engines.no_such").get_engine_id() == "generic_inference_engine"

@@ -10,7 +10,7 @@ import pytest
 
 from proctor.dialects.aisbench.datasets import dataset_splits, open_dataset
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
-from proctor.dialects.aisbench.evaluators import evaluate
+from proctor.dialects.aisbench.evaluation import evaluate
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.dialects.aisbench.evaluators import evaluate, evaluator_names
+from proctor.dialects.aisbench.evaluation import evaluate
+from proctor.dialects.aisbench.evaluators import evaluator_names
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import Location, MissingFieldError, ScoringError

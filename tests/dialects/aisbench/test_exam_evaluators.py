@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from proctor.dialects.aisbench.evaluators import evaluate
+from proctor.dialects.aisbench.evaluation import evaluate
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import MissingFieldError, ScoringError, TrustError
 from proctor.prison.choice import BY_STRENGTH, examined

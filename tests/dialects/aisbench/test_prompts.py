@@ -61,10 +61,10 @@ def test_what_was_brought_in_is_filled_too():
 def both_ways(builder, row, demos, label):
     """The prompt as it is sent, and as it is made step by step."""
     if label is None:
-        prompt, slow = builder.generate(row, demos), builder._payload(builder._generated(row, demos), "gen")
+        prompt, slow = builder.generate(row, demos), builder._layout.payload(builder._generated(row, demos), "gen")
     else:
         prompt = builder.labelled(row, demos, label)
-        slow = builder._payload(builder._for_label(row, demos, label), "ppl")
+        slow = builder._layout.payload(builder._for_label(row, demos, label), "ppl")
     return prompt, slow if isinstance(slow, str) else tuple(slow)
 
 

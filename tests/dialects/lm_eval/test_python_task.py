@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from proctor.dialects.lm_eval.class_requests import requests_of
 from proctor.dialects.lm_eval.python_task import PythonTask
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.engines.scripted import ScriptedEngine
@@ -283,7 +284,5 @@ def test_the_specification_names_class_and_keys(exam):
 
 
 def test_rolling_likelihoods(exam):
-    from proctor.dialects.lm_eval.python_task import _requests
-
     each = SimpleNamespace(request_type="loglikelihood_rolling", arguments=("text",))
-    assert list(_requests([each])) == [Rolling("text")]
+    assert list(requests_of([each], is_laid_out=False)) == [Rolling("text")]

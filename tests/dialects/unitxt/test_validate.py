@@ -46,5 +46,5 @@ def test_a_metric_that_does_not_take_what_the_task_predicts(tmp_path):
         "task": task,
     }
     (problem,) = validate(written(tmp_path, "wrong", card=card))
-    assert problem.what == "the task predicts str, which the metric 'metrics.spearman' does not take"
+    assert problem.what.startswith("The task's prediction type (str) and 'metrics.spearman' metric's prediction type")
     assert validate(written(tmp_path, "own", card=card, metrics=["metrics.spearman"])) == []

@@ -199,11 +199,12 @@ def test_openai_reasoning_models_take_other_fields():
     assert not {"max_tokens", "temperature", "top_p", "stop"} & body.keys()
 
 
-def test_azure():
+@pytest.mark.parametrize("version", ["OPENAI_API_VERSION", "AZURE_API_VERSION", "AZURE_OPENAI_API_VERSION"])
+def test_azure(version):
     env = {
         "AZURE_OPENAI_API_KEY": "k",
         "AZURE_OPENAI_HOST": "https://me.openai.azure.com/",
-        "OPENAI_API_VERSION": "2024-06-01",
+        version: "2024-06-01",
     }
     response, url, _, headers = ask("azure", "gpt-4o", OPENAI, env=env)
     assert url == "https://me.openai.azure.com/openai/deployments/gpt-4o/chat/completions?api-version=2024-06-01"

@@ -8,7 +8,7 @@ from typing import Any
 from proctor.compat.aisbench_names.evaluator_base import BaseEvaluator
 from proctor.scoring.evaluators.answers import same_number
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
-from proctor.scoring.evaluators.pictures import first_of_six, letter_alone, sound
+from proctor.scoring.evaluators.films import first_of_six, letter_alone, sound
 
 
 class _Stepwise(BaseEvaluator):

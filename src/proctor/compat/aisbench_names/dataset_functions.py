@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.compat.aisbench_names.dataset_helpers import get_content_str
 from proctor.errors import DataError
-from proctor.scoring.evaluators import answers, judgements, pictures
+from proctor.scoring.evaluators import answers, films, judgements, pictures
 
 # -- programs (LiveCodeBench, HumanEval-X) ---------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ def cot_postproc(response: str) -> str:
 
 def extract_characters_regex(s: str) -> str:
     """Return the first of the letters A to D after the words that announce an answer, or ``""``."""
-    return pictures.first_letter(s)
+    return films.first_letter(s)
 
 
 def calib_err(confidence: Any, correct: Any, p: str = "2", beta: int = 100) -> float:

@@ -267,12 +267,17 @@ class MooncakeTraceDataset(BaseDataset):
         init_rng(random_seed)
         tokenizer = load_tokenizer(model_path, trust_remote_code=trust_remote_code)
         generator = PromptGenerator(tokenizer, initialize_corpus(tokenizer, _corpus()), root_seed=random_seed)
-        traces = load_mooncake_trace(path)
-        if span != (False, 0, -1):
-            traces = _process_timestamps(traces, *span)
-        rows = sorted((_row(trace, generator) for trace in traces), key=lambda row: row.get("timestamp", float("inf")))
+        rows = _rows(path, span, generator)
         write_text(kept, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
         return Dataset.from_list(rows)
+
+
+def _rows(path: str, span: tuple[bool, int, int], generator: PromptGenerator) -> list[dict[str, Any]]:
+    """Return the requests of a trace within a span of time as rows, by time."""
+    traces = load_mooncake_trace(path)
+    if span != (False, 0, -1):
+        traces = _process_timestamps(traces, *span)
+    return sorted((_row(trace, generator) for trace in traces), key=lambda row: row.get("timestamp", float("inf")))
 
 
 def _row(trace: MooncakeTrace, generator: PromptGenerator) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from proctor.dialects.aisbench.datasets import dataset_splits
 from proctor.dialects.aisbench.datasets.dataset_spec import DatasetSpec
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
 from proctor.dialects.aisbench.datasets.splits import WHOLE
-from proctor.dialects.aisbench.signatures import signature
+from proctor.dialects.aisbench.signatures import Signature, signature
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, DatasetNotFoundError
 from proctor.ir import Failure
@@ -34,15 +34,9 @@ def dataset_class(name: str, project: str) -> type[Any] | None:
         return None
     short = name.rpartition(".")[2]
     kind, taken = Reference(f"{_TOPS[project]}.{name}"), signature(project, "datasets", short)
-    order = [] if taken is None else [*taken.needed, *taken.defaults]
-    needed = () if taken is None else taken.needed
 
     def load(*arguments: Any, **named: Any) -> Any:
-        if len(arguments) > len(order):
-            raise TypeError(f"{short}.load takes {len(order)} arguments at most, and {len(arguments)} are given")
-        given = {**dict(zip(order, arguments, strict=False)), **named}
-        if missing := [each for each in needed if each not in given]:
-            raise TypeError(f"{short}.load needs {', '.join(missing)}")
+        given = _named_arguments(f"{short}.load", taken, arguments, named)
         if "path" in spec.wanted() and "path" not in given:
             code = error_codes.DSET_CODES.INVALID_DATASET_CONFIG  # type: ignore[attr-defined]
             raise errors.ConfigError(code, f"{short}.load needs the argument 'path'")  # type: ignore[attr-defined]
@@ -73,6 +67,23 @@ def dataset_class(name: str, project: str) -> type[Any] | None:
     base = base_datasets.BaseDataset if project == "aisbench" else opencompass.BaseDataset
     made = type(short, (base,), body)
     return made
+
+
+def _named_arguments(
+    function: str, taken: Signature | None, arguments: tuple[Any, ...], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return all arguments by name.
+
+    Raises:
+        TypeError: There are too many, or one lacks that is needed, as Python says it.
+    """
+    order, needed = ([], ()) if taken is None else ([*taken.needed, *taken.defaults], taken.needed)
+    if len(arguments) > len(order):
+        raise TypeError(f"{function} takes {len(order)} arguments at most, and {len(arguments)} are given")
+    given = {**dict(zip(order, arguments, strict=False)), **named}
+    if missing := [each for each in needed if each not in given]:
+        raise TypeError(f"{function} needs {', '.join(missing)}")
+    return given
 
 
 def _loaded(spec: DatasetSpec, load: Any, given: dict[str, Any]) -> Any:

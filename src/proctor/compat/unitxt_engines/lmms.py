@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import model_validator
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.compat.unitxt_engines.words import in_unitxt_words
+from proctor.compat.unitxt_engines.words import ToldInUnitxtWords, engine_id, in_unitxt_words
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import Family, ModelSource
 from proctor.engines.inference import OnFailure, Predictions, Row
@@ -25,7 +25,7 @@ _CONVERTED = {
 """Models that lmms-eval loads with code of their own, under the names that transformers can load."""
 
 
-class LMMSEvalInferenceEngine(HFEngine):
+class LMMSEvalInferenceEngine(ToldInUnitxtWords, HFEngine):
     """A model that reads text and pictures, by the arguments that lmms-eval takes.
 
     Attributes:
@@ -62,6 +62,10 @@ class LMMSEvalInferenceEngine(HFEngine):
         if not isinstance(values, dict) or values.get("model"):
             return values
         return {**values, "model": _model_in(values.get("model_args") or {})}
+
+    def get_engine_id(self) -> str:
+        """Return the name that Unitxt would file this engine under: the kind of model."""
+        return engine_id(self.model_type, "lmms-eval")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the engine as data, with Unitxt's names."""

@@ -25,6 +25,8 @@ from proctor.ir import Answers, Generate, Response, Score, TokenLogProbability
 from proctor.settings import settings
 
 Policy = Annotated[list[str] | None, NON_POSITIONAL]
+_DEFAULT_PROVIDER = "watsonx"
+"""Whose name Unitxt files models under where nobody names a provider; nobody is asked before one is named."""
 
 
 class UnitxtProviderEngine(ToldInUnitxtWords, ProviderEngine):
@@ -97,7 +99,7 @@ class UnitxtProviderEngine(ToldInUnitxtWords, ProviderEngine):
 
     def get_engine_id(self) -> str:
         """Return the name that Unitxt would file this engine under."""
-        return engine_id(self.model, self.inference_label or self.id_label or self.provider or "cross_provider")
+        return engine_id(self.model, self.inference_label or self.id_label or self.provider or _DEFAULT_PROVIDER)
 
 
 class CrossProviderInferenceEngine(UnitxtProviderEngine):
@@ -105,9 +107,7 @@ class CrossProviderInferenceEngine(UnitxtProviderEngine):
 
     def get_engine_id(self) -> str:
         """Return the provider's name of the model with the provider; the default provider's where none is named."""
-        name = self.provider or settings.default_provider
-        if not name:
-            return super().get_engine_id()
+        name = self.provider or settings.default_provider or _DEFAULT_PROVIDER
         return engine_id(provider_named(name)[1].models.get(self.model, self.model), name)
 
 
@@ -282,6 +282,10 @@ class WMLInferenceEngineBase(UnitxtProviderEngine):
         """The model's name, or the deployment's."""
         return self.deployment_id or super().label
 
+    def get_engine_id(self) -> str:
+        """Return the name that Unitxt would file this engine under: that of the model, or of its deployment."""
+        return engine_id(self.model or self.deployment_id or "", self.inference_label or self.id_label)
+
     def named_model(self) -> str:
         """Return the model's name; a deployment has none, and nobody is asked for one."""
         return "" if self.deployment_id else super().named_model()
@@ -439,7 +443,7 @@ class GenericInferenceEngine(ToldInUnitxtWords, Engine):
 
     def get_engine_id(self) -> str:
         """Return what Unitxt calls it in the names of scores, from the engine that does the work where one is named."""
-        if not (self._named_by_user() or self.default):
+        if settings.mock_inference_mode or not (self._named_by_user() or self.default):
             return "generic_inference_engine"
         inner: Any = self.engine
         return f"generic_{inner.get_engine_id() if hasattr(inner, 'get_engine_id') else inner.label}"

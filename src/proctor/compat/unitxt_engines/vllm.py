@@ -8,10 +8,11 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.compat.unitxt_engines.words import ToldInUnitxtWords, engine_id
 from proctor.engines.vllm.vllm_engine import VLLMEngine
 
 
-class VLLMInferenceEngine(VLLMEngine):
+class VLLMInferenceEngine(ToldInUnitxtWords, VLLMEngine):
     """The engine that Unitxt users know, with its fields: vLLM's own names for sampling."""
 
     transient_fields: ClassVar[frozenset[str]] = VLLMEngine.transient_fields | {"cache_batch_size", "use_cache"}
@@ -31,6 +32,10 @@ class VLLMInferenceEngine(VLLMEngine):
     prompt_logprobs: Annotated[int | None, NON_POSITIONAL] = None
     cache_batch_size: Annotated[int, NON_POSITIONAL] = 100
     use_cache: Annotated[bool, NON_POSITIONAL] = True
+
+    def get_engine_id(self) -> str:
+        """Return the name that Unitxt would file this engine under."""
+        return engine_id(self.model, "vllm")
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""

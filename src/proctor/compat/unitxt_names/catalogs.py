@@ -21,6 +21,7 @@ from proctor.errors import UnknownArtifactError, UnknownTypeError
 from proctor.logs import get_logger
 from proctor.results.unitxt_print import pretty_text
 from proctor.safe_files import written
+from proctor.settings import settings
 
 
 class Catalogs:
@@ -201,7 +202,12 @@ def fetch(artifact_name: str, overwrite_kwargs: dict[str, Any] | None = None) ->
 
 
 def _reset_env_local_catalogs() -> None:
-    """Nothing to do: the folders that the environment names are read when a catalog is asked."""
+    """Check what the environment names; the folders are read when a catalog is asked.
+
+    Raises:
+        SettingsError: It names some by the variable of today, and some by that of before.
+    """
+    _ = settings.catalogs
 
 
 @lru_cache(maxsize=None)  # noqa: UP033 - named as programs read it; artifacts are few

@@ -167,6 +167,19 @@ class PillowMixin(Artifact):
         return ImageFilter
 
 
+class NLTKMixin(Artifact):
+    """A mixin of what works on words: NLTK by the name ``nltk``; its data is not downloaded."""
+
+    _requirements_list = {"nltk": "pip install 'proctor[text]'"}
+
+    @property
+    def nltk(self) -> Any:
+        """NLTK."""
+        import nltk
+
+        return nltk
+
+
 def get_internal_imports(file_path: str) -> list[str]:
     """Return the modules beside a file that it imports, in the order of their first import."""
     tree = ast.parse(Path(file_path).read_text(encoding="utf-8"))

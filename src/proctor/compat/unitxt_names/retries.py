@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -13,7 +14,9 @@ from proctor.logs import get_logger
 from proctor.settings import settings
 
 CONNECTIONS: tuple[type[BaseException], ...] = (ConnectionError, TimeoutError, HTTPError, FileNotFoundError)
-"""What passes by itself, mostly."""
+"""What passes by itself, mostly; errors of ``requests`` of these names, which are none of Python's own, too."""
+
+_OF_REQUESTS = ("ConnectionError", "HTTPError", "Timeout")
 
 
 def retry_connection_with_exponential_backoff(
@@ -37,7 +40,7 @@ def retry_connection_with_exponential_backoff(
                 try:
                     return func(*args, **kwargs)
                 except Exception as error:
-                    passes = any(isinstance(each, retry_exceptions) for each in _behind(error))
+                    passes = any(isinstance(each, _all_of(retry_exceptions)) for each in _behind(error))
                     if not passes or attempt >= calls - 1:
                         raise
                     wait = backoff_factor * 2**attempt + random.uniform(0, 1)
@@ -55,6 +58,12 @@ def retry_connection_with_exponential_backoff(
         return trying
 
     return decorator
+
+
+def _all_of(named: tuple[type[BaseException], ...]) -> tuple[type[BaseException], ...]:
+    """Return the errors after which a function is called again; a package that is not loaded raises none."""
+    requests = sys.modules.get("requests.exceptions") if named == CONNECTIONS else None
+    return named if requests is None else (*named, *(getattr(requests, name) for name in _OF_REQUESTS))
 
 
 def _behind(error: BaseException | None) -> Iterator[BaseException]:

@@ -1,7 +1,7 @@
-"""``unitxt.metric_utils``: what programs ask about metrics that another machine computes.
+"""``unitxt.metric_utils``: metrics that another machine computes: which, where, and the messages of such a service.
 
-Metrics run here; these say what a user has set, and spell the messages of such a service, for programs that talk to one
-of their own.
+``unitxt.eval_utils.evaluate`` asks it (:class:`~proctor.scoring.metrics.remote.RemoteMetric`); recipes do not, as
+Unitxt's do not.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class MetricResponse(Dataclass):
 
 
 def get_remote_metrics_names() -> list[str]:
-    """Return the metrics that a user wants computed elsewhere; nothing here depends on them.
+    """Return the metrics that a user wants computed elsewhere.
 
     Raises:
         RuntimeError: The setting is not a JSON list of names.

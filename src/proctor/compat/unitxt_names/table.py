@@ -85,6 +85,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "inference": {
         **_of("packages", "PackageRequirementsMixin"),
+        **_of("coroutines", "run_coroutine_synchronously"),
         **_of(
             "engine_fields",
             "T CredentialsOpenAi CredentialsWML StandardAPIParamsMixin OpenAiInferenceEngineParamsMixin "
@@ -128,6 +129,8 @@ NAMES: dict[str, dict[str, str]] = {
             "UpdateStream abstract_factory abstract_field nan_std is_original_key get_index_or_default "
             "validate_subgroup_types Statistic",
         ),
+        **_of("packages", "NLTKMixin"),
+        "hf_evaluate_load": "proctor.dialects.lm_eval.evaluate_package:load",
         "new_random_generator": "proctor.compat.unitxt_helpers:new_random_generator",
         "MetricWithConfidenceInterval": "proctor.scoring.metric:Metric",
         "IntermediateType": "typing:Any",
@@ -159,7 +162,6 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "schema": {
         **_of("chats", "load_chat_source loads_batch loads_instance"),
-        **_of("steps", "FinalizeDataset"),
         **_of("features", "UNITXT_DATASET_SCHEMA UNITXT_INFERENCE_SCHEMA get_schema"),
     },
     "settings_utils": {**_of("own_settings", "cast_to_type Settings get_settings"), **_of("contexts", "Constants")},
@@ -170,11 +172,8 @@ NAMES: dict[str, dict[str, str]] = {
         ),
         "parse_slices_string": f"{_HERE}.parameters:parse_slices_string",
     },
-    "splitters": _of("steps", "AssignDemosToInstance ConstantSizeSample RandomSizeSample"),
-    "standard": _of("steps", "CreateDemosPool AddDemosPool"),
     "struct_data_operators": _of("texts", "truncate_cell extract_possible_json_str"),
     "task": _TYPE_TEXT,
-    "templates": _of("steps", "ApplyTemplate ApplySingleTemplate ApplyRandomTemplate"),
     "test_utils.artifact": _TESTED,
     "test_utils.card": {
         **_TESTED,

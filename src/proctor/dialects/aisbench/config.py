@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proctor.dialects.aisbench.absent_evaluators import RECORDED_ONLY
-from proctor.dialects.aisbench.asking_checks import asking_problems, idle_labels
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
+from proctor.dialects.aisbench.dataset_checks import dataset_value_problems
 from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
-from proctor.dialects.aisbench.evaluators import evaluation_slips
+from proctor.dialects.aisbench.evaluation_checks import evaluation_slips
+from proctor.dialects.aisbench.inference_checks import idle_labels, template_misfits
 from proctor.dialects.aisbench.inferencers import (
     GENERATE,
     INFERENCERS,
@@ -23,7 +24,7 @@ from proctor.dialects.aisbench.inferencers import (
 )
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
-from proctor.dialects.aisbench.part_values import dataset_value_problems
+from proctor.dialects.aisbench.prompting_checks import columns_of_reader, prompting_problems
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import (
     ConfigDict,
@@ -34,7 +35,6 @@ from proctor.dialects.aisbench.values import (
     short_name,
     shown,
 )
-from proctor.dialects.aisbench.word_checks import columns_of_reader, word_problems
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
 
@@ -171,14 +171,14 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if isinstance(inference, Mapping):
         yield from _inference_problems(inference)
         if not is_olympiad(inference):  # its words are made of all columns
-            yield from word_problems(inference, columns_of_reader(reader))
+            yield from prompting_problems(inference, columns_of_reader(reader))
     if values.get("type") is not None:
         yield from _type_problems(values["type"], where)
         yield from dataset_key_problems(values, type_arguments(values["type"]))
     yield from _run_problems(values)
     if isinstance(reader, Mapping) and isinstance(inference, Mapping):
         yield from part_problems(values, _kind_of(inference))
-        yield from asking_problems(inference)
+        yield from template_misfits(inference)
     yield from _scoring_problems(values)
 
 

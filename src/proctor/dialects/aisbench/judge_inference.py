@@ -18,10 +18,10 @@ from proctor.dialects.aisbench.judges import judge_engine, words_of
 from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
+from proctor.dialects.aisbench.prompting_checks import columns_of_reader
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name, shown
-from proctor.dialects.aisbench.word_checks import columns_of_reader
 from proctor.effects import Effect
 from proctor.errors import Diagnostic, did_you_mean, problems_of
 from proctor.formats.meta_template import MetaTemplate

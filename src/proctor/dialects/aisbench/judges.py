@@ -91,6 +91,9 @@ def cascade(
     counted = [i for i in range(len(by_rule)) if i not in failures]
     marks = [by_rule[i] or _says_right(judged.get(i)) for i in counted]
     verdict = share(marks, rule=percent_of_sum)
+    right = dict(zip(counted, marks, strict=True))
+    column = [100.0 * right[i] if i in right else None for i in range(len(by_rule))]
+    whole = [right.get(i, False) for i in range(len(by_rule))]
     stats = {
         "total_samples": len(by_rule),
         "rule_correct": sum(by_rule),
@@ -98,11 +101,7 @@ def cascade(
         "llm_evaluated": len(asked) - len(failures),
         "llm_correct": sum(map(_says_right, judged.values())),
     }
-    right = dict(zip(counted, marks, strict=True))
-    column = [100.0 * right[i] if i in right else None for i in range(len(by_rule))]
-    whole = [right.get(i, False) for i in range(len(by_rule))]
-    scores = {**verdict.scores, "cascade_stats": stats}
-    return Verdict(scores, {"accuracy": column}, whole, failures=failures)
+    return Verdict({**verdict.scores, "cascade_stats": stats}, {"accuracy": column}, whole, failures=failures)
 
 
 def majority(
@@ -153,7 +152,7 @@ def judges_in(config: Mapping[str, Any] | None) -> list[Mapping[str, Any] | None
     return list(several) if isinstance(several, list | tuple) and several else [config]
 
 
-def evaluation_effects(config: Any) -> list[Effect]:
+def evaluation_effects(config: object) -> list[Effect]:
     """Return what the evaluators in a part of a config do besides computing: the judges that they ask.
 
     What is wrong with one of them is said by :func:`judge_problems`.
@@ -231,7 +230,7 @@ def shape_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
         yield Diagnostic("the evaluator has no rule", location_of(config), hint="add a rule_evaluator")
 
 
-def judge_templates(config: Any, path: str = "$.eval_cfg.evaluator") -> Iterator[tuple[str, Mapping[str, Any]]]:
+def judge_templates(config: object, path: str = "$.eval_cfg.evaluator") -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the prompts of the judges in an evaluator, each with where it stands."""
     if not isinstance(config, Mapping):
         return

@@ -10,8 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from proctor.dialects.aisbench.dataset_checks import processor_problems
 from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
 from proctor.dialects.aisbench.key_tables import Keys
+from proctor.dialects.aisbench.model_args import engine_args, family_of, mapping_of
 from proctor.dialects.aisbench.model_keys import (
     LIMITS,
     model_idle,
@@ -20,7 +22,6 @@ from proctor.dialects.aisbench.model_keys import (
     project_of_model,
 )
 from proctor.dialects.aisbench.model_names import named_models
-from proctor.dialects.aisbench.part_values import processor_problems
 from proctor.dialects.aisbench.postprocessors import misspelt
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.values import as_data, known_name, location_of, model_abbr_of, short_name
@@ -36,15 +37,12 @@ from proctor.errors import (
 )
 from proctor.formats.meta_template import MetaTemplate
 
-_KEY_FROM_ENVIRONMENT = "ENV"
 _SAMPLING = {"temperature", "top_p", "top_k", "seed"}
 _EXTRA = ("gen_config", "generation_kwargs", "sample_kwargs", "openai_extra_kwargs", "claude_extra_kwargs")
 """Where models say how they write; of equal keys the last one counts."""
 _SWITCHED_OFF = {"num_beams", "use_beam_search", "best_of", "n", "ignore_eos"}
 """What a model may say of its writing only where it means nothing; what it means is refused before."""
 _REPEATS = "num_return_sequences"
-_LEAST_RATE = 0.001  # requests in a second: below it AISBench takes a rate for none (tasks/utils.py)
-_RETRIES = 8  # of engines behind HTTP, by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +104,8 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
     entry = model_types().get(name)
     if entry is None:
         raise _unknown_type(name, abbr, values)
-    family, is_aisbench = _family(entry), project_of_model(values.get("type")) == "aisbench"
-    generation = {key: value for part in _EXTRA for key, value in _mapping(values, part).items()}
+    family, is_aisbench = family_of(entry), project_of_model(values.get("type")) == "aisbench"
+    generation = {key: value for part in _EXTRA for key, value in mapping_of(values, part).items()}
     if problems := [*model_key_problems(values, family, generation), *_layout_problems(values)]:
         raise ValidationError(problems)
     stop = [*_texts(values.get("stop_words")), *_texts(values.get("end_str"))]
@@ -115,7 +113,7 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
     return ModelConfig(
         abbr,
         entry["engine"],
-        _args(values, entry),
+        engine_args(values, entry),
         bool(entry.get("messages")),
         meta_template_of(values),
         values.get("max_seq_len"),
@@ -175,10 +173,6 @@ def _role_key_problems(template: Mapping[str, Any], where: Location | None) -> I
                 yield from (each.at(where) for each in found)
 
 
-def _family(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("family") or entry["engine"])
-
-
 def _unknown_type(name: str, abbr: str, values: Mapping[str, Any]) -> UsageError:
     if name in _ELSEWHERE:
         why, hint = _ELSEWHERE[name], "leave the model out, or choose another"
@@ -219,11 +213,6 @@ def author_of_config(values: Mapping[str, Any]) -> Author | None:
     """Return who wrote a model: the config's file; a stranger where a command does not know it, else the program."""
     place = location_of(values)
     return author_of_file(place.file) if place is not None and place.file else author() or author_of_rows()
-
-
-def _mapping(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = values.get(key)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _texts(value: Any) -> list[str]:
@@ -276,103 +265,6 @@ def _of_server(generation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             extra[key] = as_data(value)
     if extra:
         yield "extra", extra
-
-
-def _args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    maker = {"hf": _hf_args, "vllm": _vllm_args, "server": _server_args}.get(_family(entry), _api_args)
-    return {**maker(values, entry), **entry.get("args", {})}
-
-
-def _hf_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    del entry
-    model_kwargs = {key: as_data(value) for key, value in _mapping(values, "model_kwargs").items()}
-    args: dict[str, Any] = {"model": _path(values)}
-    for ours, theirs in (("tokenizer", "tokenizer_path"), ("max_length", "max_seq_len"), ("peft", "peft_path")):
-        if values.get(theirs):
-            args[ours] = values[theirs]
-    if args.get("tokenizer") == args["model"]:
-        del args["tokenizer"]
-    if isinstance(values.get("batch_size"), int):
-        args["batch_size"] = values["batch_size"]
-    if dtype := model_kwargs.pop("torch_dtype", None):
-        args["dtype"] = str(dtype).removeprefix("torch.")
-    if vision := _mapping(values, "vision_kwargs"):
-        args["processor_kwargs"] = as_data(vision)
-    for name in ("device_map", "attn_implementation", "load_in_8bit", "load_in_4bit"):
-        if name in model_kwargs:
-            args[name] = model_kwargs.pop(name)
-    # Code of a model runs only for users who say so themselves: a config may not.
-    model_kwargs.pop("trust_remote_code", None)
-    return {**args, **({"model_kwargs": model_kwargs} if model_kwargs else {})}
-
-
-def _vllm_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    del entry
-    kwargs = {key: value for key, value in _mapping(values, "model_kwargs").items() if key != "trust_remote_code"}
-    known: dict[str, Any] = {
-        name: kwargs.pop(name) for name in ("tensor_parallel_size", "gpu_memory_utilization") if name in kwargs
-    }
-    if values.get("max_seq_len"):
-        known["max_model_len"] = values["max_seq_len"]
-    if vision := _mapping(values, "vision_kwargs"):
-        kwargs["mm_processor_kwargs"] = {**kwargs.get("mm_processor_kwargs", {}), **vision}
-    return {"model": _path(values), **known, **({"llm_kwargs": kwargs} if kwargs else {})}
-
-
-def _api_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    del entry
-    args: dict[str, Any] = {"model": _path(values)}
-    key = values.get("key")
-    if isinstance(key, str) and key != _KEY_FROM_ENVIRONMENT:
-        args["api_key"] = key
-    base = values.get("openai_api_base") or values.get("base_url")
-    if isinstance(base, list | tuple):
-        base = base[0] if base else None
-    if base:
-        args["base_url"] = str(base).removesuffix("/").removesuffix("/chat/completions").removesuffix("/completions")
-    if isinstance(rate := values.get("query_per_second"), int | float) and rate > 0:
-        args["requests_per_minute"] = rate * 60
-    if isinstance(extra := values.get("extra_body"), Mapping):
-        args["extra_body"] = dict(extra)
-    return args
-
-
-def _server_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what AISBench knows of a server: where it is, which model it has (an empty one is asked for)."""
-    named = values.get("model") or values.get("model_name") or ""
-    if not named and entry.get("nameless"):
-        named = model_abbr_of(values)
-    args: dict[str, Any] = {"model": named, "base_url": _address(values)}
-    if values.get("api_key"):
-        args["api_key"] = values["api_key"]
-    if values.get("stream"):
-        args["stream"] = True
-    if (rate := values.get("request_rate") or 0) >= _LEAST_RATE:
-        args["requests_per_minute"] = rate * 60
-    if (retry := values.get("retry") or 0) - 1 > _RETRIES:  # the first of them is not another attempt
-        args["max_retries"] = retry - 1
-    args["max_concurrency"] = values.get("batch_size") or 1
-    return args
-
-
-def _address(values: Mapping[str, Any]) -> str:
-    scheme = "https" if values.get("enable_ssl") else "http"
-    if url := str(values.get("url") or "").strip():
-        return (url if "://" in url else f"{scheme}://{url}").rstrip("/")
-    host = str(values.get("host_ip") or "localhost")
-    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{values.get('host_port') or 8080}"
-
-
-def _path(values: Mapping[str, Any]) -> str:
-    found = values.get("path")
-    if not isinstance(found, str) or not found:
-        raise UsageError(
-            f"the model '{model_abbr_of(values)}' names no model",
-            location=location_of(values),
-            path="$.path",
-            hint="fill in path='…'",
-        )
-    return found
 
 
 def says_how_to_score(values: Mapping[str, Any]) -> bool:

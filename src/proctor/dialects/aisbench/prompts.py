@@ -20,10 +20,11 @@ from proctor.dialects.aisbench.conversations import MultiTurn
 from proctor.dialects.aisbench.datasets.reader import FILLED
 from proctor.dialects.aisbench.examples import Chosen, Examples, kept
 from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
+from proctor.dialects.aisbench.prompt_layout import PromptLayout
 from proctor.dialects.aisbench.values import location_of, texts_in
 from proctor.errors import DataError, DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
-from proctor.formats.dialogue_layout import Mode, Said, content_of, joined, merged
-from proctor.formats.meta_template import CHAT, MetaTemplate, chat_role, spans_of, turns_of
+from proctor.formats.dialogue_layout import Mode
+from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure, Prompt, Span, Turn
 from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
 from proctor.templates.multimodal import check_base64
@@ -65,16 +66,15 @@ class PromptBuilder:
         self.input_columns = tuple(columns.split() if isinstance(columns, str) else columns)
         self.output_column: str | None = reader_cfg.get("output_column") or None
         self.index_rows = index_rows
-        self._as_messages = as_messages
-        self._layout = meta_template.compiled() if meta_template is not None else (CHAT if as_messages else None)
+        self._layout = PromptLayout(meta_template, as_messages=as_messages)
         asking = "ice_template" if self.prompt_template is None else "prompt_template"
         self._place = location_of(infer_cfg.get(asking)) or location_of(infer_cfg)
         self._retriever_place = location_of(infer_cfg.get("retriever")) or self._place
         self._check()
-        self._examples = Examples(self.ice_template, self.retriever, index_rows, self.output_column, self._layout)
+        self._examples = Examples(self.ice_template, self.retriever, index_rows, self.output_column, self._layout.roles)
         self._compiler: Compiler | None = None
         if type(self.template) is PromptTemplate and self.template.sep_token is None:
-            self._compiler = Compiler(self.template, self._layout, self._place)
+            self._compiler = Compiler(self.template, self._layout.roles, self._place)
         self._text_frames: dict[Hashable, TextFrame] = {}
         self._chat_frames: dict[Hashable, ChatFrame | None] = {}
         self._checked_columns: set[tuple[str, ...]] = set()
@@ -169,7 +169,7 @@ class PromptBuilder:
         try:
             payload = self._compiled(row, shown, "gen", None)
             if payload is None:
-                payload = self._payload(self._generated(row, shown), "gen")
+                payload = self._layout.payload(self._generated(row, shown), "gen")
         except TemplateError as error:
             raise error.located(self._place) from None
         return Prompt(payload, partial(self._explain, row, shown, "gen", None))
@@ -192,7 +192,7 @@ class PromptBuilder:
         usable = (row for row in self.index_rows if not isinstance(row, Failure))
         return list({repr(row[column]): row[column] for row in usable if column in row}.values())
 
-    def labelled(self, row: Row, demos: Sequence[int], label: Any, normalizing: str | None = None) -> Prompt:
+    def labelled(self, row: Row, demos: Sequence[int], label: object, normalizing: str | None = None) -> Prompt:
         """Return the prompt whose likelihood stands for a label.
 
         Args:
@@ -207,12 +207,12 @@ class PromptBuilder:
         try:
             payload = self._compiled(row, shown, "ppl", label)
             if payload is None:
-                payload = self._payload(self._for_label(row, shown, label), "ppl")
+                payload = self._layout.payload(self._for_label(row, shown, label), "ppl")
         except TemplateError as error:
             raise error.located(self._place) from None
         return Prompt(payload, partial(self._explain, row, shown, "ppl", label))
 
-    def split(self, row: Row, demos: Sequence[int], label: Any) -> tuple[str, str]:
+    def split(self, row: Row, demos: Sequence[int], label: object) -> tuple[str, str]:
         """Return a label's prompt cut at its separator: the context, and the answer.
 
         Raises:
@@ -245,8 +245,7 @@ class PromptBuilder:
         template = self.template
         if isinstance(template, MultiTurnPromptTemplate):
             self._check_columns(tuple(row))
-            layout = self._layout if self._as_messages and self._layout is not None else CHAT
-            return conversations.of_dialogue(template.generate_item(row), layout)
+            return conversations.of_dialogue(template.generate_item(row), self._layout.of_messages)
         if isinstance(template, RawPromptTemplate):
             return MultiTurn(tuple(template.generate_item(row)))
         return conversations.of_columns(row, template, self.input_columns, self.output_column)
@@ -280,17 +279,6 @@ class PromptBuilder:
         self._check_columns(tuple(row))
         return self._asking().generate_label_prompt_item(row, self._examples.together(demos), label, remain_sep)
 
-    def _payload(self, prompt: Any, mode: Mode) -> Any:
-        if isinstance(prompt, str):
-            return [{"role": "user", "content": prompt}] if self._as_messages else prompt
-        if not isinstance(prompt, PromptList):
-            return prompt
-        if self._as_messages and self._layout is not None:
-            return _messages(merged(self._layout.messages(prompt, mode)))
-        pieces = joined(prompt) if self._layout is None else self._layout.text(prompt, mode)
-        content = content_of([piece for piece, _ in pieces])
-        return content if isinstance(content, str) else [{"role": "user", "content": content}]
-
     def _check_columns(self, columns: tuple[str, ...]) -> None:
         if columns in self._checked_columns:
             return
@@ -319,7 +307,7 @@ class PromptBuilder:
         if self._compiler is None:
             return None
         columns = tuple(row)
-        if self._as_messages:
+        if self._layout.as_messages:
             chat = kept(self._chat_frames, (columns, demos, mode, label), self._chat_frame)
             return None if chat is None else chat.render(row)
         examples = self._examples.text(demos)
@@ -342,9 +330,9 @@ class PromptBuilder:
     def _chat_frame(self, key: Any) -> ChatFrame | None:
         columns, demos, mode, label = key
         examples, kind = self._examples.together(demos), self._examples.kind(demos)
-        if self._compiler is None or self._layout is None or kind == "messages":
+        if self._compiler is None or kind == "messages":
             return None
-        return self._compiler.chat(self._layout, self._known(columns, mode), kind, examples, mode, label)
+        return self._compiler.chat(self._layout.of_messages, self._known(columns, mode), kind, examples, mode, label)
 
     # -- who said what ----------------------------------------------------------------------------------------
 
@@ -356,13 +344,7 @@ class PromptBuilder:
             return (Turn("user", tuple(spans) if whole else (Span(prompt, "question"),)),)
         if not isinstance(prompt, PromptList):
             return tuple(Turn(each["role"], (Span(str(each["content"]), "question"),)) for each in prompt)
-        labels = self._origins(prompt, row, mode, label)
-        if self._as_messages and self._layout is not None:
-            return turns_of(merged(self._layout.messages(prompt, mode)), labels)
-        pieces = joined(prompt) if self._layout is None else self._layout.text(prompt, mode)
-        if all(isinstance(piece, str) for piece, _ in pieces):
-            return (Turn("user", tuple(spans_of(pieces, labels))),)
-        return turns_of([Said("user", pieces)], labels)
+        return self._layout.turns(prompt, mode, self._origins(prompt, row, mode, label))
 
     def _origins(self, prompt: PromptList, row: Row, mode: Mode, label: Any) -> list[str]:
         template = self._asking()
@@ -406,7 +388,3 @@ def _has_token(template: AnyTemplate) -> bool:
 
 def _content(template: AnyTemplate | None) -> Any:
     return template.messages if isinstance(template, RawPromptTemplate) else template and template.template
-
-
-def _messages(said: Sequence[Said]) -> list[dict[str, Any]]:
-    return [{"role": chat_role(str(each.role)), "content": each.content} for each in said]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.config import dataset_config
+from proctor.dialects.aisbench.dataset_checks import processor_problems
 from proctor.dialects.aisbench.file_keys import file_problems, filled
-from proctor.dialects.aisbench.gradings import scoring_problems
+from proctor.dialects.aisbench.grading_checks import scoring_problems
 from proctor.dialects.aisbench.model_names import model_name_problems
 from proctor.dialects.aisbench.models import model_config
-from proctor.dialects.aisbench.part_values import processor_problems
 from proctor.dialects.aisbench.postprocessors import postprocessor_problems, project_of
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.dialects.aisbench.role_checks import role_problems

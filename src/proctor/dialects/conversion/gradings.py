@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from proctor.artifacts import Artifact
-from proctor.dialects.aisbench.evaluators import is_known, processed, project_of_config
+from proctor.dialects.aisbench.evaluation import processed, project_of_config
+from proctor.dialects.aisbench.evaluators import is_known
 from proctor.dialects.aisbench.exam import ConfigExam
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
 from proctor.dialects.aisbench.values import as_data, dotted_name, short_name
@@ -279,9 +280,9 @@ def _of_config(made: Graded, own: ConfigExam) -> None:
 
 
 def _evaluator(config: Mapping[str, Any], whole: str) -> Named:
-    from proctor.dialects.aisbench.evaluators import _entry
+    from proctor.dialects.aisbench.evaluators import entry_of
 
-    entry = _entry(config)
+    entry = entry_of(config)
     arguments = _arguments(config)
     return Named(entry.key if entry is not None else f"{OPENCOMPASS}:{short_name(whole)}", arguments)
 

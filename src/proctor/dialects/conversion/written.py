@@ -13,7 +13,7 @@ from typing import Any
 from proctor.dialects.conversion.converted import Losses
 from proctor.dialects.conversion.gradings import Graded, Reading, graded
 from proctor.errors import UsageError
-from proctor.ir import Choose, Decoding, Generate, Likelihood, Prompt, Rolling
+from proctor.ir import Choose, Decoding, Generate, Likelihood, Prompt, Request, Rolling
 from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
 
@@ -72,7 +72,7 @@ def written_out(exam: Exam, name: str, form: str) -> Written:
         losses.add("scores", f"groups: {', '.join(each.name for each in exam.groups)}; the exam is converted alone")
     columns = _columns(asked)
     compares = not isinstance(first, Generate)
-    decoding = Decoding() if compares else first.decoding  # type: ignore[union-attr]
+    decoding = first.decoding if isinstance(first, Generate) else Decoding()
     repeats = 1 if compares else len(asked[0].requests)  # choices are a request each where contexts differ (PPL)
     written = Written(name, [], compares, decoding, repeats, made, losses, **columns)
     written.file = f"{name}-test.jsonl" if form == "eval.yaml" else f"{name}.{form}.jsonl"  # hubs find splits by name
@@ -105,7 +105,11 @@ def _asked_once(questions: list[Question], losses: Losses) -> list[Question]:
         return questions
     losses.add("requests", f"n: each row is asked {len(seeds)} times under seeds of its own; it is asked once there")
     losses.add("scores", "n, k: one answer to a row has no pass@k")
-    return [each for each in questions if each.requests[0].decoding.seed == first.decoding.seed]  # type: ignore[union-attr]
+    return [each for each in questions if _seed_of(each.requests[0]) == first.decoding.seed]
+
+
+def _seed_of(request: Request) -> int | None:
+    return request.decoding.seed if isinstance(request, Generate) else None
 
 
 def _columns(questions: Sequence[Question]) -> dict[str, str]:
@@ -152,8 +156,6 @@ def _is_one_text(prompt: Prompt) -> bool:
 
 
 # -- choices are compared -----------------------------------------------------------------------------------------
-
-Choosing = tuple[list[tuple[str, str]], Any]
 
 
 def _choosing(exam: Exam, questions: Sequence[Question], written: Written) -> Iterator[dict[str, Any]]:

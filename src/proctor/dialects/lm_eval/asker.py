@@ -10,7 +10,15 @@ from proctor.dialects.lm_eval.generation import decoding_of
 from proctor.dialects.lm_eval.jinja import is_template
 from proctor.dialects.lm_eval.media import media_of
 from proctor.dialects.lm_eval.prepared import Document, DocumentView, PreparedTask
-from proctor.dialects.lm_eval.prompts import Demo, Pieces, PromptMaker, joined, make_demo, turn_pieces
+from proctor.dialects.lm_eval.prompts import (
+    Demo,
+    Pieces,
+    PromptMaker,
+    continuation_delimiter,
+    joined,
+    make_demo,
+    turn_pieces,
+)
 from proctor.dialects.lm_eval.task_fields import checked_choices, placed
 from proctor.errors import ProctorError, TemplateError
 from proctor.ir import (
@@ -157,7 +165,7 @@ class _Asking:
 
     def _choose(self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None) -> Asked:
         choices = checked_choices(view.choices)
-        delimiter = self._continuation_delimiter()
+        delimiter = continuation_delimiter(self.config, is_chat=self._maker.chat is not None)
         if isinstance(view.text, int):
             continuation = f"{delimiter}{view.target}"
             contexts = [self._input_prompt(each, system, demos, prefix) for each in choices]
@@ -175,14 +183,6 @@ class _Asking:
     def _input_prompt(self, text: str, system: str, demos: Sequence[Demo], prefix: str | None) -> Prompt:
         pieces: Pieces = turn_pieces(text, None, None, prefix, ("", ""))
         return self._maker.make(system, demos, pieces)
-
-    def _continuation_delimiter(self) -> str:
-        """Return what separates a choice from its context; in a chat nothing, unless an answer prefix needs it."""
-        delimiter = self.config.target_delimiter
-        if self._maker.chat is None:
-            return delimiter
-        prefix = self.config.gen_prefix
-        return delimiter if isinstance(prefix, str) and prefix and not prefix[-1].isspace() else ""
 
     @property
     def _wants_unconditional(self) -> bool:

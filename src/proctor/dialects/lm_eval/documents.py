@@ -179,7 +179,9 @@ class TaskDocuments:
             function = as_function(self.config.custom_dataset, "custom_dataset")
             if function is None:
                 raise DataError("custom_dataset is not a function")
-            metadata = self.config.metadata if isinstance(self.config.metadata, dict) else {}
+            metadata = dict(self.config.metadata) if isinstance(self.config.metadata, dict) else {}
+            if self.config.source is not None:  # lm-eval adds it, and functions may name it among their parameters
+                metadata["config_source"] = str(self.config.source.path)
             with self._stream.going_on(function):
                 self._whole = function(**metadata, **(self.config.dataset_kwargs or {}))
         if name not in self._whole:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.errors import TemplateError
 from proctor.ir import Media, Message, Prompt, Span, Turn
 
@@ -108,6 +109,15 @@ def _answer_text(answer: Any, choices: Sequence[str] | None) -> str:
     return shown
 
 
+def continuation_delimiter(config: TaskConfig, *, is_chat: bool) -> str:
+    """Return what separates a choice from its context; in a chat nothing, unless an answer prefix needs it."""
+    delimiter = config.target_delimiter
+    if not is_chat:
+        return delimiter
+    prefix = config.gen_prefix
+    return delimiter if isinstance(prefix, str) and prefix and not prefix[-1].isspace() else ""
+
+
 class Demo(NamedTuple):
     """A demo in words: its pieces, and the same as plain text."""
 
@@ -133,7 +143,7 @@ class PromptMaker:
     def make(self, system: str, demos: Sequence[Demo], pieces: Pieces, media: Sequence[Media] = ()) -> Prompt:
         """Return the prompt of a question."""
         if media:
-            return _with_media(system, demos, pieces, media)
+            return with_media(single_message(system, demos, pieces), media)
         if self.chat is not None:
             return self._chat(self.chat, system, demos, pieces)
         last = "".join([piece.text + piece.delimiter for piece in pieces]) if len(pieces) > 1 else pieces[0].text
@@ -209,12 +219,11 @@ def _located(text: str, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     return (Turn("user", tuple(span for span in spans if span.text)),)
 
 
-def _with_media(system: str, demos: Sequence[Demo], pieces: Pieces, media: Sequence[Media]) -> Prompt:
+def with_media(messages: list[Message], media: Sequence[Media]) -> Prompt:
     """Return chat messages whose last user message holds the media, where ``<image>`` stands or before the text.
 
     Demos bring no media of their own, as in lm-eval: their places stay, and the last ones are the question's.
     """
-    messages = single_message(system, demos, pieces)
     asked = next(message for message in reversed(messages) if message["role"] == "user")
     marker = f"<{media[0].kind}>"
     parts: list[dict[str, Any]] = []

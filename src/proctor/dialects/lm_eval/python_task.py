@@ -8,51 +8,36 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from proctor.data import hub
 from proctor.data.streams import MultiStream
 from proctor.dialects.lm_eval.chat import chat_options
-from proctor.dialects.lm_eval.config import plain
+from proctor.dialects.lm_eval.class_grader import ClassGrader, raw_target
+from proctor.dialects.lm_eval.class_requests import KINDS, requests_of
 from proctor.dialects.lm_eval.definition import definition_of_class
-from proctor.dialects.lm_eval.functions import TaskCodeError, guarded, resolve_function
-from proctor.dialects.lm_eval.generation import decoding_of, generation_arguments
+from proctor.dialects.lm_eval.functions import guarded, resolve_function
+from proctor.dialects.lm_eval.generation import generation_arguments
 from proctor.dialects.lm_eval.honours import class_honours
-from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
 from proctor.dialects.lm_eval.package.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
-from proctor.errors import Diagnostic, ProctorError, UsageError
+from proctor.errors import UsageError
 from proctor.ir import (
-    Choose,
     Exchange,
-    Failure,
-    Generate,
-    Likelihood,
-    Pair,
-    Prompt,
-    Request,
-    Response,
-    Rolling,
     Span,
     Turn,
 )
-from proctor.ir.question import Answered, Ask, Question
+from proctor.ir.question import Ask, Question
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import repeated
 from proctor.recipes.selection import Opened, Selection
-from proctor.scoring.aggregations import mean
-from proctor.scoring.grade import Grade
-from proctor.scoring.grading import Mark
-from proctor.scoring.measuring import composed
-from proctor.scoring.row_values import RowAggregation, Values
-from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 if TYPE_CHECKING:
     from proctor.dialects.lm_eval.tree import Leaf
@@ -134,6 +119,12 @@ class PythonTask:
         )
         ordered = sorted(self.task.instances, key=lambda each: (each.doc_id, each.idx))
         return {number: list(group) for number, group in groupby(ordered, key=lambda each: each.doc_id)}
+
+    @cached_property
+    def lays_out_chats(self) -> bool:
+        """Whether contexts are texts that a chat template made."""
+        chat = chat_options(self.options)
+        return chat is not None and chat.render is not None
 
     def _limit(self, places: frozenset[int] | None) -> int | None:
         limit = self.options.limit
@@ -227,7 +218,7 @@ class ClassAsker:
     def kinds(self) -> frozenset[Kind]:
         """What is asked of a model; the requests have to be built for it."""
         each = (request for some in self._task.instances.values() for request in some)
-        return frozenset(_KINDS[kind] for request in each if (kind := request.request_type) in _KINDS)
+        return frozenset(KINDS[kind] for request in each if (kind := request.request_type) in KINDS)
 
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Mapping[str, Any], Demos], Question]:
         """Return a function from a document with its requests to a question."""
@@ -239,131 +230,12 @@ class ClassAsker:
         instances = row["instances"]
         doc, text = instances[0].doc, str(instances[0].arguments[0])
         exchange = Exchange((Turn("user", (Span(text),)),), answer=_target(self._task.task, doc))
-        return Question(row["number"], _row(doc), exchange, tuple(_requests(instances)))
-
-
-class ClassScored(NamedTuple):
-    """What a class makes of one document's answers.
-
-    Attributes:
-        answered: The document, and what was answered.
-        number: The document's number among all.
-        pipeline: The name of the filter pipeline.
-        instances: lm-eval's requests, with answers as they came and as they were filtered.
-        target: The answer, as the class gives it.
-        values: What the class scored, or why it could not.
-    """
-
-    answered: Answered
-    number: int
-    pipeline: str
-    instances: Sequence[Any]
-    target: Any
-    values: Mapping[str, Any] | Failure
-
-
-class ClassGrader:
-    """Lets the class filter and score its answers.
-
-    Args:
-        task: The task.
-    """
-
-    def __init__(self, task: PythonTask) -> None:
-        self._task = task
-
-    def check(self) -> Iterator[Diagnostic]:
-        """Yield nothing: what a class scores with is known to it alone."""
-        yield from ()
-
-    def grade(self, answered: Iterable[Answered]) -> Grade:
-        """Turn responses into scores; a class filters all its answers at once, so they are kept."""
-        answers = list(answered)
-        failures = {place: each.failure for place, each in enumerate(answers) if each.failure is not None}
-        good = self._filed(answers)
-        grade = composed(list(self._marks(good, len(answers))), TaskNames(), len(answers), failures)
-        raw = [[one.resps[0] for one in good[place]] if place in good else None for place in range(len(answers))]
-        grade.predictions = [grade.failures[place] if each is None else _only(each) for place, each in enumerate(raw)]
-        grade.processed_predictions = grade.predictions
-        grade.processed_references = [[each.question.exchange.answer] for each in answers]
-        return grade
-
-    def scored(self, answered: Iterable[Answered]) -> Iterator[ClassScored]:
-        """Yield what the class makes of each answer that there is, one filter pipeline after the other."""
-        answers = list(answered)
-        good = self._filed(answers)
-        for pipeline in self._pipelines(good):
-            for place, instances in good.items():
-                doc, values = instances[0].doc, self._values(instances, pipeline)
-                target = _raw_target(self._task.task, doc)
-                number = self._task.number(answers[place].question.number)
-                yield ClassScored(answers[place], number, pipeline, instances, target, values)
-
-    def _filed(self, answers: Sequence[Answered]) -> dict[int, Sequence[Any]]:
-        """File answers at the requests of the class, and return these by place."""
-        good: dict[int, Sequence[Any]] = {}
-        for place, each in enumerate(answers):
-            if each.failure is not None:
-                continue
-            good[place] = instances = self._task.instances[each.question.number]
-            for instance, answer in zip(instances, _answers(each.responses), strict=True):
-                instance.resps, instance.filtered_resps = [answer], {}
-        return good
-
-    def _pipelines(self, good: Mapping[int, Sequence[Any]]) -> Sequence[str]:
-        """Filter all answers at once, and return the names of the pipelines."""
-        if not good:
-            return ()
-        task = self._task.task
-        task._instances = [each for instances in good.values() for each in instances]  # noqa: SLF001 - filters read it
-        guarded(task.apply_filters, f"the filters of '{self._task.name}'")()
-        return list(next(iter(good.values()))[0].filtered_resps)
-
-    def _values(self, instances: Sequence[Any], pipeline: str) -> dict[str, Any] | Failure:
-        process = guarded(self._task.task.process_results, f"process_results of '{self._task.name}'")
-        if self._task.options.predict_only:
-            return {}
-        try:
-            return dict(process(instances[0].doc, [each.filtered_resps[pipeline] for each in instances]))
-        except TaskCodeError as error:
-            return Failure("scoring", str(error.diagnostics[0].why), retryable=False)
-
-    def _marks(self, good: Mapping[int, Sequence[Any]], count: int) -> Iterator[Mark]:
-        """Yield what the class makes of each of its filter pipelines."""
-        if self._task.options.predict_only or not (pipelines := self._pipelines(good)):
-            return
-        aggregation = self._aggregation()
-        for pipeline in pipelines:
-            rows: list[Values | None] = [None] * count
-            failures: dict[int, Failure] = {}
-            for place, instances in good.items():
-                values = self._values(instances, pipeline)
-                if isinstance(values, Failure):
-                    failures[place] = values
-                else:
-                    rows[place] = values
-            found = aggregation.measured(rows)
-            found.failures = failures
-            yield Mark("" if pipeline == ONLY else pipeline, "process_results", found)
-
-    def _aggregation(self) -> RowAggregation:
-        task, resamples = self._task.task, self._task.options.resamples
-        return RowAggregation(
-            {metric: _aggregate(each) for metric, each in task.aggregation().items()},
-            BOOTSTRAP_RESAMPLES if resamples is None else resamples,
-            dict(task.higher_is_better()),
-            unit_of,
-            plain,
-        )
+        is_laid_out = self._task.lays_out_chats
+        requests = tuple(requests_of(instances, is_laid_out=is_laid_out))
+        return Question(row["number"], _row(doc), exchange, requests)
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------
-
-_KINDS: Mapping[str, Kind] = {
-    "generate_until": "generate",
-    "loglikelihood": "likelihood",
-    "loglikelihood_rolling": "rolling",
-}
 
 
 def _specification(task: PythonTask) -> Mapping[str, Any]:
@@ -437,48 +309,5 @@ def _chat_template(render: Callable[..., str] | None) -> Callable[..., Any]:
 
 
 def _target(task: Any, doc: Any) -> str | None:
-    found = _raw_target(task, doc)
+    found = raw_target(task, doc)
     return None if found is None else str(found)
-
-
-def _raw_target(task: Any, doc: Any) -> Any:
-    try:
-        return task.doc_to_target(doc)
-    except ProctorError:
-        raise
-    except (AttributeError, LookupError, NotImplementedError, TypeError, ValueError):
-        return None  # the class scores without one
-
-
-def _requests(instances: Sequence[Any]) -> Iterator[Request]:
-    if len(instances) > 1 and all(each.request_type == "loglikelihood" for each in instances):
-        yield Choose(tuple(Pair(Prompt(each.arguments[0]), each.arguments[1]) for each in instances))
-        return
-    for each in instances:
-        kind, arguments = each.request_type, each.arguments
-        if kind == "loglikelihood":
-            yield Likelihood(Prompt(arguments[0]), arguments[1])
-        elif kind == "loglikelihood_rolling":
-            yield Rolling(arguments[0])
-        elif kind == "generate_until":
-            yield Generate(Prompt(arguments[0]), decoding_of(arguments[1]))
-        else:
-            raise UsageError(f"the task asks for '{kind}', which no engine answers")
-
-
-def _answers(responses: Sequence[Response]) -> Iterator[Any]:
-    """Yield what lm-eval's models would have answered, one for each of its requests."""
-    for response in responses:
-        if response.texts:
-            yield response.texts[0]
-        for score in response.scores:
-            yield (score.log_likelihood, score.is_greedy)
-
-
-def _only(answers: list[Any]) -> Any:
-    return answers[0] if len(answers) == 1 else answers
-
-
-def _aggregate(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an aggregation; means, whoever wrote them, have a standard error."""
-    return mean if getattr(function, "__name__", "") == "mean" else guarded(function, "an aggregation")

@@ -14,7 +14,9 @@ from proctor.dialects.lm_eval.selection import TaskFinder, UnreadableTaskError
 from proctor.dialects.lm_eval.tree import Group, Leaf, Member
 from proctor.effects import author, author_of_file, written_by
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError
+from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, add_groups
+from proctor.recipes.one_name import file_exam
 from proctor.recipes.options import ExamOptions
 
 
@@ -34,7 +36,7 @@ def resolve(names: Sequence[str], include_paths: Iterable[str] = (), options: Ex
     for name in names:
         try:
             for exam in exams_of_members(finder.find(name), chosen):
-                exams[exam.name] = add_groups(exams.setdefault(exam.name, exam), exam.groups)
+                file_exam(exams, exam, exam.groups, name)
         except ProctorError as error:
             problems.append(error)
     if len(problems) == 1:
@@ -102,11 +104,23 @@ def exams_of_members(members: Sequence[Member], options: ExamOptions) -> list[Ex
             except ProctorError as error:
                 problems.append(error)
                 continue
-            exams[exam.name] = add_groups(exams.setdefault(exam.name, exam), groups)
+            known = exams.setdefault(exam.name, exam)
+            if known is not exam and known.specification() != exam.specification():
+                _say_replaced(groups, leaf)
+                known = replace(exam, groups=known.groups)
+            exams[exam.name] = add_groups(known, groups)
     if problems:
         first = problems[0]
         raise first if len(problems) == 1 else type(first)([each for one in problems for each in one.diagnostics])
     return list(exams.values())
+
+
+def _say_replaced(groups: Sequence[Group], leaf: Leaf) -> None:
+    """Log that a suite has two tasks of one name: the later one counts, as in lm-eval, where nothing says so."""
+    path = " → ".join((*(group.name for group in groups), leaf.name))
+    get_logger().warning(
+        "%s: an earlier member is a different exam of the same name, and is not asked; rename one of them", path
+    )
 
 
 def _with_groups(member: Member, above: tuple[Group, ...]) -> Iterable[tuple[Leaf, tuple[Group, ...]]]:

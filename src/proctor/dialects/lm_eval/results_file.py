@@ -29,6 +29,7 @@ from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import ScoredGroup
 from proctor.recipes.options import ExamOptions
+from proctor.running.machine import platform_name
 from proctor.scoring.flat import UNIT
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
@@ -382,7 +383,7 @@ def place_of_run() -> dict[str, Any]:
     """Return what results say of the machine and of versions."""
     own = _installed("proctor") or "source"
     return {
-        "pretty_env_info": f"Proctor {own}, Python {platform.python_version()}, {platform.platform()}",
+        "pretty_env_info": f"Proctor {own}, Python {platform.python_version()}, {platform_name()}",
         "transformers_version": _installed("transformers"),
         "lm_eval_version": f"{FORM}+proctor.{own}",
         "upper_git_hash": None,

@@ -10,10 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from proctor.dialects.lm_eval.class_grader import ClassGrader, ClassScored
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.names import ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
-from proctor.dialects.lm_eval.python_task import ClassGrader, ClassScored
 from proctor.dialects.lm_eval.results_file import (
     ModelDescription,
     digest,

@@ -233,6 +233,7 @@ def _parquet(path: str) -> list[Row]:
         raise MissingExtraError.of("pyarrow", "loaders", "a parquet file") from error
     try:
         _check_names(parquet.read_schema(path).names, path)
-        return parquet.read_table(path).to_pylist()  # type: ignore[no-any-return]
+        rows: list[Row] = parquet.read_table(path).to_pylist()
     except (ArrowException, OSError) as error:
         raise DataError("the file is not parquet", location=Location(path), why=str(error)) from None
+    return rows

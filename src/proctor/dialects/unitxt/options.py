@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from proctor.dialects.unitxt.repeats import takes_repeats
 from proctor.formats import Format
 from proctor.formats.chat import ChatAPIFormat
-from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Decoding
 from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect, no_table, reduces
 from proctor.recipes.options import ExamOptions
@@ -95,7 +94,7 @@ def _reduce(recipe: DatasetRecipe, options: ExamOptions) -> Honoured | Refused:
 def _turns(form: Format) -> Honoured | Refused:
     if isinstance(form, ChatAPIFormat):
         return Honoured()
-    if isinstance(form, MetaTemplate):
+    if form.has_own_turns:
         return Refused("its meta template says how demos are laid out")
     return Refused("its format lays prompts out as one text", "add --apply-chat-template")
 

@@ -20,8 +20,8 @@ from proctor.scoring.answer_prefix import strip_prefix
 from proctor.scoring.grade import Columns
 from proctor.scoring.grader import ExamGrader
 from proctor.scoring.grading import Extract, Reading, Scope, Step, as_step
+from proctor.scoring.metric import Metric
 from proctor.scoring.processor_steps import Processors
-from proctor.scoring.registered_metric import RegisteredMetric
 
 
 def takes_repeats(recipe: DatasetRecipe) -> bool:
@@ -31,7 +31,7 @@ def takes_repeats(recipe: DatasetRecipe) -> bool:
 
 
 def _scores_repeats(metric: object) -> bool:
-    return isinstance(metric, RegisteredMetric) and metric.entry.reads == "repeats"
+    return isinstance(metric, Metric) and metric.reads_repeats
 
 
 def over_repeats(grader: ExamGrader) -> ExamGrader:

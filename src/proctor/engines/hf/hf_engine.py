@@ -182,7 +182,7 @@ class HFEngine(ThinkingEngine):
     ) -> Answers:
         answerer: _Answerer[_T] | None = None
         for start, window in _windows(requests):
-            answerer = answerer or kind(self, self.loaded, self._encoder())
+            answerer = answerer or kind(self, self.loaded, self.encoder())
             try:
                 for position, response in answerer.answer(window):
                     yield start + position, response
@@ -275,7 +275,8 @@ class HFEngine(ThinkingEngine):
             )
         return options
 
-    def _encoder(self) -> Encoder:
+    def encoder(self) -> Encoder:
+        """Return what turns texts into ids as requests are read."""
         loaded = self.loaded
         options = dict(self.chat_template_args)
         if self.enable_thinking is not None:
@@ -307,7 +308,7 @@ class HFEngine(ThinkingEngine):
 
     def count_tokens(self, prompt: Prompt) -> int | None:
         """Return how many tokens the model reads of a prompt, those of the chat template included."""
-        encoder = self._encoder()
+        encoder = self.encoder()
         return len(encoder.encode_prompts([encoder.text_of(prompt)])[0])
 
     def text_of(self, prompt: Prompt) -> str | None:
@@ -316,7 +317,7 @@ class HFEngine(ThinkingEngine):
             return prompt.payload
         if not all(isinstance(each["content"], str) for each in prompt.payload):
             return None
-        return self._encoder().text_of(prompt)
+        return self.encoder().text_of(prompt)
 
     def close(self) -> None:
         """Free the model's memory; the next request loads it again."""

@@ -10,25 +10,24 @@ from configparser import Error as ConfigParserError
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct, field
 
 from proctor.engines.http.addresses import Login, checked_address, split_login
-from proctor.engines.http.authorization import AWSSignature, IAMToken
-from proctor.engines.http.retrying_client import Authorize
 from proctor.errors import EngineError, Location, UsageError, did_you_mean
 from proctor.secrets import is_secret, keep, variable
 from proctor.services import with_scheme
 from proctor.settings import settings
 
+if TYPE_CHECKING:
+    from proctor.engines.http.authorization import AWSSignature
+    from proctor.engines.http.retrying_client import Authorize
+
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _URL_NAMES = ("api_base", "api_url", "base_url", "url")
-
-
-ProtocolName = Literal["openai", "anthropic", "bedrock", "ollama", "text_generation", "replicate", "native_generate"]
 
 
 class Variable(Struct, frozen=True):
@@ -319,6 +318,8 @@ def _credentials(
     if key is None:
         raise _missing(name, "an API key", ("api_key", *provider.key_variables))
     if provider.auth == "iam":
+        from proctor.engines.http.authorization import IAMToken  # brings the event loop along
+
         return {}, IAMToken(key)
     bearer = {"Authorization": f"Bearer {key}"}
     named = {"bearer": bearer, "optional": bearer, "aws": bearer, "rits": {"RITS_API_KEY": key, **bearer}}
@@ -338,6 +339,8 @@ def _signature(name: str, given: Mapping[str, str], purse: _Purse) -> AWSSignatu
         raise _missing(name, "credentials", wanted)
     for each in (secret, token):
         keep(each)
+    from proctor.engines.http.authorization import AWSSignature  # as above
+
     return AWSSignature(access, secret, token, region)
 
 

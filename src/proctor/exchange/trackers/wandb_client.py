@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proctor.errors import OutputError
 from proctor.exchange.trackers.record import COLUMNS, Record
@@ -24,6 +24,28 @@ def send(record: Record, destination: Destination) -> str:
     """
     import wandb
 
+    with _begun(record, destination) as run:
+        values: dict[str, object] = dict(record.metrics)
+        artifact = wandb.Artifact(re.sub(r"[^\w.-]+", "-", f"proctor-{run.id}"), type="evaluation")
+        for file in record.files:
+            artifact.add_file(str(file))
+        if record.rows:
+            rows = [[row[name] for name in COLUMNS] for row in record.rows]
+            values["instances"] = wandb.Table(columns=list(COLUMNS), data=rows)
+        run.log(values)
+        run.log_artifact(artifact)
+        place = f"{run.dir} (not sent: wandb sync does)" if run.offline else str(run.url)
+    return f"Weights & Biases: {place}"
+
+
+def _begun(record: Record, destination: Destination) -> Any:
+    """Return a run that has begun.
+
+    Raises:
+        OutputError: The service does not take it.
+    """
+    import wandb
+
     entity, slash, project = (destination.project or os.environ.get("WANDB_PROJECT") or "proctor").rpartition("/")
     settings = wandb.Settings(
         console="off",
@@ -37,7 +59,7 @@ def send(record: Record, destination: Destination) -> str:
         x_save_requirements=False,
     )
     try:
-        run = wandb.init(
+        return wandb.init(
             entity=entity if slash else None,
             project=project,
             name=destination.run_name or record.name,
@@ -51,15 +73,3 @@ def send(record: Record, destination: Destination) -> str:
             why=redacted(str(error)),
             hint="log in with WANDB_API_KEY, or set WANDB_MODE=offline and sync later",
         ) from None
-    with run:
-        values: dict[str, object] = dict(record.metrics)
-        artifact = wandb.Artifact(re.sub(r"[^\w.-]+", "-", f"proctor-{run.id}"), type="evaluation")
-        for file in record.files:
-            artifact.add_file(str(file))
-        if record.rows:
-            rows = [[row[name] for name in COLUMNS] for row in record.rows]
-            values["instances"] = wandb.Table(columns=list(COLUMNS), data=rows)
-        run.log(values)
-        run.log_artifact(artifact)
-        place = f"{run.dir} (not sent: wandb sync does)" if run.offline else str(run.url)
-    return f"Weights & Biases: {place}"

@@ -1,4 +1,4 @@
-"""Evaluators of questions about pictures, films and sounds, as AISBench has them."""
+"""Evaluators of questions about pictures, as AISBench has them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from proctor.scoring.postprocessors.mathematics import boxed, is_equivalent, nor
 from proctor.scoring.text_distance import levenshtein
 
 _LETTERS = string.ascii_uppercase
-_CHAT_END = "<|im_end|>"
+CHAT_END = "<|im_end|>"
 
 
-def _by_groups(marks: Sequence[float], groups: Sequence[Sequence[str]], main: str) -> Verdict:
+def shares_by_group(marks: Sequence[float], groups: Sequence[Sequence[str]], main: str) -> Verdict:
     """Return the share of right cases of each group in percent, in the order in which groups first come."""
     if not marks:
         raise ScoringError("there are no predictions to evaluate")
@@ -44,10 +44,10 @@ _REFUSALS = (
 )
 _SEPARATORS = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
 _LAST_WORDS = 5
-_NO_CHOICE = "Z"
+NO_CHOICE = "Z"
 
 
-def inferred_option(answer: Any, choices: Mapping[str, Any]) -> str:
+def inferred_option(answer: object, choices: Mapping[str, Any]) -> str:
     """Return the option that an answer means: by its letter, else by its words; empty where it means none or several.
 
     The rules are VLMEvalKit's ``can_infer``: a letter among the last five words, alone of all letters; ``Z`` for a
@@ -62,12 +62,12 @@ def named_option(text: str, choices: Iterable[str]) -> str | Literal[False]:
     if "Failed to obtain answer via API" in text:
         return False
     if any(refusal in text for refusal in _REFUSALS):
-        return _NO_CHOICE
+        return NO_CHOICE
     words = text.translate(_SEPARATORS).split()
     named = [letter for letter in choices if letter in words]
     if len(named) == 1 and words.index(named[0]) > len(words) - _LAST_WORDS:
         return named[0]
-    return _NO_CHOICE if not named and _NO_CHOICE in words else False
+    return NO_CHOICE if not named and NO_CHOICE in words else False
 
 
 def worded_option(text: str, choices: Mapping[str, Any]) -> str | Literal[False]:
@@ -86,7 +86,7 @@ def mmstar(cases: Cases) -> Verdict:
         inferred_option(given, json.loads(gold["choices"])) == gold["answer"]
         for given, gold in zip(cases.predictions, golds, strict=True)
     ]
-    return _by_groups(marks, [("Overall", str(gold["category"])) for gold in golds], "Overall")
+    return shares_by_group(marks, [("Overall", str(gold["category"])) for gold in golds], "Overall")
 
 
 def mmmu_pro(cases: Cases, *, is_reasoned: bool = False) -> Verdict:
@@ -99,10 +99,10 @@ def mmmu_pro(cases: Cases, *, is_reasoned: bool = False) -> Verdict:
     marks, groups = [], []
     for given, gold in cases.pairs():
         choices, answer, category = json.loads(gold)
-        said = given.replace(_CHAT_END, "")
+        said = given.replace(CHAT_END, "")
         marks.append(inferred_option(answer_line(said) if is_reasoned else said, choices) == answer)
         groups.append(("Overall", str(category)))
-    verdict = _by_groups(marks, groups, "Overall")
+    verdict = shares_by_group(marks, groups, "Overall")
     names = ["Overall", *sorted(name for name in verdict.scores if name != "Overall")]
     verdict.scores = {name: verdict.scores[name] for name in names}
     return verdict
@@ -134,13 +134,13 @@ def mmmu(cases: Cases) -> Verdict:
         split = gold.get("split") or "validation"
         category = gold.get("category") or gold.get("subject") or "Unknown"
         finer = gold.get("l2-category") or gold.get("subfield") or category
-        named, wanted = _mmmu_named(given.replace(_CHAT_END, ""), gold), str(gold.get("answer", "")).strip()
+        named, wanted = _mmmu_named(given.replace(CHAT_END, ""), gold), str(gold.get("answer", "")).strip()
         parsed.append(named)
         is_option = gold.get("type") == "multiple-choice"
         marks.append(named == wanted if is_option else named.strip().lower() == wanted.lower())
         groups.append([f"[{split}]: {name}" for name in ("Overall", category, finer)])
     main = groups[0][0] if groups else ""
-    verdict = _by_groups(marks, groups, main)
+    verdict = shares_by_group(marks, groups, main)
     verdict.scores = {name: verdict.scores[name] for name in sorted(verdict.scores, key=_mmmu_order)}
     return replace(verdict, parsed=parsed)
 
@@ -181,17 +181,17 @@ def mathvision(cases: Cases) -> Verdict:
         marks.append(named == gold.get("answer") if is_option else is_equivalent(str(named), str(wanted), "v2"))
         level = [] if gold.get("level") is None else [f"level {gold['level']}"]
         groups.append(["Accuracy", *level, *([f"subject: {gold['subject']}"] if gold.get("subject") else [])])
-    return replace(_by_groups(marks, groups, "Accuracy"), parsed=parsed)
+    return replace(shares_by_group(marks, groups, "Accuracy"), parsed=parsed)
 
 
-def as_open(reference: Any) -> Mapping[str, Any]:
+def as_open(reference: object) -> Mapping[str, Any]:
     """Return a reference with its ``type``; a text is that of an open question."""
     return reference if isinstance(reference, Mapping) else {"type": "open", "answer": reference}
 
 
-def without_end(given: Any) -> str:
+def without_end(given: object) -> str:
     """Return an answer without the mark that ends a turn."""
-    return str(given).replace(_CHAT_END, "").strip()
+    return str(given).replace(CHAT_END, "").strip()
 
 
 def _choices(gold: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -214,71 +214,6 @@ def boxed_formula(said: str) -> str:
     telling = (each for each in said.split(".") if re.search(r"final answer|answer is", each.lower()))
     found = next(telling, None)
     return said if found is None else normalized(found)
-
-
-_PREFIXES = (
-    "The best answer is", "The correct answer is", "The answer is", "The answer", "The best option is",
-    "The correct option is", "Best answer:", "Best option:", "Answer:", "Option:",
-)  # fmt: skip
-_MANY_WORDS = 10
-
-
-def videomme(cases: Cases) -> Verdict:
-    """Share of right options, by duration, domain, category and task (``VideoMMEEvaluator``)."""
-    marks, groups = [], []
-    for given, gold in cases.pairs():
-        marks.append((first_letter(given) or _NO_CHOICE) == gold["answer"])
-        kinds = ["[overall]", *(f"[{name}: {gold[name]}]" for name in ("domain", "sub_category", "task_type"))]
-        groups.append([f"{span}{kind}" for span in (f"[duration: {gold['duration']}]", "[Overall]") for kind in kinds])
-    return _by_groups(marks, groups, "[Overall][overall]")
-
-
-def first_letter(said: str) -> str:
-    """Return the first of the letters A to D after the words that announce an answer, or ``""``."""
-    text = said.strip()
-    for prefix in _PREFIXES:
-        text = text.replace(prefix, "")
-    match = re.search("[ABCD]", text)
-    return match[0] if match else ""
-
-
-def videobench(cases: Cases) -> Verdict:
-    """Share of answers in which the first letter of A to F is the right one (``VideoBenchEvaluator``)."""
-    return share([first_of_six(given) == gold for given, gold in _videos(cases)], rule=percent_of_sum)
-
-
-def first_of_six(said: Any) -> str:
-    """Return the first of the letters A to F, in the alphabet's order, that an answer has; ``""`` without one."""
-    return next((letter for letter in "ABCDEF" if letter in said), "")
-
-
-def videobench_vita(cases: Cases) -> Verdict:
-    """As :func:`videobench`, of a letter that stands alone behind VITA's mark (``VideoBenchEvaluatorForVita``)."""
-    return share([letter_alone(given) == gold for given, gold in _videos(cases)], rule=percent_of_sum)
-
-
-def letter_alone(said: str) -> str:
-    """Return the first of the letters A to F that stands alone behind VITA's mark; ``""`` without one."""
-    match = re.search(r"\b([A-F])\b", said.rpartition("☜")[2].replace(_CHAT_END, "").strip())
-    return match.group(1) if match else ""
-
-
-def _videos(cases: Cases) -> Iterable[tuple[str, str]]:
-    return ((given, gold["answer"] if isinstance(gold, Mapping) else gold) for given, gold in cases.pairs())
-
-
-_SOUNDS = {"A": "laughter", "B": "sigh", "C": "cough", "D": "throatclearing", "E": "sneeze", "F": "sniff"}
-
-
-def sound(letter: Any) -> str:
-    """Return the sound that a letter of VocalSound means; ``""`` of another one."""
-    return _SOUNDS.get(letter, "")
-
-
-def vocalsound(cases: Cases) -> Verdict:
-    """Share of answers whose first letter names the sound (``VocalSoundEvaluator``)."""
-    marks = [(sound(given[0]) if given else given) == gold for given, gold in cases.pairs()]
-    return share(marks, rule=percent_of_sum)
 
 
 # -- words -----------------------------------------------------------------------------------------------------------
@@ -309,7 +244,7 @@ def anls(cases: Cases) -> Verdict:
     scores = []
     for given, reference in cases.pairs():
         golds = reference if isinstance(reference, list) else read_literal(reference)
-        said = given.replace(_CHAT_END, "").strip()
+        said = given.replace(CHAT_END, "").strip()
         nearest = 1 - min(_unlike(str(gold), said) for gold in golds)
         scores.append(nearest if nearest >= _ALIKE else 0.0)
     return share(scores, "ANLS Acc", details=False, rule=percent_of_sum)
@@ -321,7 +256,7 @@ def _unlike(gold: str, said: str) -> float:
     return levenshtein(one, other) / length if length else 0.0
 
 
-_VQA_MARKS = ("☞", "☟", "☜", "<unk>", _CHAT_END, "<|endoftext|>")
+_VQA_MARKS = ("☞", "☟", "☜", "<unk>", CHAT_END, "<|endoftext|>")
 _VQA_PUNCTUATION = r""";/[]"{}()=+\_-><@`,?!"""
 _VQA_COMMA = re.compile(r"\d,\d")
 _VQA_PERIOD = re.compile(r"(?!<=\d)(\.)(?!\d)")
@@ -377,7 +312,7 @@ def textvqa_vita(cases: Cases) -> Verdict:
 def vita_answer(text: str) -> str:
     """Return what VITA answers: without its marks, and what stands behind the last of them."""
     text = text.replace("\n", " ").replace("\t", " ").strip()
-    for mark in (_CHAT_END, "<|end_of_box|>", "<|begin_of_box|>", "<unk>"):
+    for mark in (CHAT_END, "<|end_of_box|>", "<|begin_of_box|>", "<unk>"):
         text = text.replace(mark, "")
     text = text.strip()
     for mark in "☜☞☟":

@@ -78,7 +78,8 @@ def _agreed(agreement: sql.Agreement) -> dict[str, int]:
 def _database(task_data: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(task_data.get("db"), dict):
         raise MissingFieldError("the task data has no database", hint="its field 'db' is of the type SQLDatabase")
-    return task_data["db"]  # type: ignore[no-any-return]
+    found: dict[str, Any] = task_data["db"]
+    return found
 
 
 class SQLExecutionLogicAccuracy(SQLExecutionAccuracy):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from proctor.scoring.postprocessors.options import capitals
-
 _NUMBER = re.compile(r"-?\d+\.\d+|-?\d+")
 
 
@@ -56,8 +54,3 @@ def bbh_freeform_plain(text: str) -> str:
     answer = answer[:-1].strip() if answer.endswith(".") else answer
     match = re.search(r"\*\*(.*?)\*\*", answer)
     return match.group(1) if match else answer
-
-
-def multiple_select(text: str) -> str:
-    """Return every option of a text once, sorted."""
-    return capitals(text)

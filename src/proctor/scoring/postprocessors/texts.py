@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.scoring.postprocessors.general import chinese_words, read_literal
+from proctor.scoring.postprocessors.general import chinese_words
 from proctor.scoring.postprocessors.mathematics import boxed
 
 _FINAL_PHRASES = ("The answer is: ", "The answer is ", "The final answer is: ", "The final answer is ")
@@ -25,12 +25,12 @@ _OLYMPIAD = {
 }
 
 
-def unchanged(text: Any) -> Any:
+def unchanged(text: object) -> Any:
     """Return a text as it is."""
     return text
 
 
-def shortened(text: Any, max_chars: int | None = None) -> str:
+def shortened(text: object, max_chars: int | None = None) -> str:
     """Return the start of a text without the space at its end (``clbench_pred_postprocess``)."""
     found = "" if text is None else str(text).rstrip()
     return found[:max_chars] if max_chars is not None and max_chars > 0 else found
@@ -172,7 +172,7 @@ def yes_or_no(text: str) -> str:
     return match.group(1) if match else ""
 
 
-def yes_if_true(value: Any) -> str:
+def yes_if_true(value: object) -> str:
     """Return ``yes`` for what is written ``True``, otherwise ``no``."""
     return "yes" if str(value) == "True" else "no"
 
@@ -209,7 +209,7 @@ def material(text: str | None) -> str:
     return match.group(1).strip() if match else ""
 
 
-def tool_call(text: Any) -> str:
+def tool_call(text: object) -> str:
     """Return the JSON of a tool call: up to the end of the turn, without fences and doubled braces."""
     if isinstance(text, str):
         for end in _AFTER_TOOL_CALL:
@@ -243,101 +243,6 @@ def plain_name(answer: str | None) -> str:
         answer = re.sub(pattern, r"\1", answer)
     answer = re.sub(r"\\[\[\]]", "", answer).replace("\\", "")
     return re.sub(r"\s+", " ", answer).strip().replace('"', "").replace("'", "").replace("~", " ")
-
-
-def first_code_block(text: str) -> str:
-    """Return the first fenced block of a text, or the text; without space at its start."""
-    return _code_block(text, 0)
-
-
-def last_code_block(text: str) -> str:
-    """Return the last fenced block of a text, or the text; without space at its start."""
-    return _code_block(text, -1)
-
-
-def _code_block(text: str, which: int) -> str:
-    return _code_block_whole(text, which).lstrip()
-
-
-def first_code_block_whole(text: str) -> str:
-    """Return the first fenced block of a text, or the text, with the space at its start."""
-    return _code_block_whole(text, 0)
-
-
-def last_code_block_whole(text: str) -> str:
-    """Return the last fenced block of a text, or the text, with the space at its start."""
-    return _code_block_whole(text, -1)
-
-
-def _code_block_whole(text: str, which: int) -> str:
-    blocks: Sequence[str] = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)
-    return blocks[which] if blocks else text
-
-
-def _first_fenced(text: str) -> str:
-    """Return the first fenced block without its first line, or the text."""
-    if "```" not in text:
-        return text
-    blocks: list[str] = re.findall(r"```(.*?)```", text, re.DOTALL)
-    if not blocks:
-        return text.split("```")[1]
-    return blocks[0] if blocks[0].startswith("\n") else blocks[0][blocks[0].find("\n") + 1 :]
-
-
-def _without_head(text: str) -> str:
-    """Return what follows the first line of a function, where imports stand before it."""
-    place = text.find("def")
-    if not text.strip().startswith(("from", "import")) or place < 0:
-        return text
-    return text[text.find("\n", place) + 1 :]
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.split("\n"))
-
-
-def function_body(text: str) -> str:
-    """Return the body of the function that an answer completes (OpenCompass' ``humaneval_postprocess`` up to 0.2)."""
-    text = _without_head(_first_fenced(text)).split("\n\n")[0].lstrip("\n")
-    text = text.partition("\n")[2] if text.strip().startswith("def") else text
-    if text.startswith("    "):
-        return text
-    return f"    {text.lstrip()}" if text.startswith(" ") else _indented(text)
-
-
-def function_body_to_its_end(text: str) -> str:
-    """Return the body of the function that an answer completes, up to a line that stands further left."""
-    literal = read_literal(text)
-    text = _without_head(_first_fenced((literal if isinstance(literal, str) else text).lstrip("\n")))
-    text = "\n".join(line for line in text.split("\n") if line).lstrip("\n")
-    text = text.partition("\n")[2] if text.strip().startswith("def") else text
-    text = f"    {text.lstrip()}" if text.startswith(" ") else _indented(text)
-    lines, least = text.split("\n"), None
-    for place, line in enumerate(lines):
-        if not line.strip() or line.strip()[0] in "'\"#":
-            continue
-        spaces = len(line.rstrip()) - len(line.strip())
-        if least is not None and spaces < least:
-            return "\n".join(lines[:place])
-        least = spaces if least is None else least
-    return text
-
-
-def indented_start(text: str) -> str:
-    """Return the indented lines with which a function's body begins."""
-    if text.startswith("   ") and not text.startswith("    "):
-        text = f" {text}"
-    kept = []
-    for line in text.split("\n\n\n")[0].split("\n```")[0].split("\n"):
-        if line and line[0] != " ":
-            break
-        kept.append(line)
-    return "\n".join(kept)
-
-
-def cruxeval_value(text: str) -> str:
-    """Return the first line before ``# done`` (CRUXEval's output prediction)."""
-    return text.split("# done", maxsplit=1)[0].strip().split("\n")[0].strip()
 
 
 def selected_letters(text: str) -> str:
@@ -390,7 +295,7 @@ def _without_thoughts(text: str) -> str:
     return re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL) if "</think>" in text else ""
 
 
-def positive_or_negative(text: Any) -> str:
+def positive_or_negative(text: object) -> str:
     """Return what a text says of a sequence: ``positive``, ``negative`` or nothing (GUE in SciReasoner)."""
     text = _without_thoughts(text.strip()) if isinstance(text, str) else ""
     match = re.search(r"\bThe prediction result is\s+(positive|negative)\b", text, re.IGNORECASE)
@@ -408,7 +313,7 @@ _OPTIONS_OF_PROPERTIES = {
 }
 
 
-def material_property(text: Any, property: str) -> str | float:  # noqa: A002 - what configs call it
+def material_property(text: object, property: str) -> str | float:  # noqa: A002 - what configs call it
     """Return the value of a property in an answer's JSON, or in what looks like it (LLM4Mat in SciReasoner)."""
     if not isinstance(text, str) or not (text := _without_thoughts(text.strip())):
         return ""

@@ -184,20 +184,11 @@ def made_of(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> dic
         project: Whose default prompts are meant.
     """
     data_type, method = kind
-    top, custom, circular = _TOPS[project]
+    top, custom, _ = _TOPS[project]
     turned = data_type == _CIRCULAR
     reader = {"input_columns": meta["input_columns"], "output_column": meta["output_column"]}
     inferencer = "PPLInferencer" if method == "ppl" else "GenInferencer"
     template = meta.get("template") or _template(meta, kind, project)
-    evaluator = f"{'Circular' if turned else ''}OptionSimAccEvaluator"
-    if method == "ppl":
-        default = Reference(f"{circular}.CircularEvaluator" if turned else f"{top}.openicl.icl_evaluator.AccEvaluator")
-    elif data_type == "qa":
-        default = Reference(f"{top}.openicl.icl_evaluator.AccEvaluator")
-    else:
-        default = Reference(f"{custom}.{evaluator}")
-    plain = {} if method == "ppl" or data_type == "qa" else {"options": meta["options"]}
-    judged = {"type": meta.get("evaluator", default), **meta.get("evaluator_kwargs", plain)}
     return {
         "abbr": meta["abbr"],
         "type": Reference(f"{custom}.{'CircularCustomDataset' if turned else 'CustomDataset'}"),
@@ -214,8 +205,27 @@ def made_of(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> dic
             "retriever": {"type": Reference(f"{top}.openicl.icl_retriever.ZeroRetriever")},
             "inferencer": {"type": Reference(f"{top}.openicl.icl_inferencer.{inferencer}")},
         },
-        "eval_cfg": {"evaluator": judged, **({} if method == "ppl" else {"pred_role": "BOT"})},
+        "eval_cfg": {
+            "evaluator": _evaluator(meta, kind, project),
+            **({} if method == "ppl" else {"pred_role": "BOT"}),
+        },
     }
+
+
+def _evaluator(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> dict[str, Any]:
+    """Return the ``evaluator``: what the file says, else what upstream takes for its type."""
+    top, custom, circular = _TOPS[project]
+    data_type, method = kind
+    turned = data_type == _CIRCULAR
+    plain: Mapping[str, Any] = {}
+    if method == "ppl" and turned:
+        default = Reference(f"{circular}.CircularEvaluator")
+    elif method == "ppl" or data_type == "qa":
+        default = Reference(f"{top}.openicl.icl_evaluator.AccEvaluator")
+    else:
+        default = Reference(f"{custom}.{'Circular' if turned else ''}OptionSimAccEvaluator")
+        plain = {"options": meta["options"]}
+    return {"type": meta.get("evaluator", default), **meta.get("evaluator_kwargs", plain)}
 
 
 def _template(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> Any:

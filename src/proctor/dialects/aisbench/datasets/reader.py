@@ -68,14 +68,11 @@ def check_columns(
     inputs, output = columns_of(reader, place)
     wanted = [*inputs, *([output] if output else [])]
     filled = FILLED if _has_media(infer) else frozenset()
-    missing = [
-        name for name in dict.fromkeys(wanted) if name not in row and name not in OPTIONAL and name not in filled
-    ]
-    unread = [name for name in missing if name != output and not _reads(infer, name)]
-    if unread:
+    lacking = [name for name in dict.fromkeys(wanted) if name not in {*row, *OPTIONAL, *filled}]
+    missing = [name for name in lacking if name == output or _reads(infer, name)]
+    if unread := [name for name in lacking if name not in missing]:
         listed = ", ".join(map(repr, unread))
         get_logger().warning("the data has no column %s, which reader_cfg names and nothing reads", listed)
-    missing = [name for name in missing if name not in unread]
     if missing:
         kind = "output_column" if missing == [output] else "reader_cfg"
         raise MissingFieldError(
@@ -114,7 +111,7 @@ def _check_places(infer: Mapping[str, Any], row: Mapping[str, Any], place: Locat
     kept_places("the prompt", [words, infer.get("ice_template")], row)
 
 
-def kept_places(what: str, part: Any, columns: Container[str]) -> None:
+def kept_places(what: str, part: object, columns: Container[str]) -> None:
     """Say which names in braces stay as they are in words of a config, as upstream leaves them.
 
     Args:
@@ -151,7 +148,7 @@ def _reads(infer: Mapping[str, Any] | None, column: str) -> bool:
     return name not in _BLIND_RETRIEVERS or f"{{{column}}}" in str([infer.get(part) for part in _TEMPLATES])
 
 
-def partial(rows: Sequence[AnyRow], size: Any, name: str, place: Location | None = None) -> Sequence[Any]:
+def partial(rows: Sequence[AnyRow], size: object, name: str, place: Location | None = None) -> Sequence[Any]:
     """Return the part of a split that ``test_range`` or ``train_range`` names.
 
     Args:

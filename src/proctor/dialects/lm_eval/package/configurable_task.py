@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
 from proctor.dialects.lm_eval.document_scores import DocumentScorer
 from proctor.dialects.lm_eval.documents import TaskDocuments
+from proctor.dialects.lm_eval.fields import find_literal
 from proctor.dialects.lm_eval.filters import make_pipelines
 from proctor.dialects.lm_eval.metric_list import metrics_of
 from proctor.dialects.lm_eval.package.filters import FilterEnsemble, build_filter_ensemble
@@ -18,15 +19,23 @@ from proctor.dialects.lm_eval.package.messages import Message, maybe_delimit, re
 from proctor.dialects.lm_eval.package.samplers import get_sampler
 from proctor.dialects.lm_eval.package.task import Splits, Task
 from proctor.dialects.lm_eval.prepared import DocumentView
-from proctor.dialects.lm_eval.prompts import joined, make_demo, multiturn_messages, single_message, turn_pieces
-from proctor.dialects.lm_eval.task_fields import TaskFields, compile_fields
+from proctor.dialects.lm_eval.prompts import (
+    continuation_delimiter,
+    joined,
+    make_demo,
+    multiturn_messages,
+    single_message,
+    turn_pieces,
+)
+from proctor.dialects.lm_eval.task_fields import TaskFields, checked_choices, compile_fields
 from proctor.errors import TemplateError, UsageError
 
 
 class ConfigurableTask(Task):
     """A task whose keys are those of task files; a class overrides what they cannot say."""
 
-    VERSION: ClassVar[Any] = "Yaml"
+    VERSION: Any = "Yaml"
+    OUTPUT_TYPE: str | None = None
     CONFIG: ClassVar[Mapping[str, Any] | None] = None
 
     def __init__(
@@ -44,7 +53,10 @@ class ConfigurableTask(Task):
             self._filters = [_ensemble(each) for each in self._config.filter_list]
         kind = self._config.fewshot.sampler
         self.sampler = (get_sampler(kind) if isinstance(kind, str) else kind)(list(self.fewshot_docs() or ()), rnd=None)
-        self._made = {"dataset": self.dataset, "_filters": self._filters, "sampler": self.sampler}
+        self.VERSION = (self._config.metadata or {}).get("version", type(self).VERSION)
+        self.OUTPUT_TYPE = self._config.output_type
+        named = ("dataset", "_filters", "sampler", "VERSION", "OUTPUT_TYPE")
+        self._made = {name: getattr(self, name) for name in named}
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **more: Any) -> None:  # type: ignore[override]
         """Make ``self.dataset``: the splits that the keys name."""
@@ -110,7 +122,7 @@ class ConfigurableTask(Task):
     def doc_to_choice(self, doc: Any, doc_to_choice: Any = None) -> list[str] | None:
         """Return the choices; ``None`` where there are none."""
         if doc_to_choice is not None:
-            return list(self._other("doc_to_choice", doc_to_choice, doc))
+            return checked_choices(self._other("doc_to_choice", doc_to_choice, doc))
         return None if self.fields.asked.choices is None else self.fields.asked.choices(doc)
 
     def _other(self, key: str, spec: Any, doc: Mapping[str, Any]) -> Any:
@@ -127,6 +139,35 @@ class ConfigurableTask(Task):
         if self._config.gen_prefix is None:
             return None
         return None if self.fields.asked.prefix is None else self.fields.asked.prefix(doc)
+
+    def doc_to_image(self, doc: Any, doc_to_image: Any = None) -> Any:
+        """Return the pictures of a document; ``doc_to_image`` is another specification of them."""
+        return self._found("doc_to_image", doc_to_image, doc)
+
+    def doc_to_audio(self, doc: Any, doc_to_audio: Any = None) -> Any:
+        """Return the sounds of a document; ``doc_to_audio`` is another specification of them."""
+        return self._found("doc_to_audio", doc_to_audio, doc)
+
+    def _found(self, key: str, spec: Any, doc: Any) -> Any:
+        spec = getattr(self._config, key) if spec is None else spec
+        return None if spec is None else find_literal(spec, frozenset(doc), key)(doc)
+
+    @property
+    def fewshot_cfg(self) -> FewshotConfig:
+        """What the keys say of demos."""
+        return self._config.fewshot
+
+    @cached_property
+    def multiple_input(self) -> int:
+        """How many inputs a document has, where the question is the place of the right one; else 0."""
+        doc = next(iter(self.eval_docs))
+        return len(self.doc_to_choice(doc) or ()) if isinstance(self.doc_to_text(doc), int) else 0
+
+    @cached_property
+    def multiple_target(self) -> int:
+        """How many right answers the first document has, where it has a list of them; else 0."""
+        target = self.doc_to_target(next(iter(self.eval_docs)))
+        return len(target) if isinstance(target, list) else 0
 
     def _has_choices(self) -> bool:
         return self._config.doc_to_choice is not None
@@ -205,10 +246,11 @@ class ConfigurableTask(Task):
     def _pieces(self, doc: Any, number: int) -> Any:
         """Return a demo's question and answer, as ``fewshot_config`` says where that differs."""
         fewshot, config = self._config.fewshot, self._config
-        keys = ("doc_to_text", "doc_to_target")
-        text, target = ({} if (own := fewshot_spec(fewshot, config, key)) is None else {key: own} for key in keys)
+        keys = ("doc_to_text", "doc_to_target", "doc_to_choice")
+        own = {key: spec for key in keys if (spec := fewshot_spec(fewshot, config, key)) is not None}
+        text, target, choice = ({key: own[key]} if key in own else {} for key in keys)
         question: Any = self.doc_to_text(doc, **text)
-        choices = self.doc_to_choice(doc) if self._has_choices() else None
+        choices = self.doc_to_choice(doc, **choice) if choice or self._has_choices() else None
         if isinstance(question, int) and choices:
             question, choices = choices[question], None
         between, after = fewshot.target_delimiter, fewshot.fewshot_delimiter
@@ -216,31 +258,48 @@ class ConfigurableTask(Task):
             config.target_delimiter if between is None else between,
             config.fewshot_delimiter if after is None else after,
         )
-        return turn_pieces(
-            question, self.doc_to_target(doc, **target), choices, self.doc_to_prefix(doc), delimiters, number
-        )
+        prefix = self.resolve_field(doc, fewshot.gen_prefix)
+        return turn_pieces(question, self.doc_to_target(doc, **target), choices, prefix, delimiters, number)
 
     def construct_requests(self, doc: Any, ctx: Any, **kwargs: Any) -> Any:
-        """Return the requests that ``output_type`` asks for."""
+        """Return the requests that ``output_type`` asks for, with the document's pictures and sounds.
+
+        Args:
+            doc: The document.
+            ctx: The context; a list of them where a document has several inputs.
+            kwargs: ``metadata`` of the requests, and ``apply_chat_template``: in a chat nothing separates a choice
+                from its context.
+        """
         kind, metadata = self._config.output_type, kwargs.get("metadata", (None, None, None))
+        media = self._media(doc)
         if kind == "multiple_choice":
-            return self._choices(doc, ctx, metadata)
+            between = continuation_delimiter(self._config, is_chat=bool(kwargs.get("apply_chat_template")))
+            pairs = self._choices(doc, ctx, between)
+            return [
+                Instance("loglikelihood", doc, (*pair, *media), place, metadata) for place, pair in enumerate(pairs)
+            ]
         arguments: tuple[Any, ...] = (self.doc_to_target(doc),)
         if kind == "generate_until":
             arguments = (ctx, deepcopy(self._config.generation_kwargs))
         elif kind == "loglikelihood":
             arguments = (ctx, *arguments)
-        return Instance(kind, doc, arguments, 0, metadata)  # type: ignore[arg-type]
+        return Instance(kind, doc, (*arguments, *media), 0, metadata)  # type: ignore[arg-type]
 
-    def _choices(self, doc: Any, ctx: Any, metadata: Any) -> list[Instance]:
-        choices, between = self.doc_to_choice(doc) or [], self._config.target_delimiter
-        if isinstance(ctx, list):
+    def _media(self, doc: Any) -> tuple[dict[str, Any], ...]:
+        config = self._config
+        found = {"visual": self.doc_to_image(doc)} if config.doc_to_image else {}
+        found |= {"audio": self.doc_to_audio(doc)} if config.doc_to_audio else {}
+        return (found,) if found else ()
+
+    def _choices(self, doc: Any, ctx: Any, between: str) -> list[tuple[Any, str]]:
+        choices = checked_choices(self.doc_to_choice(doc))
+        if isinstance(ctx, list) and not isinstance(ctx[0], Mapping):  # of several inputs; messages are one context
             pairs = [(each, f"{between}{self.doc_to_target(doc)}") for each in ctx]
         else:
             pairs = [(ctx, f"{between}{each}") for each in choices]
         if any(each.get("metric") == "acc_mutual_info" for each in self._config.metric_list or ()):
             pairs += [("", f"{between}{each}") for each in choices]
-        return [Instance("loglikelihood", doc, pair, place, metadata) for place, pair in enumerate(pairs)]
+        return pairs
 
     @cached_property
     def _scorer(self) -> DocumentScorer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from proctor.dialects.lm_eval.package.instance import Instance
 from proctor.dialects.lm_eval.package.task import Task
@@ -12,7 +12,7 @@ from proctor.dialects.lm_eval.package.task import Task
 class MultipleChoiceTask(Task):
     """A task whose documents have ``choices`` and the place of the right one, ``gold``."""
 
-    OUTPUT_TYPE: ClassVar[str | None] = "loglikelihood"
+    OUTPUT_TYPE = "loglikelihood"
 
     def doc_to_target(self, doc: Any) -> str:
         """Return the right choice."""
@@ -47,7 +47,7 @@ class MultipleChoiceTask(Task):
 class PerplexityTask(Task):
     """A task of whole texts, whose perplexity is measured."""
 
-    OUTPUT_TYPE: ClassVar[str | None] = "loglikelihood_rolling"
+    OUTPUT_TYPE = "loglikelihood_rolling"
 
     def has_training_docs(self) -> bool:
         """Return that there are none."""

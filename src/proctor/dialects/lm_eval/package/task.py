@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from proctor.data import hub
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
+from proctor.dialects.lm_eval.fields import find_plain
 from proctor.dialects.lm_eval.package.filters import FilterEnsemble, build_filter_ensemble
 from proctor.dialects.lm_eval.package.instance import Instance
 from proctor.dialects.lm_eval.package.samplers import ContextSampler
@@ -52,10 +53,10 @@ class Splits(Mapping[str, Any]):
 class Task(ABC):
     """An exam written in Python: what it overrides says which documents there are, and what is asked and scored."""
 
-    VERSION: ClassVar[Any] = None
+    VERSION: Any = None
     DATASET_PATH: ClassVar[str | None] = None
     DATASET_NAME: ClassVar[str | None] = None
-    OUTPUT_TYPE: ClassVar[str | None] = None
+    OUTPUT_TYPE: str | None = None
 
     dataset: Any
     sampler: ContextSampler
@@ -155,6 +156,17 @@ class Task(ABC):
         """Return how the answer starts."""
         del doc
         return ""
+
+    @staticmethod
+    def resolve_field(doc: Any, field: str | None = None) -> Any:
+        """Return a column of a document by its name, or what a template makes of it."""
+        find = find_plain(field, "field")
+        return None if find is None else find(doc)
+
+    @property
+    def task_name(self) -> str | None:
+        """Its name."""
+        return self._config.task
 
     def _process_doc(self, doc: Any) -> Any:
         return doc

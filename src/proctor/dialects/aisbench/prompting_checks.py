@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.values import it_is, location_of, short_name
 from proctor.errors import Diagnostic, problems_of
 
 
-def columns_of_reader(reader: Any) -> list[str]:
+def columns_of_reader(reader: object) -> list[str]:
     """Return the columns that a ``reader_cfg`` names, the output column last; none where it is not a dictionary."""
     if not isinstance(reader, Mapping):
         return []
@@ -24,7 +24,7 @@ def columns_of_reader(reader: Any) -> list[str]:
     return [*named, output] if isinstance(output, str) else named
 
 
-def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Diagnostic]:
+def prompting_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Diagnostic]:
     """Yield what is wrong with templates and retriever, and where they do not go together."""
     count = 0
     for name in ("ice_template", "prompt_template"):
@@ -56,7 +56,7 @@ def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Itera
     parts = (inference.get(key) for key in ("ice_template", "prompt_template", "inferencer"))
     is_shaped = all(part is None or isinstance(part, Mapping) for part in parts)
     if not found and not count and name != "ZeroRetriever" and is_shaped:
-        yield from problems_of(lambda: _fitting(inference))
+        yield from problems_of(lambda: _build_prompts(inference))
 
 
 def _converses(inference: Mapping[str, Any]) -> bool:
@@ -65,7 +65,8 @@ def _converses(inference: Mapping[str, Any]) -> bool:
     return isinstance(inferencer, Mapping) and "Chat" in short_name(inferencer.get("type", ""))
 
 
-def _fitting(inference: Mapping[str, Any]) -> None:
+def _build_prompts(inference: Mapping[str, Any]) -> None:
+    """Build what a run would: errors say where templates and retriever do not go together."""
     from proctor.dialects.aisbench.prompts import PromptBuilder  # it is made of what is checked here
 
     PromptBuilder(inference, {"input_columns": []})

@@ -1,4 +1,4 @@
-"""What an inferencer asks that its template cannot be asked: labels without words, turns that nobody leaves open."""
+"""An inferencer and its template, checked together: labels without words, dialogues without a turn of the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WRITING = ("GenInferencer", "SCInferencer")
 _TALKING = "MultiTurnGenInferencer"
 
 
-def asking_problems(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def template_misfits(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield labels that the template has no words for, and dialogues without a turn for the model to speak.
 
     Args:

@@ -1,0 +1,67 @@
+"""What to load by hub id, and what loading it does beside reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from proctor.data.mapped_folder import local_folder
+from proctor.effects import Author, Effect, reading, require, writing
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What to load: the arguments of ``datasets.load_dataset`` that say so."""
+
+    path: str
+    name: str | None = None
+    data_dir: str | None = None
+    data_files: Any = None
+    revision: str | None = None
+    streaming: bool = False
+    num_proc: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    author: Author | None = field(default=None, compare=False)
+
+    def effects(self, by: str = "") -> list[Effect]:
+        """Return what loading does beside reading mapped folders: other folders and files, the hub, servers."""
+        effects: list[Effect] = []
+        is_files = self.path in FILE_FORMATS
+        if not is_files and local_folder(self.path) is None:
+            is_place = "://" in self.path or Path(self.path).expanduser().exists()
+            effects += reading(self.path, self.author, by) if is_place else [Effect("hub", self.path, by)]
+        for path in (*paths_in(self.data_files), *paths_in(self.data_dir)):
+            if is_files or "://" in path or Path(path).is_absolute() or ".." in Path(path).parts:
+                effects += reading(path, self.author, by)
+        if self.extra.get("cache_dir"):
+            effects += writing(str(self.extra["cache_dir"]), by)
+        return effects
+
+    def act(self) -> None:
+        """Pass the gate: called directly before anything is loaded.
+
+        Raises:
+            NotAllowedError: Nobody allowed one of the :meth:`effects` to the file that names the dataset.
+        """
+        if self.author is not None:
+            require(self.effects("loading the dataset"), self.author)
+
+    def __str__(self) -> str:
+        return f"'{self.path}'" + (f" ({self.name})" if self.name else "")
+
+
+def paths_in(files: Any) -> Iterator[str]:
+    """Yield the paths in ``data_files``: of a list, by split, or the one there is."""
+    if isinstance(files, Mapping):
+        files = list(files.values())
+    if isinstance(files, (list, tuple)):
+        for each in files:
+            yield from paths_in(each)
+    elif files is not None:
+        yield str(files)
+
+
+FILE_FORMATS = frozenset({"json", "csv", "parquet", "text", "arrow", "webdataset", "imagefolder", "audiofolder"})
+"""Names of ``datasets`` that read files instead of a dataset of that name."""
