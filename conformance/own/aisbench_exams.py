@@ -305,7 +305,10 @@ def cases() -> Iterator[Case]:
         )
     for name in ("circular.csv", "options.jsonl", "open.jsonl"):
         yield Case(
-            f"custom-{name}", (name,), {"num_demos": 0}, {"answers": ["A", "B", "The answer is {letter}.", "{word}"]}
+            f"custom-{name}",
+            (f"{name}[project=opencompass]",),
+            {"num_demos": 0},
+            {"answers": ["A", "B", "The answer is {letter}.", "{word}"]},
         )
 
 

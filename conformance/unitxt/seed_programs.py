@@ -40,7 +40,7 @@ _LACKS = {
 }  # fmt: skip
 ENGINE_MAP = "*=engines.stand_in"
 # A first word, a rating and an option: what judges may say.
-ENGINE = {"__type__": "scripted_engine", "answer": "yes [[10]] excellent"}
+ENGINE = {"__type__": "scripted_engine", "answer": "yes [[10]] excellent 5"}
 RAG_ROWS = """question,answer,contexts,context_ids,ground_truths,ground_truths_context_ids
 Who wrote it?,Ann wrote it.,"['Ann wrote it in 1815.', 'Rome is in Italy.']","['a', 'b']",['Ann'],['a']
 Where is it?,In Italy.,"['Rome is in Italy.', 'Ann wrote it.']","['b', 'c']","['Italy', 'In Italy']",['b']

@@ -9,7 +9,7 @@ import pytest
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators import word_exams
 from proctor.scoring.evaluators.cases import Cases
-from proctor.scoring.postprocessors import mathematics, texts
+from proctor.scoring.postprocessors import code, mathematics, texts
 
 
 def test_options_are_counted_over_all_questions_together():
@@ -66,8 +66,8 @@ def test_formulas_of_internlm():
 
 def test_bodies_of_functions():
     text = "```python\ndef f(x):\n    return 1\n\nprint(2)\n```"
-    assert texts.function_body(text) == "    return 1"
-    assert texts.function_body_to_its_end("def f(x):\n    y = 1\n    return y\nprint(3)") == "    y = 1\n    return y"
+    assert code.function_body(text) == "    return 1"
+    assert code.function_body_to_its_end("def f(x):\n    y = 1\n    return y\nprint(3)") == "    y = 1\n    return y"
 
 
 def test_values_of_properties():

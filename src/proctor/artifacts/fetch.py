@@ -13,6 +13,7 @@ from typing import Any
 from proctor.artifacts.artifact import Artifact
 from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, type_of_plugin, user_catalog
 from proctor.artifacts.deprecations import log_deprecation
+from proctor.artifacts.own_texts import of_own_text
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
 from proctor.effects import Author, author, author_of_file, author_of_text, is_confined, reading, require, written_by
@@ -56,7 +57,8 @@ def fetch_artifact(
         )
     text = os.fspath(source)
     if text.lstrip().startswith("{"):
-        return build({**_parse_json(text), **(overwrites or {})})
+        own = of_own_text(text) if author() is None and not overwrites else None
+        return build({**_parse_json(text), **(overwrites or {})}) if own is None else own
     if text.endswith(".json") and Path(text).is_file():
         return artifact_in_file(text, overwrites or {})
     token = _typed.set(text if author() is None else _typed.get())

@@ -65,8 +65,6 @@ _REFUSED = {
     "lm_eval.caching.cache": _NO_REQUESTS,
     "lm_eval.loggers.wandb_logger": "proctor export RUN --to wandb sends a run",
     "lm_eval.loggers.trackio_logger": "proctor export RUN --to trackio sends a run",
-    "lm_eval.models.api_models": "a model of one's own derives from lm_eval.api.model.LM, and a server is asked by "
-    "local-completions",
     "lm_eval.prompts": "a task file names a prompt of the library by use_prompt",
     "lm_eval.tasks._factory": "TaskManager().load makes tasks",
 }
@@ -77,7 +75,6 @@ _UNBUILT = {
     "check_remote_tokenizer_support": "a server's likelihoods are asked by local-completions, which needs no tokenizer",
     "WandbLogger": "proctor export RUN --to wandb sends a run",
     "TrackioLogger": "proctor export RUN --to trackio sends a run",
-    "TemplateAPI": "a model of one's own derives from lm_eval.api.model.LM; a server is asked by local-completions",
     "TaskFactory": "TaskManager().load makes tasks",
     "PromptString": "a task file names a prompt of the library by use_prompt",
     "get_prompt": "a task file names a prompt of the library by use_prompt",
@@ -122,6 +119,7 @@ LM_EVAL = Alias(
             name: f"{_NAMES}.models:{name}" for name in ("get_model", "model_registry", "MODEL_REGISTRY")
         },
         "lm_eval.models.huggingface": {"HFLM": f"{_NAMES}.hf_model:HFLM"},
+        "lm_eval.models.api_models": {name: f"{_NAMES}.api_model:{name}" for name in ("TemplateAPI", "JsonChatStr")},
         "lm_eval.loggers": {"EvaluationTracker": f"{_NAMES}.tracking:EvaluationTracker"},
         **{
             f"lm_eval.models.{module}": {name: f"{_NAMES}.models:{name}" for name in names}

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.artifacts import Artifact
+from proctor.artifacts.own_texts import own_text
 from proctor.data.fields import get_field
 from proctor.recipes.prompts import PooledDemo, Rendered
 
@@ -126,7 +127,7 @@ def _as_texts(artifacts: Sequence[Any]) -> list[str]:
 
 def _as_text(artifact: Any) -> str:
     if isinstance(artifact, Artifact):
-        return artifact.artifact_id or artifact.to_json()
+        return artifact.artifact_id or own_text(artifact)
     return json.dumps(artifact)
 
 

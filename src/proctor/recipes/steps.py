@@ -15,6 +15,7 @@ from typing import Any
 from typing_extensions import override
 
 from proctor.artifacts import Artifact
+from proctor.artifacts.own_texts import own_text
 from proctor.data.fields import get_field
 from proctor.data.operator import InstanceOperator, MultiStreamOperator, container_copy
 from proctor.data.streams import INFERENCE_STREAM, INSTANCE_STREAM, GeneratorStream, MultiStream, Stream
@@ -274,7 +275,7 @@ def _named(value: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    return value.to_json() if isinstance(value, Artifact) else value
+    return own_text(value) if isinstance(value, Artifact) else value
 
 
 def _group(fields: str | Sequence[str], data: Row) -> Row:

@@ -33,14 +33,14 @@ def asked(tmp_path, monkeypatch):
     return ask
 
 
-def test_of_one_name_in_a_suite_the_later_counts_and_that_is_said(asked, capsys):
+def test_of_one_name_in_a_suite_the_later_counts_and_that_is_said(asked, caplog):
     assert asked("suite") == {"t": ("plain 1+1", ["suite", "changed"])}
-    assert "suite → t: an earlier member is a different exam of the same name" in capsys.readouterr().err
+    assert "suite → t: an earlier member is a different exam of the same name" in caplog.text
 
 
-def test_one_exam_that_is_in_a_suite_twice_is_asked_once(asked, capsys):
+def test_one_exam_that_is_in_a_suite_twice_is_asked_once(asked, caplog):
     assert asked("twice") == {"t": ("plain 1+1", ["twice"])}
-    assert "different exam" not in capsys.readouterr().err
+    assert "different exam" not in caplog.text
 
 
 @pytest.mark.parametrize("names", [("changed", "t"), ("t", "changed")])

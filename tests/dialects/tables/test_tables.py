@@ -1,6 +1,9 @@
 """Tables as exams: what is read, what is asked, what is refused."""
 
+import csv
+import io
 import json
+import random
 import subprocess
 import sys
 
@@ -255,6 +258,31 @@ def test_an_empty_right_answer_among_others_makes_no_empty_answer_right(tmp_path
 def test_rows_that_say_something_twice_or_nothing_are_refused(tmp_path, name, content, message):
     with pytest.raises(DataError, match=message):
         read_table(str(written(tmp_path, name, content)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_a_program_writes_comes_back_or_is_refused(tmp_path, seed):
+    draw = random.Random(seed)
+    signs = [*"ab ,;|\t\"'\n[]{}\\", "\u2028", "\x85", "\x0b", "\x1c", "é", "中", "&amp;", "007", "1,5"]
+    names = [f"c{place}" for place in range(draw.randint(2, 4))]
+    rows = [["".join(draw.choices(signs, k=draw.randint(0, 5))) for _ in names] for _ in range(draw.randint(1, 8))]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=draw.choice(",;\t|"), lineterminator=draw.choice(["\n", "\r\n"]))
+    writer.writerows([names, *rows])
+    encoding = draw.choice(["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+    path = written(tmp_path, "rows.csv", text.getvalue().encode(encoding))
+    wanted = [dict(zip(names, row, strict=True)) for row in rows if any(cell.strip() for cell in row)]
+    try:
+        found = read_table(str(path))
+    except DataError:
+        return
+    assert found == wanted
+
+
+def test_a_separator_at_the_end_of_a_line_is_no_cell(tmp_path):
+    assert read_table(str(written(tmp_path, "rows.csv", "q,a\nx,1,\ny,2,,\n"))) == [
+        {"q": "x", "a": "1"}, {"q": "y", "a": "2"},
+    ]  # fmt: skip
 
 
 def test_columns_of_one_name_in_parquet_are_refused(tmp_path):

@@ -153,3 +153,20 @@ def test_metrics_that_the_environment_names_are_computed_by_the_service(
     assert [row["metrics.accuracy"] for row in found] == [1.0, 1.0]
     assert scores[name]["score_name"] == "recall"
     assert [path for path, _, _ in service.asked] == ["/compute/metrics.token_overlap"]
+
+
+def test_one_that_a_program_s_task_holds_is_asked_through_the_rows(service: Any) -> None:
+    install()
+    try:
+        api, task, templates = (importlib.import_module(f"unitxt.{name}") for name in ("api", "task", "templates"))
+        metric = RemoteMetric(endpoint=service.address, metric_name="metrics.f", api_key="a-key-of-mine")
+        asked = task.Task(input_fields={"q": str}, reference_fields={"a": str}, prediction_type=str, metrics=[metric])
+        template = templates.InputOutputTemplate(input_format="{q}", output_format="{a}")
+        rows = api.create_dataset(
+            task=asked, test_set=[{"q": "1", "a": "x"}, {"q": "2", "a": "y"}], template=template, split="test"
+        )
+        found = api.evaluate(predictions=["x", "z"], data=rows)
+    finally:
+        uninstall()
+    assert [row.get("failure") for row in found] == [None, None]
+    assert found.global_scores["score_name"] == "f1"

@@ -18,7 +18,7 @@ from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.lm_eval_models import MODELS, NOTHING_HERE, is_foreign, translated
 from proctor.errors import EngineError, UsageError, did_you_mean
-from proctor.ir import Answers, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
+from proctor.ir import Answers, Decoding, Failure, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
 from proctor.secrets import cleaned, keep_named
 
 if TYPE_CHECKING:
@@ -113,7 +113,11 @@ class ForeignModel(Engine):
             ]
             texts = self._asked("generate_until", asked)
             for (position, request), text in zip(part, texts, strict=True):
-                yield position, self.heard(Response(texts=(cleaned(str(text)),)), request.prompt)
+                if text is None:
+                    failure = Failure("engine", f"{self.name}.generate_until gave None for this request")
+                    yield position, Response(failure=failure)
+                else:
+                    yield position, self.heard(Response(texts=(cleaned(str(text)),)), request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Ask ``loglikelihood``, and ``loglikelihood_rolling`` of whole texts."""
@@ -224,7 +228,8 @@ class EngineLM(LM):
             raise UsageError(
                 f"{cls.__name__}.{changed[0]} would never be called",
                 why=f"{cls.__mro__[1].__name__} is an engine of Proctor's here, which asks in its own way",
-                hint="derive from lm_eval.api.model.LM or TemplateLM, or change loglikelihood and generate_until",
+                hint="derive from lm_eval.api.model.LM or TemplateLM, of a server from lm_eval.models.api_models."
+                "TemplateAPI, or change loglikelihood and generate_until",
             )
 
     def __init__(self, engine: Engine) -> None:

@@ -116,7 +116,8 @@ def _cells(text: str, path: str) -> Iterator[Row]:
         raise DataError("the file is empty", location=Location(path))
     names = _names(header[1], path, separator)
     for line, cells in lines:
-        if len(cells) < len(names) or any(cell.strip() for cell in cells[len(names) :]):
+        beyond = cells[len(names) :]  # a separator at the end of a line is no cell; where it is the only one, who knows
+        if len(cells) < len(names) or any(cell.strip() for cell in beyond) or (beyond and len(names) == 1):
             raise DataError(
                 f"a row has {len(cells)} cells, and the table has {len(names)} columns",
                 location=Location(path, line),
