@@ -187,7 +187,6 @@ datasets = [
     made("system", SUMS, dict(template=dict(begin=[dict(role="SYSTEM", prompt="You add."), dict(role="HUMAN",
          prompt="Hi."), dict(role="BOT", prompt="Hello.")], round=[dict(role="HUMAN", prompt="{question}")]))),
     made("braces", SUMS, dict(template="{question} {nothing} [{answer}]")),
-    made("empty_answer", SUMS, dict(template="{question}", ), output=None),
     made("think", SUMS, dict(template="Think first: {question}")),
     made("best", SUMS, dict(template=ROUND), n=3, k=[1, 3]),
     made("judged_option", CHOICES, dict(template=OPTIONS), columns=CHOICE_COLUMNS, judge_infer_cfg=JUDGED,
