@@ -25,6 +25,7 @@ _GENERATED: Final = {
 _OF_ARTIFACTS: Final = "reference/artifacts/"
 _LINK: Final = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_SENTENCE: Final = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*])")
 _LONGEST: Final = 240
 """Characters of what a page is about: a line or two."""
 
@@ -78,9 +79,18 @@ def _about(path: str) -> str:
         if block.strip() and not block.lstrip().startswith(("#", "<!--", "|", "!"))
     ]
     words = _LINK.sub(r"\1", " ".join(blocks[0].split())).replace("**", "").replace("`", "")
-    if len(words) <= _LONGEST:
-        return words
-    return f"{words[:_LONGEST].rsplit(' ', 1)[0]} …"
+    return _first_sentences(words)
+
+
+def _first_sentences(words: str) -> str:
+    """Return as many whole sentences as a line or two hold, at least the first."""
+    sentences = _SENTENCE.split(words)
+    kept = [sentences[0]]
+    for sentence in sentences[1:]:
+        if len(" ".join([*kept, sentence])) > _LONGEST:
+            break
+        kept.append(sentence)
+    return " ".join(kept)
 
 
 def main() -> int:

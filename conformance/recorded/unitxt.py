@@ -302,7 +302,7 @@ def _named(case: Case, found: dict[str, Any]) -> Answers:
 # -- differences --------------------------------------------------------------------------------------------------
 
 
-_OF_RECIPES = {"whole_pool": "unitxt/whole-pool", "refined": "unitxt/refiner-and-limit"}
+_OF_RECIPES = {"refined": "unitxt/refiner-and-limit"}
 """Recipes that differ, to the id of the explanation."""
 
 

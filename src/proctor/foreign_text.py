@@ -59,7 +59,7 @@ def parse_json(
     return value
 
 
-def check_depth(text: str | bytes | bytearray, value: Any) -> None:
+def check_depth(text: str | bytes | bytearray, value: object) -> None:
     """Look at what was read of a JSON text.
 
     Raises:
@@ -78,7 +78,7 @@ def _shown(text: str | bytes | bytearray) -> str:
     return text if isinstance(text, str) else text[:100].decode("utf-8", "replace")
 
 
-def is_deep(value: Any) -> bool:
+def is_deep(value: object) -> bool:
     """Return whether lists and dictionaries are nested more than :data:`DEEPEST` deep."""
     level = [value]
     for _ in range(DEEPEST + 1):

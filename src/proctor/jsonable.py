@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 
-def jsonable(value: Any) -> Any:
+def jsonable(value: object) -> Any:
     """Return ``value`` as None, bool, int, float, str, list or dict.
 
     Numbers that JSON does not know (NaN, infinities) become ``None``, numpy values become Python's, sets are
@@ -97,7 +97,7 @@ def _value(value: Any) -> bytes:
         return json.dumps(jsonable(value), allow_nan=False, separators=(",", ":"), sort_keys=True).encode()
 
 
-def to_document(value: Any) -> bytes:
+def to_document(value: object) -> bytes:
     """Return indented JSON with sorted keys and a final line end."""
     text = json.dumps(jsonable(value), indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
     return (text + "\n").encode("utf-8", "backslashreplace")

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 from proctor.settings import settings
 
 
-def digest32(content: Any) -> int:
+def digest32(content: object) -> int:
     """Return the first 32 bits of the MD5 of ``str(content)``."""
     return int(md5(str(content).encode("utf-8"), usedforsecurity=False).hexdigest()[:8], 16)
 
@@ -87,7 +87,7 @@ class Course:
         """Whether a step has drawn, so that what comes next depends on how far it went."""
         return bool(self._generators)
 
-    def generator(self, step: object, content: Any) -> Random:
+    def generator(self, step: object, content: object) -> Random:
         """Return the generator of a step; ``content`` is that of :func:`random_stream` where it has none yet."""
         return self._generators.setdefault(id(step), random_stream(content))
 
@@ -152,13 +152,13 @@ def current_course() -> Course | None:
     return _course.get()
 
 
-def going_generator(step: object, content: Any) -> Random:
+def going_generator(step: object, content: object) -> Random:
     """Return the generator that a step goes on with: that of the :class:`Course` around, else a new one."""
     course = _course.get()
     return random_stream(content) if course is None else course.generator(step, content)
 
 
-def random_stream(content: Any, seed: int | None = None) -> Random:
+def random_stream(content: object, seed: int | None = None) -> Random:
     """Return a generator for some content: a dict, list or text.
 
     Args:

@@ -9,18 +9,12 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from proctor import compat
 from proctor.errors import MissingExtraError
 
 BASE = "ais_bench.benchmark.calculators.base_perf_metric_calculator"
 PERF = "ais_bench.benchmark.summarizers.default_perf"
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def requests(**changed):

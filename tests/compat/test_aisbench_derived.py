@@ -7,17 +7,11 @@ from unittest import mock
 
 import pytest
 
-from proctor import compat
 from proctor.errors import MissingExtraError, UsageError
 
 EVALUATORS = "ais_bench.benchmark.openicl.icl_evaluator"
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def evaluator(name):

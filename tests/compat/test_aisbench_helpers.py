@@ -8,18 +8,12 @@ from unittest import mock
 
 import pytest
 
-from proctor import compat
 from proctor.errors import UsageError
 
 DATASETS = "ais_bench.benchmark.datasets"
 INFERENCER = "ais_bench.benchmark.openicl.icl_inferencer"
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 # -- marks of answers (values of the real package) -------------------------------------------------------------------

@@ -9,18 +9,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from proctor import compat
-
 UNIFORM = {"Method": "uniform", "Params": {"MinValue": 2, "MaxValue": 9}}
 GAUSSIAN = {"Method": "gaussian", "Params": {"Mean": 5, "Var": 4, "MinValue": 1, "MaxValue": 9}}
 ZIPF = {"Method": "zipf", "Params": {"Alpha": 1.5, "MinValue": 1, "MaxValue": 9}}
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def module(name):

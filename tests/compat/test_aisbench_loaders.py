@@ -8,16 +8,9 @@ from unittest import mock
 import pytest
 from datasets import Dataset, DatasetDict
 
-from proctor import compat
-
 DATASETS = "ais_bench.benchmark.datasets"
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def class_of(module, name):

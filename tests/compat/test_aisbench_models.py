@@ -7,16 +7,9 @@ from unittest import mock
 import pytest
 from conformance.aisbench.recording_server import RecordingServer, answer_to
 
-from proctor import compat
-
 INFERENCERS = "ais_bench.benchmark.openicl.icl_inferencer"
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 class Reply:

@@ -13,12 +13,7 @@ from conformance.aisbench.recording_server import RecordingServer
 from proctor import compat
 from proctor.errors import DataError
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def code_of(action):

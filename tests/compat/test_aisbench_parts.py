@@ -18,12 +18,7 @@ from proctor.errors import DatasetNotFoundError, UsageError
 
 DATASETS = "ais_bench.benchmark.datasets"
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def module(name):

@@ -5,14 +5,7 @@ from types import SimpleNamespace
 import pytest
 from datasets import Dataset
 
-from proctor import compat
-
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 ROWS = Dataset.from_dict({"q": [str(each) for each in range(6)], "a": [str(each % 2) for each in range(6)]})

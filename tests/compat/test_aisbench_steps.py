@@ -8,17 +8,10 @@ from unittest import mock
 import pytest
 from conformance.aisbench.recording_server import RecordingServer, answer_to
 
-from proctor import compat
-
 MANAGER = "ais_bench.benchmark.cli.config_manager"
 EVAL = "ais_bench.benchmark.tasks.openicl_eval"
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def code_of(action):

@@ -6,7 +6,6 @@ from unittest import mock
 
 import pytest
 
-from proctor import compat
 from proctor.errors import DataError, ScoringError
 
 PLAIN, JUDGED = "default", "default_subjective"
@@ -15,12 +14,7 @@ BOTH = pytest.mark.parametrize("which", [PLAIN, JUDGED])
 MODEL = {"abbr": "m", "type": "T", "path": "p"}
 OTHER = {"abbr": "n", "type": "T", "path": "p", "summarizer_abbr": "N"}
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def dataset(name, kind="GenInferencer"):

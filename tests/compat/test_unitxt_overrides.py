@@ -12,12 +12,7 @@ from proctor.scoring.metrics.accuracy import Accuracy
 from proctor.tasks import Task
 from proctor.templates import InputOutputTemplate, MultipleChoiceTemplate
 
-
-@pytest.fixture(autouse=True)
-def _installed():
-    compat.install()
-    yield
-    compat.uninstall()
+pytestmark = pytest.mark.usefixtures("installed")
 
 
 def test_what_nothing_here_calls_is_refused():

@@ -7,7 +7,8 @@ import pytest
 
 from proctor.data import files
 from proctor.data.dataframes import tabular
-from proctor.data.files import LoadCSV, LoadIOB, LoadJsonFile
+from proctor.data.files import LoadCSV, LoadJsonFile
+from proctor.data.iob_files import LoadIOB
 from proctor.errors import DataError, DatasetNotFoundError, ValidationError
 
 

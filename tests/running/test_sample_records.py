@@ -1,95 +1,80 @@
-"""What lines of samples.jsonl say of the usual question and answer is what they would say of any."""
-
-from __future__ import annotations
-
-from hypothesis import given
-from hypothesis import strategies as st
-
-from proctor.ir import Decoding, Failure, Generate, Prompt, Response, Scored, Timing
-from proctor.jsonable import to_line
-from proctor.running import sample_records
-from proctor.scoring.columns import ABSENT
+from proctor.ir import Choose, Decoding, Failure, Generate, Pair, Prompt, Response, Scored, Timing, Usage
+from proctor.ir.exchange import Exchange
+from proctor.ir.question import Answered, Question
+from proctor.running.sample_records import Decodings, ScoredParts, asked_part
 from proctor.scoring.grade import Grade
 
-TEXTS = st.text(max_size=4)
-REASONS = st.sampled_from(["stop", "length", ""])
-RESPONSES = st.builds(
-    Response,
-    texts=st.lists(TEXTS, max_size=2).map(tuple),
-    scores=st.sampled_from([(), (Scored(-1.0, True, 2),)]),
-    finish_reasons=st.lists(REASONS, max_size=2).map(tuple),
-    thoughts=st.lists(TEXTS, max_size=1).map(tuple),
-    written=st.lists(TEXTS, max_size=1).map(tuple),
-    failure=st.sampled_from([None, Failure("timeout", "late")]),
-)
+NAMES = ("prediction", "processed_prediction", "processed_references", "scores")
 
 
-@given(RESPONSES)
-def test_one_answer_is_said_as_several_are(response):
-    assert to_line({"heard": sample_records._heard([response])}) == to_line(
-        {"heard": sample_records._all_heard([response])}
-    )
-
-
-@given(
-    TEXTS | st.just(({"role": "user", "content": "q"},)),
-    st.builds(Decoding, st.none() | st.integers(1, 9), st.sampled_from([0.0, 0.5]), stop=st.tuples(TEXTS)),
-)
-def test_one_request_is_said_as_several_are(payload, decoding):
-    decodings = sample_records.Decodings()
-    request = Generate(Prompt(payload), decoding)
-    one, any_ = sample_records._asked([request], decodings), sample_records._all_asked([request], decodings)
-    assert to_line({"asked": one}) == to_line({"asked": any_})
-
-
-@given(st.floats(0, 9), st.floats(0, 9))
-def test_the_time_of_one_answer_is_that_of_one(started, seconds):
-    timing = Timing(started, seconds)
-    assert sample_records._timing([Response(timing=timing)]) == {"started": started, "seconds": seconds}
-    assert sample_records._timing([Response(timing=timing)] * 2) == {"started": started, "seconds": 2 * seconds}
-    assert sample_records._timing([]) == {"started": 0.0, "seconds": 0}
-
-
-FAILURE = Failure("scoring", "no number")
-COLUMN = st.lists(st.sampled_from(["a", 1.0, None, FAILURE]), max_size=6)
-SCORES = st.lists(st.sampled_from([0.0, 1.0, None, FAILURE, ABSENT]), max_size=6)
-
-
-@given(COLUMN, COLUMN, SCORES, SCORES, st.lists(st.integers(1, 4), min_size=1, max_size=4))
-def test_lines_end_alike_however_many_are_made_at_once(predictions, references, first, second, sizes):
+def test_lines_behind_the_last_score_have_none():
     grade = Grade(
         {},
-        instance_scores={"first": first, "second": second},
-        predictions=predictions,
-        processed_predictions=references,
-        processed_references=references,
-        failures={1: FAILURE},
+        instance_scores={"f1": [0.5, 1.0]},
+        predictions=["a", "b", "c"],
+        processed_predictions=["A"],
+        processed_references=[["x"], ["y"], ["z"]],
     )
-    endings = sample_records.ScoredParts(grade)
-    found = [dict(zip(*line, strict=True)) for size in sizes for line in endings.next(size)]
-    assert found == [_ending(grade, place) for place in range(sum(sizes))]
+    parts = ScoredParts(grade)
+    assert parts.next(2) == [(NAMES, ("a", "A", ["x"], {"f1": 0.5})), (NAMES, ("b", None, ["y"], {"f1": 1.0}))]
+    (third, fourth) = parts.next(2)
+    assert third == (NAMES, ("c", None, ["z"], {"f1": None}))
+    assert fourth[1][:3] == (None, None, None)
 
 
-def _ending(grade, place):
-    def entry(column):
-        value = column[place] if place < len(column) else None
-        return None if value is FAILURE else value
-
-    shown = {name: entry(column) for name, column in grade.instance_scores.items()}
-    return {
-        "prediction": entry(grade.predictions),
-        "processed_prediction": entry(grade.processed_predictions),
-        "processed_references": entry(grade.processed_references),
-        "scores": {name: value for name, value in shown.items() if value is not ABSENT},
-        **({"scoring_failure": FAILURE} if place == 1 else {}),
-    }
+def test_failures_are_told_beside_the_lines_that_they_are_of():
+    odd = Failure("processor", "odd")
+    grade = Grade({}, instance_scores={}, predictions=["a", odd, "c"], failures={1: odd})
+    parts = ScoredParts(grade)
+    (first,) = parts.next(1)
+    (second, third) = parts.next(2)
+    assert first[0] == third[0] == NAMES
+    assert second == ((*NAMES, "scoring_failure"), (None, None, None, {}, odd))
 
 
-def test_a_grade_without_scores_has_lines_without_them():
-    (line,) = sample_records.ScoredParts(Grade({}, predictions=["a"])).next(1)
-    assert dict(zip(*line, strict=True)) == {
-        "prediction": "a",
-        "processed_prediction": None,
-        "processed_references": None,
-        "scores": {},
-    }
+def asked(requests, *responses, references=()):
+    question = Question(3, {"q": 1}, Exchange((), references=references), tuple(requests))
+    names, values = asked_part("quiz", Answered(question, responses), Decodings())
+    return dict(zip(names, values, strict=True))
+
+
+def test_what_several_requests_share_is_said_once():
+    requests = [Generate(Prompt("a"), Decoding(seed=1)), Generate(Prompt("b"), Decoding(seed=2))]
+    line = asked(requests, Response(texts=("yes",), finish_reasons=("stop",)), Response(texts=("no",)))
+    assert line["kind"] == "generate"
+    assert line["prompt"] == ["a", "b"]
+    assert [each["seed"] for each in line["decoding"]] == [1, 2]
+    assert line["output"] == ["yes", "no"]
+    assert line["finish_reasons"] == ["stop"]
+    assert line["timing"] == {"started": 0.0, "seconds": 0}
+    assert asked(requests, Response(texts=("no",)), Response(texts=("no",)))["output"] == "no"
+
+
+def test_the_first_of_several_answers_says_when_asking_began():
+    times = [Timing(5.0, 2.0), Timing(4.0, 1.0), Timing(0.0, 0.5)]
+    answers = [Response(texts=("x",), timing=each, usage=Usage(2, 3)) for each in times]
+    line = asked([Generate(Prompt("a"))] * 3, *answers)
+    assert line["timing"] == {"started": 4.0, "seconds": 3.5}
+    assert (line["usage"]["prompt_tokens"], line["usage"]["completion_tokens"]) == (6, 9)
+    first = asked([Generate(Prompt("a"))], Response(texts=("x",), timing=Timing(1.0, 2.0, 0.25)))
+    assert first["timing"] == {"started": 1.0, "seconds": 2.0, "first_token_seconds": 0.25}
+
+
+def test_all_that_was_written_is_kept_where_it_is_more_than_the_answer():
+    thought = Response(texts=("4",), thoughts=("two and two",), written=("<think>two and two</think>4",))
+    line = asked([Generate(Prompt("a"))], thought)
+    assert (line["output"], line["thinking"], line["written"]) == ("4", "two and two", "<think>two and two</think>4")
+    pair = asked([Generate(Prompt("a")), Generate(Prompt("b"))], thought, Response(texts=("5",)))
+    assert pair["written"] == ["<think>two and two</think>4", "5"]
+    assert "written" not in asked([Generate(Prompt("a"))], Response(texts=("4",), written=("4",)))
+
+
+def test_choices_are_listed_with_what_each_was_worth():
+    pairs = (Pair(Prompt("Q"), " a"), Pair(Prompt("Q"), " b"))
+    line = asked([Choose(pairs)], Response(scores=(Scored(-1.0, is_greedy=True, token_count=1), Scored(-2.0))))
+    assert (line["kind"], line["prompt"], line["continuations"]) == ("choose", "Q", [" a", " b"])
+    assert [each["log_likelihood"] for each in line["output"]] == [-1.0, -2.0]
+    assert line["decoding"] is None
+    late = Failure("timeout", "late")
+    lost = asked([Choose(pairs)], Response(failure=late))
+    assert (lost["output"], lost["failure"]) == (None, late)

@@ -85,6 +85,16 @@ def test_fast_resamplers_equal_the_opaque_one(values, missing):
             assert fast.observed() == pytest.approx(slow.observed(), nan_ok=True, abs=1e-12)
 
 
+def test_maxima_of_several_columns_are_each_their_own():
+    nan = math.nan
+    found = Maxima(np.array([[1.0, 3.0, 3.0, nan], [5.0, 0.0, nan, 2.0], [nan, nan, nan, nan]]))
+    assert found.size == 4
+    assert found.observed() == pytest.approx([3.0, 5.0, nan], nan_ok=True)
+    assert found.leave_one_out() == pytest.approx(np.array([[3.0] * 4, [2.0, 5.0, 5.0, 5.0], [nan] * 4]), nan_ok=True)
+    assert found.resampled(np.array([[0, 0, 3, 3]])) == pytest.approx(np.array([[1.0], [5.0], [nan]]), nan_ok=True)
+    assert Maxima(np.array([7.0])).leave_one_out().shape == (1, 1)
+
+
 def test_a_large_opaque_statistic_leaves_out_groups():
     left_out = Opaque(2500, lambda row: [float(len(row))]).leave_one_out()
     assert left_out.shape == (1, 1000)

@@ -13,6 +13,7 @@ import warnings
 from pathlib import Path
 
 from conformance.own.options.checks import drawn, problems
+from conformance.own.options.exams import DIALECTS
 
 
 def main() -> int:
@@ -30,7 +31,7 @@ def main() -> int:
             for problem in problems(case, Path(folder)):
                 found += 1
                 print(f"seed {seed}, {case}\n    {problem}", flush=True)
-    print(f"{args.count} cases in 5 dialects and 2 groups, {found} problems")
+    print(f"{args.count} cases of {len(DIALECTS)} kinds of exams and 2 groups, {found} problems")
     return int(found > 0)
 
 

@@ -96,6 +96,30 @@ def write_table(folder: Path, rows: Sequence[Row]) -> Path:
     return _lines(folder, [{"question": f"{row['text']}?", **row} for row in rows], f"{NAME}.ndjson")
 
 
+def write_choices(folder: Path, rows: Sequence[Row]) -> Path:
+    """Write a table of questions with choices; a model that only writes is asked for one of them."""
+    listed = [{"question": f"{row['text']}?", "choices": ["yes", "no"], **row} for row in rows]
+    return _lines(folder, listed, f"{NAME}.jsonl")
+
+
+def write_choice_task(folder: Path, rows: Sequence[Row]) -> Path:
+    """Write a task of lm-eval that compares choices."""
+    choices: dict[str, Any] = {
+        "output_type": "multiple_choice",
+        "doc_to_choice": ["yes", "no"],
+        "metric_list": [{"metric": "acc"}],
+    }
+    return write_task(folder, rows, **choices)
+
+
+def write_custom(folder: Path, rows: Sequence[Row]) -> Path:
+    """Write a custom dataset of OpenCompass, which says itself how it is asked."""
+    place = _lines(folder, rows, f"{NAME}.jsonl")
+    said = {"data_type": "qa", "human_prompt": "{text}?", "bot_prompt": "{answer}", "output_column": "answer"}
+    Path(f"{place}.meta.json").write_text(json.dumps(said))
+    return place
+
+
 def _lines(folder: Path, rows: Sequence[Row], name: str) -> Path:
     place = folder / name
     place.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -108,7 +132,13 @@ DIALECTS: Mapping[str, Callable[[Path, Sequence[Row]], Path]] = {
     "aisbench": write_config,
     "hub_yaml": write_eval_yaml,
     "table": write_table,
+    "table of choices": write_choices,
+    "lm_eval's choices": write_choice_task,
+    "custom dataset": write_custom,
 }
+
+CHOOSING = ("table of choices", "lm_eval's choices")
+"""Those that compare choices where a model gives likelihoods, and are asked as text where it does not."""
 
 
 class NamedEngine(ScriptedEngine):

@@ -104,7 +104,7 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         except PydanticValidationError as error:
             raise self._report(error) from None
 
-    def model_post_init(self, context: Any, /) -> None:
+    def model_post_init(self, context: object, /) -> None:
         """Check requirements, then run :meth:`prepare` and :meth:`verify`."""
         super().model_post_init(context)
         _check_requirements(type(self))
@@ -385,7 +385,7 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         registry.register(cls)
 
 
-def to_data(value: Any) -> Any:
+def to_data(value: object) -> Any:
     """Return a field value as JSON-like data: artifacts by name or as dicts, types by name."""
     if isinstance(value, Artifact):
         return value.artifact_id or value.to_dict()

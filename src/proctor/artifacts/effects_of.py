@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from proctor.artifacts.artifact import Artifact
 from proctor.effects import Effect
 
 
-def parts_of(value: Any) -> Iterator[Artifact]:
+def parts_of(value: object) -> Iterator[Artifact]:
     """Yield the artifacts in a value: itself, and whatever its fields hold, each once."""
     seen: set[int] = set()
     waiting = [value]

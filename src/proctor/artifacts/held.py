@@ -21,7 +21,7 @@ def held_parts(values: Iterable[Any]) -> dict[str, Any]:
     return {part.artifact_id: part.to_dict() for part in parts_of(list(values)) if part.artifact_id}
 
 
-def resolved(source: Any, owner: Artifact | None = None) -> Any:
+def resolved(source: object, owner: Artifact | None = None) -> Any:
     """Return the artifact that a name, a query or JSON means; the source itself where nothing can be had.
 
     Args:
@@ -36,7 +36,7 @@ def resolved(source: Any, owner: Artifact | None = None) -> Any:
         return source
 
 
-def by_value(source: Any) -> Any:
+def by_value(source: object) -> Any:
     """Return an artifact as JSON-like data with its parts by value; names stay where nothing can be had by them."""
     if isinstance(source, Artifact):
         return _opened(source)

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from proctor.artifacts.names import snake_case
 from proctor.artifacts.registry import registry
@@ -37,7 +37,7 @@ class Lookups:
     _class_register: ClassVar[Mapping[str, type]] = _RegisteredClasses()
 
     @staticmethod
-    def is_artifact_dict(obj: Any) -> bool:
+    def is_artifact_dict(obj: object) -> bool:
         """Whether some data is that of an artifact: a dict with ``__type__``."""
         return isinstance(obj, dict) and "__type__" in obj
 
@@ -51,7 +51,7 @@ class Lookups:
             return False
 
     @classmethod
-    def is_possible_identifier(cls, obj: Any) -> bool:
+    def is_possible_identifier(cls, obj: object) -> bool:
         """Whether some data may name an artifact or describe one."""
         return isinstance(obj, str) or cls.is_artifact_dict(obj)
 

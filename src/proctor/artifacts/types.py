@@ -188,7 +188,7 @@ class UnsupportedTypeError(ArtifactError):
     """Something that is not a type."""
 
 
-def is_of_type(value: object, typing_type: Any) -> bool:
+def is_of_type(value: object, typing_type: object) -> bool:
     """Whether a value has a type, to any depth."""
     return compile_check(typing_type)(value)
 
@@ -196,7 +196,7 @@ def is_of_type(value: object, typing_type: Any) -> bool:
 isoftype = is_of_type
 
 
-def compile_check(typing_type: Any) -> Check:
+def compile_check(typing_type: object) -> Check:
     """Return a fast function that says whether a value has a type.
 
     Raises:
@@ -325,7 +325,7 @@ def _is_optional(typing_type: Any) -> bool:
 # -- explanations ---------------------------------------------------------------------------------------------
 
 
-def explain_mismatch(value: Any, typing_type: Any) -> str:
+def explain_mismatch(value: object, typing_type: object) -> str:
     """Return where and why a value has not the type, ``""`` where it has: ``expected int, got 'x' (str) at [0].id``."""
     return "" if is_of_type(value, typing_type) else _explain(value, typing_type, "")
 

@@ -16,7 +16,7 @@ from proctor.cli.run_folders import read_run
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
-    from proctor.runs.compare_runs import ExamComparison
+    from proctor.runs.exam_comparison import ExamComparison
     from proctor.runs.sample_index import SampleIndex
 
 _Found = list[tuple[str, str, list["ExamComparison"]]]

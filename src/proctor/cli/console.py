@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -45,7 +45,7 @@ def console(stderr: bool = False) -> Console:
     )
 
 
-def print_json(value: Any, indent: int | None = None) -> None:
+def print_json(value: object, indent: int | None = None) -> None:
     """Write a value as JSON on standard output; one line unless ``indent`` is given."""
     unicode = (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf")
     sys.stdout.write(printable_json(json.dumps(value, ensure_ascii=not unicode, indent=indent)) + "\n")

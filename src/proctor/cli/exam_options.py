@@ -10,7 +10,7 @@ import click
 
 from proctor.cli.completion import one_of
 from proctor.cli.include_paths import include_path_option
-from proctor.errors import UsageError, did_you_mean
+from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
@@ -68,7 +68,7 @@ class Limit(_ParamType):
 
     name = "N"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
         """Return a whole number for a count, a fraction below 1 for a share."""
         text = str(value)
         try:
@@ -148,7 +148,7 @@ class Sandbox(_ParamType):
 
     name = "KIND"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name."""
         from proctor.errors import did_you_mean
         from proctor.prison import CHOICES, is_choice
@@ -347,61 +347,3 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
     exams = list(resolve_tasks(names, ExamOptions(**given)))
     admit(exams)
     return exams
-
-
-def say_what_has_no_effect(exams: Iterable[Exam], *, questions_are_drawn: bool = False) -> None:
-    """Say which of the options that were given an exam has no use for, and why.
-
-    A seed has an effect where it draws questions (gates, ``--precision``), and where answers are sampled.
-    """
-    from proctor.cli.error_reporting import say
-    from proctor.ir import KNOWN_DECODING
-    from proctor.recipes.honours import without_effect
-
-    listed = list(exams)
-    for exam in listed:
-        for note in without_effect(exam.name, exam.honours, exam.options):
-            if note.startswith("--seed ") and (questions_are_drawn or _samples_answers(exam)):
-                continue
-            say(f"note: {note}")
-    say_idle_keys(listed)
-    said = {name for exam in listed for name in exam.options.decoding or {}}
-    for name in sorted(said - KNOWN_DECODING):
-        if hint := did_you_mean(name, KNOWN_DECODING):
-            say(f"note: '{name}' is passed on to the engine as it is, and means nothing to Proctor; {hint}")
-
-
-def _samples_answers(exam: Exam) -> bool:
-    """Return whether the answer to an exam's first question is sampled."""
-    from dataclasses import replace
-
-    from proctor.recipes.answer_seeds import is_drawn
-
-    plain = replace(exam, options=replace(exam.options, limit=1, seed=None, repeats=None))
-    first = next(iter(plain.questions()), None)
-    return first is not None and any(is_drawn(each, draws=exam.context.draws) for each in first.requests)
-
-
-def say_idle_keys(exams: Iterable[Exam]) -> None:
-    """Say which keys of a config have no effect here, and why; once for exams that say the same."""
-    from proctor.cli.error_reporting import say
-
-    names: dict[str, list[str]] = {}
-    for exam in exams:
-        idle = exam.source.get("without_effect") or {}
-        text = ", ".join(f"{str(path).removeprefix('$.')} ({why})" for path, why in idle.items())
-        if text:
-            names.setdefault(text, []).append(exam.name)
-    for text, own in names.items():
-        who = f"'{own[0]}'" if len(own) == 1 else f"'{own[0]}' and {len(own) - 1} more"
-        say(f"note: {who}: without effect here: {text}")
-
-
-def say_effects(exams: Iterable[Exam]) -> None:
-    """Say what exams do besides being exams: what they read, ask and send."""
-    from proctor.cli.error_reporting import say
-    from proctor.effects import described
-
-    for exam in exams:
-        if text := described(exam.effects()):
-            say(f"{exam.name}: {text}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import is_quiet, say
-from proctor.cli.exam_options import say_what_has_no_effect
+from proctor.cli.exam_notes import say_what_has_no_effect
 from proctor.errors import ChangedDataError, EngineError
 
 if TYPE_CHECKING:

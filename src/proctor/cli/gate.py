@@ -10,7 +10,8 @@ import click
 
 from proctor.cli.commands import ProctorCommand, quiet_option
 from proctor.cli.error_reporting import is_quiet, say, show, warn
-from proctor.cli.exam_options import exam_options, read_options, say_what_has_no_effect
+from proctor.cli.exam_notes import say_what_has_no_effect
+from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
 from proctor.cli.run_options import origin_of_model, spec_of_options

@@ -10,7 +10,8 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.completion import complete_tasks
-from proctor.cli.exam_options import exam_options, find_exams, say_effects, say_what_has_no_effect, split_names
+from proctor.cli.exam_notes import say_effects, say_what_has_no_effect
+from proctor.cli.exam_options import exam_options, find_exams, split_names
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:

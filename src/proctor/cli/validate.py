@@ -85,7 +85,7 @@ def _problems_of_run(path: Path) -> list[Diagnostic]:
 
 def _say_effects(path: Path) -> None:
     """Say what the exams of a file do; what keeps it from being read is among the problems."""
-    from proctor.cli.exam_options import say_effects, say_idle_keys
+    from proctor.cli.exam_notes import say_effects, say_idle_keys
     from proctor.cli.run_config import say_idle_of_models, say_idle_sections
     from proctor.dialects.resolve import resolve_tasks
 
@@ -107,7 +107,7 @@ def _check_named(names: Sequence[str], include_paths: Sequence[str]) -> tuple[in
     Raises:
         ProctorError: A name is unknown.
     """
-    from proctor.cli.exam_options import say_effects, say_idle_keys
+    from proctor.cli.exam_notes import say_effects, say_idle_keys
     from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes.options import ExamOptions
 

@@ -83,7 +83,6 @@ _HOMES = {
     "files": (
         "FileLoader",
         "LoadCSV",
-        "LoadIOB",
         "LoadJsonFile",
     ),
     "filters": (
@@ -178,13 +177,16 @@ _HOMES = {
         "check_policy",
         "policy_of",
     ),
-    "remote": (
-        "LoadFromAPI",
+    "hub_loaders": (
         "LoadFromHFSpace",
+        "TURLColumnTypeAnnotationLoader",
+    ),
+    "iob_files": ("LoadIOB",),
+    "web_loaders": ("LoadFromAPI",),
+    "remote": (
         "LoadFromIBMCloud",
         "LoadFromKaggle",
         "LoadFromSklearn",
-        "TURLColumnTypeAnnotationLoader",
     ),
     "splitters": (
         "RenameSplits",

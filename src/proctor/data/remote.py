@@ -5,7 +5,6 @@ What each needs is imported when it loads, so cards that name it can be read eve
 
 from __future__ import annotations
 
-import fnmatch
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -15,29 +14,26 @@ from typing import Any
 
 from typing_extensions import override
 
-from proctor import foreign_text
-from proctor.data import hub, web
+from proctor.data import hub
 from proctor.data.fields import Row
-from proctor.data.files import parse_json
 from proctor.data.loaders import LazyLoader, Loader
-from proctor.effects import Effect, asking, is_allowed, writing
+from proctor.effects import Effect, asking, is_allowed
 from proctor.errors import (
     DataError,
     DatasetNotFoundError,
-    Location,
     MissingExtraError,
-    ProctorError,
-    ValidationError,
     did_you_mean,
 )
 from proctor.safe_files import written
 from proctor.settings import settings
 
-_HUB = "huggingface.co"
-DataFiles = str | list[str] | dict[str, str | list[str]]
 
+def required_module(module: str, package: str, loader: str, extra: str = "loaders") -> ModuleType:
+    """Return a module of a package that a loader needs.
 
-def _required(module: str, package: str, loader: str, extra: str = "loaders") -> ModuleType:
+    Raises:
+        MissingExtraError: It is not installed.
+    """
     from importlib import import_module
 
     try:
@@ -114,7 +110,7 @@ class LoadFromIBMCloud(Loader):
         missing = [name for name, value in zip(names, (endpoint, key_id, key), strict=True) if not value]
         if missing:
             raise DataError(f"the environment variables {', '.join(missing)} are not set", path=self.label())
-        storage = _required("boto3", "boto3", "LoadFromIBMCloud")
+        storage = required_module("boto3", "boto3", "LoadFromIBMCloud")
         return storage.client("s3", endpoint_url=endpoint, aws_access_key_id=key_id, aws_secret_access_key=key)
 
     def _fetch(self, client: Any, name: str, target: Path) -> None:
@@ -168,7 +164,7 @@ class LoadFromKaggle(Loader):
     @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
         self.act()
-        client = _required("kagglehub", "kagglehub", "LoadFromKaggle")
+        client = required_module("kagglehub", "kagglehub", "LoadFromKaggle")
         name = "/".join(self.url.split("?")[0].rstrip("/").split("/")[-2:])
         folder = client.dataset_download(name)
         dataset = hub.Dataset(path=str(folder))
@@ -201,7 +197,7 @@ class LoadFromSklearn(LazyLoader):
     @override
     def split_generator(self, split: str) -> Iterator[Row]:
         self.act()
-        library = _required("sklearn.datasets", "scikit-learn", "LoadFromSklearn", "classification")
+        library = required_module("sklearn.datasets", "scikit-learn", "LoadFromSklearn", "classification")
         fetch = getattr(library, f"fetch_{self.dataset_name}", None)
         if fetch is None:
             known = [name.removeprefix("fetch_") for name in dir(library) if name.startswith("fetch_")]
@@ -214,227 +210,3 @@ class LoadFromSklearn(LazyLoader):
             raise DatasetNotFoundError(f"'{self.dataset_name}' cannot be downloaded", why=str(error)) from error
         for value, target in zip(data["data"], data["target"], strict=True):
             yield {"data": value, "target": data["target_names"][target]}
-
-
-class LoadFromHFSpace(LazyLoader):
-    """JSON lines in the files of a Hugging Face space.
-
-    Attributes:
-        space_name: ``owner/name``.
-        data_files: Paths in the space, by split or all in ``train``; ``*`` and ``?`` match any characters.
-        path: A folder to keep the files in.
-        revision: A branch, tag or commit.
-        use_token: A token, or whether to use that of ``token_env``.
-        token_env: The environment variable with a token.
-    """
-
-    _default_policy = ["public"]
-
-    space_name: str
-    data_files: DataFiles
-    path: str | None = None
-    revision: str | None = None
-    use_token: bool | str | None = None
-    token_env: str | None = None
-
-    @override
-    def get_splits(self) -> list[str]:
-        return list(self.data_files) if isinstance(self.data_files, dict) else ["train"]
-
-    @override
-    def effects(self) -> Iterable[Effect]:
-        key = [Effect("env", f"{self.token_env}@{_HUB}", self.type_name())] if self.token_env else []
-        folder = writing(self.path, self.type_name()) if self.path else []
-        return [Effect("hub", f"spaces/{self.space_name}", self.type_name()), *key, *folder]
-
-    @override
-    def split_generator(self, split: str) -> Iterator[Row]:
-        self.act()
-        files = self.data_files.get(split, []) if isinstance(self.data_files, dict) else self.data_files
-        for pattern in [files] if isinstance(files, str) else files:
-            for name in self._matching(pattern):
-                yield from _json_lines(self._file(name))
-
-    def _token(self) -> bool | str | None:
-        if self.token_env is None:
-            return self.use_token
-        token = os.environ.get(self.token_env)
-        if token is None and self.use_token:
-            raise DataError(f"the environment variable {self.token_env} is not set", path=self.label())
-        return token
-
-    def _matching(self, pattern: str) -> list[str]:
-        if not any(character in pattern for character in "*?[]"):
-            return [pattern]
-        folder = hub.local_folder(self.space_name)
-        mapped = sorted(each.relative_to(folder).as_posix() for each in folder.glob(pattern)) if folder else []
-        if mapped:
-            return mapped
-        client = _required("huggingface_hub", "huggingface_hub", "LoadFromHFSpace", "hf").HfApi()
-        try:
-            names = client.list_repo_files(self.space_name, repo_type="space", revision=self.revision)
-        except _hub_errors() as error:
-            raise self._not_found(pattern, error) from error
-        return fnmatch.filter(names, pattern)
-
-    def _file(self, name: str) -> Path:
-        if (folder := hub.local_folder(self.space_name)) is not None and (folder / name).is_file():
-            return folder / name
-        client = _required("huggingface_hub", "huggingface_hub", "LoadFromHFSpace", "hf")
-        try:
-            path = client.hf_hub_download(
-                repo_id=self.space_name,
-                filename=name,
-                repo_type="space",
-                token=self._token(),
-                revision=self.revision,
-                local_dir=self.path,
-            )
-        except _hub_errors() as error:
-            raise self._not_found(name, error) from error
-        return Path(path)
-
-    def _not_found(self, name: str, error: Exception) -> DatasetNotFoundError:
-        return DatasetNotFoundError(
-            f"'{name}' of the space '{self.space_name}' cannot be downloaded",
-            why=str(error).strip().partition("\n")[0],
-            hint=f"put it in <folder>/{self.space_name}/ and set PROCTOR_HUB_DIR=<folder>",
-        )
-
-
-def _hub_errors() -> tuple[type[Exception], ...]:
-    from huggingface_hub.errors import HfHubHTTPError
-
-    return (HfHubHTTPError, OSError, ValueError)
-
-
-def _json_lines(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            if text := line.strip():
-                row = parse_json(text, str(path), number)
-                if not isinstance(row, dict):
-                    raise DataError("the line is not a JSON object", location=Location(str(path), number, 1))
-                yield row
-
-
-class LoadFromAPI(Loader):
-    """Rows from a web service that answers with JSON.
-
-    Attributes:
-        urls: An address for each split.
-        api_key_env_var: The environment variable with a key, sent as a bearer token.
-        headers: More headers.
-        data_field: Where in the answer the rows are.
-        method: ``GET`` or ``POST``.
-        verify_cert: Check the server's certificate.
-    """
-
-    _default_policy = ["proprietary"]
-
-    urls: dict[str, str]
-    chunksize: int = 100000
-    api_key_env_var: str | None = None
-    headers: dict[str, Any] | None = None
-    data_field: str | None = "data"
-    method: str = "GET"
-    verify_cert: bool = True
-
-    @override
-    def verify(self) -> None:
-        super().verify()
-        if self.method not in ("GET", "POST"):
-            raise ValidationError(f"LoadFromAPI cannot send {self.method}", hint="use GET or POST")
-        for url in self.urls.values():
-            if not url.startswith(("http://", "https://")):
-                raise ValidationError(f"'{url}' is not an address of a web service")
-
-    @override
-    def load_iterables(self) -> Mapping[str, Iterable[Row]]:
-        self.act()
-        return {split: self._rows(url) for split, url in self.urls.items()}
-
-    @override
-    def effects(self) -> Iterable[Effect]:
-        return [each for url in self.urls.values() for each in asking(url, self.type_name(), [self.api_key_env_var])]
-
-    def _rows(self, url: str) -> list[Row]:
-        data = self._ask(url)
-        if self.data_field:
-            if not isinstance(data, dict) or self.data_field not in data:
-                raise DataError(f"the answer of {url} has no '{self.data_field}'", path=self.label())
-            data = data[self.data_field]
-        if not isinstance(data, list):
-            raise DataError(f"the answer of {url} is not a list of rows", path=self.label())
-        return data
-
-    def _ask(self, url: str) -> Any:
-        body = b"{}" if self.method == "POST" else None
-        headers, verify = self._headers(), self.verify_cert
-        try:
-            with web.opened(url, self.author, self.type_name(), headers=headers, body=body, verify=verify) as response:
-                return foreign_text.parse_json(web.read(response))
-        except ProctorError:
-            raise
-        except (OSError, ValueError, RecursionError) as error:
-            raise DatasetNotFoundError(f"{url} cannot be loaded", why=str(error)) from error
-
-    def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "accept": "application/json"}
-        if self.api_key_env_var is not None:
-            key = os.environ.get(self.api_key_env_var)
-            if not key:
-                raise DataError(f"the environment variable {self.api_key_env_var} is not set", path=self.label())
-            headers["Authorization"] = f"Bearer {key}"
-        return {**headers, **(self.headers or {})}
-
-
-class TURLColumnTypeAnnotationLoader(LazyLoader):
-    """Columns of Wikipedia tables with the types of what is in them (TURL, in HELM's collection on the hub)."""
-
-    _default_policy = ["public"]
-
-    @override
-    def get_splits(self) -> list[str]:
-        return ["train", "validation", "test"]
-
-    @override
-    def effects(self) -> Iterable[Effect]:
-        return [Effect("hub", "stanford-crfm/helm-scenarios", self.type_name())]
-
-    @override
-    def split_generator(self, split: str) -> Iterator[Row]:
-        self.act()
-        for page in foreign_text.parse_json(self._file(split).read_text(encoding="utf-8")):
-            _, title, _, section, caption, names, cells, annotations = page[:8]
-            table = _turl_table(names, cells)
-            for name, types in zip(names, annotations, strict=False):
-                yield {
-                    "page_title": title,
-                    "section_title": section,
-                    "table_caption": caption,
-                    "table": table,
-                    "colname": name,
-                    "annotations": types,
-                }
-
-    def _file(self, split: str) -> Path:
-        repository = "stanford-crfm/helm-scenarios"
-        name = f"turl-column-type-annotation/{'dev' if split == 'validation' else split}.table_col_type.json"
-        if (folder := hub.local_folder(repository)) is not None and (folder / name).is_file():
-            return folder / name
-        client = _required("huggingface_hub", "huggingface_hub", "TURLColumnTypeAnnotationLoader", "hf")
-        try:
-            return Path(client.hf_hub_download(repository, filename=name, repo_type="dataset", revision="main"))
-        except _hub_errors() as error:
-            raise hub.not_found(hub.Dataset(path=repository), error) from error
-
-
-def _turl_table(names: list[str], columns: list[Any]) -> Row:
-    """Return the table of TURL's cells, ``[[row, column], [id, text]]`` by column, without the last row as upstream."""
-    if not columns:
-        return {"header": names, "rows": []}
-    texts = [{cell[0][0]: cell[1][1] for cell in reversed(column)} for column in columns]
-    count = max(column[-1][0][0] for column in columns)
-    rows = [[column.get(i, "") for column in texts] for i in range(count)]
-    return {"header": names, "rows": [row for row in rows if any(row)]}

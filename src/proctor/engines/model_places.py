@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from proctor.effects import Author, Effect, reading
 
@@ -24,7 +23,7 @@ def model_effects(names: Iterable[str | None], who: Author | None, by: str) -> I
             yield Effect("hub", name, by)
 
 
-def places_in(options: Any) -> Iterator[str]:
+def places_in(options: object) -> Iterator[str]:
     """Yield the texts in options of a library that are paths: it reads what they name."""
     match options:
         case str() if _is_place(options):

@@ -220,7 +220,7 @@ def _each_of(value: Any, count: int) -> list[Any]:
     return value if isinstance(value, list) and len(value) == count else [value] * count
 
 
-def recorded_response(prediction: Any, row: Row) -> Response:
+def recorded_response(prediction: object, row: Row) -> Response:
     """Return what a row records: a prediction with its thoughts and how it ended, or why there is none.
 
     Args:

@@ -13,7 +13,7 @@ _EFFORT = "reasoning_effort"
 """The variable that says how hard to think: gpt-oss, and those who follow it."""
 
 
-def template_options(template: Any, level: str | None, label: str) -> dict[str, Any]:
+def template_options(template: object, level: str | None, label: str) -> dict[str, Any]:
     """Return what to tell a chat template.
 
     Args:

@@ -67,14 +67,14 @@ class ObservedExam:
         return fmean(values) if values else None
 
 
-def text_of(value: Any) -> str | None:
+def text_of(value: object) -> str | None:
     """Return a value as a text that equal values share; ``None`` for nothing."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
-def prompt_text(payload: Any, continuations: Sequence[str] = ()) -> str | None:
+def prompt_text(payload: object, continuations: Sequence[str] = ()) -> str | None:
     """Return what was sent as one text: messages with their roles, one message of the user as its words.
 
     Args:
@@ -87,7 +87,7 @@ def prompt_text(payload: Any, continuations: Sequence[str] = ()) -> str | None:
     return found + "".join(f"\n⟨choice⟩{each}" for each in continuations)
 
 
-def messages_in(text: Any) -> Any:
+def messages_in(text: object) -> Any:
     """Return chat messages where a text is their JSON, as many files hold them; everything else as it is."""
     if not isinstance(text, str) or not text.startswith('[{"'):
         return text
@@ -120,7 +120,7 @@ def _part(part: Any) -> str:
     return str(part["text"]) if "text" in part else f"⟨{part.get('type')} {text_of(dict(part))}⟩"
 
 
-def share(value: Any, scale: float = 1.0) -> float | None:
+def share(value: object, scale: float = 1.0) -> float | None:
     """Return an instance's score as a number; ``None`` where it is none. Right and wrong count 1 and 0."""
     if isinstance(value, bool):
         return float(value)

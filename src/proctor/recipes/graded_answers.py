@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from msgspec import structs
 
@@ -86,7 +86,7 @@ def _with_thoughts(text: str, thoughts: str, written: str) -> str:
     return written if written.endswith(text) and written != text else _AS_MARKED.format(thoughts, text)
 
 
-def looks_for_thoughts(source: Any, *, inside: bool = False) -> bool:
+def looks_for_thoughts(source: object, *, inside: bool = False) -> bool:
     """Return whether the processors of an exam look for the marks of thoughts.
 
     Args:

@@ -16,6 +16,7 @@ from proctor.data.operator import MultiStreamOperator, SourceOperator
 from proctor.data.streams import INFERENCE_STREAM, MultiStream
 from proctor.errors import ValidationError
 from proctor.lazy import Deferred
+from proctor.recipes.instances import Instances
 from proctor.recipes.plan import ALL, WHOLE_STREAM, Plan
 from proctor.recipes.row_metadata import is_read_by, row_metadata
 
@@ -152,20 +153,17 @@ class Staged:
 
     def _pool(self, plan: Plan) -> Steps:
         if plan.pool is not None:
-            return (
-                recipe_steps.AddDemosPool(demos_pool=list(plan.pool), demos_pool_field_name=self.demos_pool_field_name),
-            )
+            pool = list(map(Instances(plan).as_instance, plan.pool))
+            return (recipe_steps.AddDemosPool(demos_pool=pool, demos_pool_field_name=self.demos_pool_field_name),)
         if plan.pool_size is None:
             return ()
-        size = WHOLE_STREAM if plan.pool_size == ALL else plan.pool_size
-        removed = plan.demos_removed_from_data
-        pool = recipe_steps.CreateDemosPool(
+        created = recipe_steps.CreateDemosPool(
             from_stream=plan.demos_taken_from,
-            demos_pool_size=size,
-            demos_removed_from_data=removed,
+            demos_pool_size=_told_size(plan),
+            demos_removed_from_data=plan.demos_removed_from_data,
             to_field=self.demos_pool_field_name,
         )
-        return (pool,)
+        return (created,)
 
     def _draw(self, plan: Plan) -> Steps:
         if not plan.most_demos:
@@ -179,9 +177,7 @@ class Staged:
             "skip_demoed_instances": plan.skip_demoed_instances,
             "sampling_seed": plan.sampling_seed,
         }
-        size = instance_operators.Set(
-            fields={"recipe_metadata/demos_pool_size": WHOLE_STREAM if plan.pool_size == ALL else plan.pool_size}
-        )
+        size = instance_operators.Set(fields={"recipe_metadata/demos_pool_size": _told_size(plan)})
         if isinstance(plan.num_demos, int):
             number = instance_operators.Set(fields={"recipe_metadata/num_demos": plan.num_demos})
             return (recipe_steps.ConstantSizeSample(**how, sample_size=plan.num_demos), number, size)
@@ -193,6 +189,10 @@ class Staged:
         if len(plan.templates) == 1:
             return recipe_steps.ApplySingleTemplate(template=plan.templates[0], demos_field=field)
         return recipe_steps.ApplyRandomTemplate(templates=list(plan.templates), demos_field=field)
+
+
+def _told_size(plan: Plan) -> int | None:
+    return WHOLE_STREAM if plan.pool_size == ALL else plan.pool_size
 
 
 def _loading(plan: Plan) -> Iterator[Any]:

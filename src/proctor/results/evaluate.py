@@ -97,8 +97,8 @@ class EvaluationResults(list[dict[str, Any]]):
 
 def evaluate(
     predictions: Sequence[Any] | None,
-    dataset: Any = None,
-    data: Any = None,
+    dataset: object = None,
+    data: object = None,
     calc_confidence_intervals: bool = True,
     *,
     options: ExamOptions | None = None,
@@ -150,7 +150,7 @@ def _about(predictions: Sequence[Any] | None, dataset: Any) -> dict[str, Any]:
     return {**about, "creation_time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
-def post_process(predictions: Sequence[Any], dataset: Any = None, data: Any = None) -> list[Any]:
+def post_process(predictions: Sequence[Any], dataset: object = None, data: object = None) -> list[Any]:
     """Return predictions after the processors of their instances; a failure where one cannot be processed.
 
     Raises:

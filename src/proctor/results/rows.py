@@ -50,7 +50,7 @@ class Table:
     def __getitem__(self, name: str) -> Sequence[Any]:
         return self.columns[name]
 
-    def get(self, name: str, default: Any) -> Sequence[Any]:
+    def get(self, name: str, default: object) -> Sequence[Any]:
         """Return a column, or one that holds ``default`` everywhere."""
         return self.columns[name] if name in self.columns else [default] * len(self)
 

@@ -78,7 +78,7 @@ class Sealer:
         return digest.digest()
 
 
-def is_sealed(stored: Any) -> bool:
+def is_sealed(stored: object) -> bool:
     """Whether a stored body has a seal, right or wrong."""
     return type(stored) is bytes and stored[:1] == _SEALED
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def evaluate(
     predictions: Sequence[Any] | None,
-    dataset: Any = None,
-    data: Any = None,
+    dataset: object = None,
+    data: object = None,
     calc_confidence_intervals: bool = True,
     *,
     log: ResponseLog | str | Path | None = None,

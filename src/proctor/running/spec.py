@@ -163,7 +163,7 @@ def _changed_exams(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]
             yield f"exams.{name}"
 
 
-def changes(before: Any, now: Any) -> Iterator[str]:
+def changes(before: object, now: object) -> Iterator[str]:
     """Yield where two JSON-like values differ and how: ``.recipe.num_demos: 0 → 3``."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in {**before, **now}:

@@ -12,12 +12,12 @@ from typing import Any
 Check = Callable[[Any], bool]
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: object) -> bool:
     """Whether a value is a whole number that is not negative."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 

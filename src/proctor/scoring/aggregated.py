@@ -40,7 +40,7 @@ def aggregated(metric: str, aggregate: Aggregate, values: Sequence[Any], resampl
     return Aggregated(value, error)
 
 
-def number(value: Any) -> Any:
+def number(value: object) -> Any:
     """Return a score of NumPy as a plain Python number; other values as they are."""
     item = getattr(value, "item", None)
     return item() if callable(item) and getattr(value, "size", 2) == 1 else value

@@ -132,7 +132,7 @@ AGGREGATIONS: dict[str, Aggregate] = {
 """Aggregations by name."""
 
 
-def find_aggregation(name: Any) -> Aggregate:
+def find_aggregation(name: object) -> Aggregate:
     """Return an aggregation by name.
 
     Raises:

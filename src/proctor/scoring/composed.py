@@ -265,7 +265,7 @@ class MetricsEnsemble(InstanceMetric):
             failures[position] = failure_of(error)
             return failures[position]
 
-    def compute(self, references: list[Any], prediction: Any, task_data: dict[str, Any]) -> dict[str, Any]:
+    def compute(self, references: list[Any], prediction: object, task_data: dict[str, Any]) -> dict[str, Any]:
         """Return the ensemble's score, which stands in the place of the prediction."""
         if isinstance(prediction, Failure):
             raise ScoringError(prediction.message)

@@ -103,7 +103,7 @@ def _punctuation() -> dict[int, None]:
     return dict.fromkeys(code for code in range(sys.maxunicode) if unicodedata.category(chr(code)).startswith("P"))
 
 
-def mapped(mapping_dict: Mapping[Any, Any] | None = None, default_value: Any = None) -> OfValue:
+def mapped(mapping_dict: Mapping[Any, Any] | None = None, default_value: object = None) -> OfValue:
     """Return the filter that looks answers up."""
     table = dict(mapping_dict or {})
     return lambda answer: table.get(answer, default_value)
@@ -189,7 +189,7 @@ def take_first_k(k: int) -> OfColumn:
     return take
 
 
-def custom(filter_fn: Any) -> OfColumn:
+def custom(filter_fn: object) -> OfColumn:
     """Return the filter that a function is: from all answers and their rows to what is left of each."""
     if not callable(filter_fn):
         raise ScoringError(f"filter_fn is {filter_fn!r}, not a function", hint="write filter_fn: !function utils.name")

@@ -117,7 +117,7 @@ class InstanceMetric(ResampledInstancesMetric):
     prediction_field: Annotated[str, NON_POSITIONAL] = "prediction"
     implemented_reductions: list[str] = ["mean", "group_mean", "max"]
 
-    def compute(self, references: list[Any], prediction: Any, task_data: dict[str, Any]) -> dict[str, Any]:
+    def compute(self, references: list[Any], prediction: object, task_data: dict[str, Any]) -> dict[str, Any]:
         """Return the scores of one instance."""
         raise ScoringError(f"{type(self).__name__} does not override compute")
 

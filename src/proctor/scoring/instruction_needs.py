@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 _EXTRA = "pip install 'proctor[instructions]'"
 _NLTK = f"nltk={_EXTRA}"
@@ -30,7 +29,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 _LIST = "instruction_id_list"
 
 
-def packages_of(reference: Any) -> Iterator[str]:
+def packages_of(reference: object) -> Iterator[str]:
     """Yield what checking the answers to a row needs.
 
     Args:

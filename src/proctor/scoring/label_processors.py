@@ -14,7 +14,7 @@ from proctor.errors import MissingFieldError
 class ConvertToBoolean(FieldOperator):
     """``TRUE``, ``FALSE`` or ``OTHER``, by the words of a text; words of denial come first."""
 
-    def process_value(self, value: Any) -> Any:
+    def process_value(self, value: object) -> Any:
         """Return the label."""
         text = str(value).strip().lower()
         if any(word in text for word in ("no", "not", "wrong", "false")):
@@ -35,7 +35,7 @@ class YesNoToInt(FieldOperator):
 class YesToOneElseZero(FieldOperator):
     """``yes`` as ``1``, all else as ``0``."""
 
-    def process_value(self, value: Any) -> Any:
+    def process_value(self, value: object) -> Any:
         """Return the label."""
         return "1" if value == "yes" else "0"
 
@@ -43,7 +43,7 @@ class YesToOneElseZero(FieldOperator):
 class ToYesOrNone(FieldOperator):
     """``yes``, or ``none`` for all else."""
 
-    def process_value(self, value: Any) -> Any:
+    def process_value(self, value: object) -> Any:
         """Return the label."""
         return "yes" if value == "yes" else "none"
 
@@ -84,7 +84,7 @@ class MatchClosestOption(InstanceFieldOperator):
 
     options_field: str = "options"
 
-    def process_instance_value(self, value: Any, instance: Row) -> Any:
+    def process_instance_value(self, value: object, instance: Row) -> Any:
         """Return the option."""
         task_data = instance.get("task_data")
         options = task_data.get(self.options_field) if isinstance(task_data, Mapping) else None

@@ -86,7 +86,7 @@ class Metric(StreamingOperator):
     single_reference_per_prediction: bool = False
     score_prefix: str = ""
 
-    def model_post_init(self, context: Any, /) -> None:
+    def model_post_init(self, context: object, /) -> None:
         """Read a type that was given as text before :meth:`prepare` sees it."""
         if isinstance(self.prediction_type, str):
             object.__setattr__(self, "prediction_type", parse_type_string(self.prediction_type))

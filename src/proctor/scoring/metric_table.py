@@ -140,7 +140,7 @@ def _registered(entry: MetricEntry, arguments: dict[str, Any]) -> Metric:
     return RegisteredMetric(metric=entry.key, arguments=arguments, aggregation=how)
 
 
-def metric_of(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Metric:
+def metric_of(source: object, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Metric:
     """Return the one metric that a name, a query, JSON or an artifact means (see :func:`fetch_metric`).
 
     Raises:
@@ -153,7 +153,7 @@ def metric_of(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOT
     raise ScoringError(f"'{source}' is a {type(found).__name__}, not a metric")
 
 
-def check_metric(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Iterator[Diagnostic]:
+def check_metric(source: object, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Iterator[Diagnostic]:
     """Yield what is wrong with a metric that can be known before anybody is asked.
 
     There is no such metric, it takes no such argument, a package is missing, it runs code that nobody trusts.

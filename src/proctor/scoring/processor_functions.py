@@ -95,7 +95,7 @@ class RegisteredProcessor(InstanceFieldOperator):
         """What the function must see at once."""
         return self.made.scope
 
-    def process_instance_value(self, value: Any, instance: Mapping[str, Any]) -> Any:
+    def process_instance_value(self, value: object, instance: Mapping[str, Any]) -> Any:
         """Return what becomes of an answer; a list is that many answers to one question."""
         return self.made.of_answer(value, instance.get(TASK_DATA, instance))
 

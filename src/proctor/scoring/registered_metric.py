@@ -274,7 +274,7 @@ def _words(parameter: Parameter) -> list[str]:
     return list(get_args(annotation)) if get_origin(annotation) is Literal else []
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Return whether a score is a number, and not a truth value, a list or a text."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 

@@ -157,7 +157,7 @@ def refuse_arguments(entry: MetricEntry, arguments: Mapping[str, Any]) -> None:
         raise ScoringError(f"'{entry.name}' takes no arguments", why=f"it is given {', '.join(arguments)}")
 
 
-def called(function: Callable[..., Any], gold: Any, prediction: Any, arguments: Mapping[str, Any]) -> Any:
+def called(function: Callable[..., Any], gold: object, prediction: object, arguments: Mapping[str, Any]) -> Any:
     """Call a metric by either of the two ways that metrics are written: with keywords, or with one pair."""
     if function in _OF_PAIRS:
         return function([gold, prediction])
@@ -174,6 +174,6 @@ _OF_PAIRS = frozenset({pair, nothing})
 """Metrics that are known to take a pair."""
 
 
-def as_mapping(name: str, value: Any) -> Mapping[str, Any]:
+def as_mapping(name: str, value: object) -> Mapping[str, Any]:
     """Return what a metric made as values by name."""
     return value if isinstance(value, Mapping) else {name: value}

@@ -208,7 +208,7 @@ class StoredColumn(Sequence[Any]):
         for place, original, value in zip(places, originals, values, strict=True):
             self._places.append(place if value is original else self._store.put(value))
 
-    def replace(self, position: int, value: Any) -> None:
+    def replace(self, position: int, value: object) -> None:
         """Put another value at a position."""
         self._places[position] = self._store.put(value)
 

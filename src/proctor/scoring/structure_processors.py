@@ -12,7 +12,7 @@ from proctor.foreign_text import parse_literal
 class LiteralEval(FieldOperator):
     """A Python literal (list, dict, number …) read from text; nothing is executed."""
 
-    def process_value(self, value: Any) -> Any:
+    def process_value(self, value: object) -> Any:
         """Return the value; ``None`` and ``""`` stay."""
         if value is None or value == "":
             return value
@@ -37,7 +37,7 @@ class DictOfListsToPairs(FieldOperator):
 
     position_key_before_value: bool = True
 
-    def process_value(self, value: Any) -> Any:
+    def process_value(self, value: object) -> Any:
         """Return the pairs."""
         if not isinstance(value, dict):
             return []

@@ -93,7 +93,7 @@ class TextFunction:
             return [[self.function(each, row) for each in some] for some, row in zip(answers, rows, strict=True)]
         return [[self.function(each) for each in some] for some in answers]
 
-    def of_answer(self, answer: Any, row: Mapping[str, Any] = NOTHING) -> Any:
+    def of_answer(self, answer: object, row: Mapping[str, Any] = NOTHING) -> Any:
         """Return what becomes of one answer; a list is that many answers to one request."""
         if self.scope == "column":
             return _one_of(self.function([answer if isinstance(answer, list) else [answer]], [row])[0], answer)

@@ -44,7 +44,7 @@ def marker(section: str, position: str) -> dict[str, str]:
     return {"section": section, "pos": position}
 
 
-def is_marker(item: Any) -> bool:
+def is_marker(item: object) -> bool:
     """Whether an item is a section marker."""
     return isinstance(item, dict) and "section" in item
 

@@ -57,7 +57,7 @@ class RawPromptTemplate(Template):
         entry: Mapping[str, Any],
         output_field: str | None = None,
         output_field_replace_token: str = "",
-        ice_field_replace_token: Any = "",
+        ice_field_replace_token: object = "",
     ) -> Messages:
         """Return the messages that ask about a row; the answer is not masked."""
         del output_field, output_field_replace_token
@@ -76,7 +76,7 @@ class RawPromptTemplate(Template):
         return [said for message in self.messages if isinstance(message, dict) for said in self._said(message, entry)]
 
     def generate_label_prompt_item(
-        self, entry: Mapping[str, Any], ice: Any = "", label: Hashable = None, remain_sep: bool | None = False
+        self, entry: Mapping[str, Any], ice: object = "", label: Hashable = None, remain_sep: bool | None = False
     ) -> Messages:
         """Return the messages without examples; labels play no part."""
         del ice, label, remain_sep

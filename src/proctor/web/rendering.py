@@ -59,7 +59,7 @@ def part_styles() -> str:
 _BREAKS = re.compile(r"(?<=[._,/=:-])")
 
 
-def breakable(text: Any) -> Markup:
+def breakable(text: object) -> Markup:
     """Return a name that a line may break within, behind its dots and lines: escaped, and nowhere else broken."""
     return Markup("<wbr>").join(_BREAKS.split(visible(text)))
 
@@ -93,7 +93,7 @@ def visible(text: object) -> str:
     return str(text).translate(_VISIBLE)
 
 
-def pretty(value: Any) -> str:
+def pretty(value: object) -> str:
     """Return a value as people read it: text as it is, everything else as indented JSON."""
     if isinstance(value, str):
         return visible(value)

@@ -37,7 +37,7 @@ def _texts_of(record: Mapping[str, Any]) -> list[str]:
     return [text for text in texts if text.strip() and text not in right] or texts
 
 
-def excerpt(value: Any) -> str:
+def excerpt(value: object) -> str:
     """Return the beginning of a value on one line."""
     text = " ".join(str("" if value is None else value)[: 4 * _LONGEST_EXCERPT].split())
     return text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}…"
@@ -49,7 +49,7 @@ def references_text(record: Mapping[str, Any]) -> str:
     return excerpt(", ".join(map(str, references)) if isinstance(references, list) else references)
 
 
-def messages_of(prompt: Any) -> list[dict[str, Any]]:
+def messages_of(prompt: object) -> list[dict[str, Any]]:
     """Return a stored prompt as messages: ``role`` (empty for a plain string), ``content``, ``media``, ``left_out``.
 
     Prompts of more than 200,000 characters are cut; ``left_out`` counts what is not shown.
@@ -195,7 +195,7 @@ class Room:
         self._characters = characters
         self.left_out = 0
 
-    def cut(self, value: Any) -> Any:
+    def cut(self, value: object) -> Any:
         """Return a value without the characters that are too many."""
         if isinstance(value, str):
             kept = value[: self._characters]

@@ -13,6 +13,7 @@ from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import Location, ProctorError
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
+from proctor.settings import settings
 
 ROWS = [{"question": f"q{n}", "answer": "AB"[n % 2], "kind": "xy"[n // 3]} for n in range(6)]
 
@@ -145,3 +146,16 @@ class TestBeforeAsking:
     def test_places_are_those_of_the_config(self, tmp_path):
         evaluator = ConfigDict({"type": "AccEvalutor"}, location=Location("c.py", 9, 2))
         assert "c.py:9:2" in self.refused({"evaluator": evaluator}, tmp_path)
+
+
+def test_a_post_processor_of_the_config_fails_one_answer_whatever_it_raises(tmp_path):
+    def divided(text):
+        return "A" if 1 / (len(text) - 1) else ""
+
+    answers = {"q0": "AA", "q1": "A", "q2": "AAA", "q3": "AA", "q4": "AA", "q5": "AA"}
+    with settings.context(trust_code=True):
+        evaluation = {"evaluator": {"type": "AccEvaluator"}, "pred_postprocessor": {"type": divided}}
+        results, grade = run(exam_of(evaluation), tmp_path, answers)
+    assert list(grade.failures) == [1]
+    assert grade.failures[1].message.startswith("ZeroDivisionError: ")
+    assert (results["failures"], results["score"]) == (1, pytest.approx(60.0))

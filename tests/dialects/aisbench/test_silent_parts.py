@@ -227,7 +227,7 @@ ASKED = [
             "inferencer=dict(type='PPLInferencer'), prompt_template=dict(type='PromptTemplate', template={'2': '{question} 2', "
             "'x': '{question} x'})"
         ),
-        "sums: 3 right answers are none of the labels that are compared ('4', '6', '8')",
+        "sums: what is right in 3 rows is none of the labels that are compared ('4', '6', '8')",
     ),
 ]
 

@@ -67,3 +67,49 @@ def test_texts_that_a_prompt_lists_behind_its_labels_are_known(tmp_path, answer:
     (exam,) = resolve_tasks([name], ExamOptions())
     (found,) = run_exams([exam], ScriptedEngine(answer=answer), log=tmp_path / "log.db").results.values()
     assert found["score"] == score
+
+
+@pytest.mark.parametrize("options, score", [
+    ({"repeats": 1}, 0.5),
+    ({"repeats": 2}, 0.75),
+    ({"repeats": 4}, 0.75),
+    ({"repeats": 2, "reduce": ("best",)}, 1.0),
+])  # fmt: skip
+def test_every_answer_counts_where_several_are_asked_for(tmp_path, options, score) -> None:
+    (tmp_path / "rows.jsonl").write_text(
+        "".join(json.dumps({"q": f"{place}?", "c": ["red", "blue"], "a": "B"}) + "\n" for place in range(2))
+    )
+    name = f"{tmp_path / 'rows.jsonl'}[input_column=q,answer_column=a,choices_column=c]"
+    (exam,) = resolve_tasks([name], ExamOptions(**options))
+    engine = ScriptedEngine(answers=["A", "B", "B", "B"])
+    (found,) = run_exams([exam], engine, log=tmp_path / "log.db").results.values()
+    assert (found["score"], found["n"], found["answers"]) == (score, 2, 2 * options["repeats"])
+
+
+def test_code_of_a_task_that_reads_one_answer_is_given_each_answer_by_itself(tmp_path, monkeypatch) -> None:
+    from proctor.settings import settings
+
+    (tmp_path / "rows.jsonl").write_text('{"q": "0?", "a": "B"}\n')
+    (tmp_path / "own.py").write_text(
+        "def read(answers, docs):\n    return [[each[0].upper() for each in some] for some in answers]\n"
+    )
+    (tmp_path / "t.yaml").write_text(
+        "task: t\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"
+        "output_type: generate_until\ndoc_to_text: '{{q}}'\ndoc_to_target: '{{a}}'\n"
+        "metric_list: [{metric: exact_match}]\nfilter_list:\n"
+        "- {name: own, filter: [{function: custom, filter_fn: !function own.read}, {function: take_first}]}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with settings.context(trust_code=True):
+        (exam,) = resolve_tasks(["t.yaml"], ExamOptions(repeats=4))
+        engine = ScriptedEngine(answers=["a", "b", "b", "b"])
+        (found,) = run_exams([exam], engine, log=tmp_path / "log.db").results.values()
+    assert found["score"] == 0.75
+
+
+def test_letters_that_the_only_question_lists_are_labels(tmp_path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"q": "0?", "c": ["red", "blue"], "a": "B"}\n')
+    name = f"{tmp_path / 'rows.jsonl'}[input_column=q,answer_column=a,choices_column=c]"
+    (exam,) = resolve_tasks([name], ExamOptions(choices_as_text=True))
+    (question,) = exam.questions()
+    assert question.requests[0].prompt.text == "0?\nA. red\nB. blue\nAnswer:"  # type: ignore[union-attr]

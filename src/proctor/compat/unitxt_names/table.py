@@ -85,6 +85,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "inference": {
         **_of("packages", "PackageRequirementsMixin"),
+        **_of("coroutines", "run_coroutine_synchronously"),
         **_of(
             "engine_fields",
             "T CredentialsOpenAi CredentialsWML StandardAPIParamsMixin OpenAiInferenceEngineParamsMixin "

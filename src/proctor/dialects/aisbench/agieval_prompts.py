@@ -61,7 +61,7 @@ def _asked(row: Mapping[str, Any], name: str, manner: str, number: int = 0) -> s
     )
 
 
-def answered(name: str, number: int, answer: Any, explanation: str = "") -> str:
+def answered(name: str, number: int, answer: object, explanation: str = "") -> str:
     """Return an answer as examples give it, behind its explanation where there is one."""
     words = prompt_texts("agieval")["en" if language_of(name) == "en" else "zh"]
     why = words["explained"].format(number=number, explanation=explanation) if explanation else ""

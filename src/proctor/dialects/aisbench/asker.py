@@ -376,7 +376,7 @@ def _first_text(requests: Sequence[Request]) -> str:
     return first.text if isinstance(first, Rolling) else first.context.text if isinstance(first, Likelihood) else ""
 
 
-def reference_texts(gold: Any) -> tuple[str, ...]:
+def reference_texts(gold: object) -> tuple[str, ...]:
     """Return the acceptable answers of a row as texts."""
     if isinstance(gold, str):
         return (gold,)

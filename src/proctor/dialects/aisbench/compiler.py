@@ -41,11 +41,11 @@ class Compiler:
     layout: DialogueLayout | None
     place: Location | None = None
 
-    def part(self, mode: Mode, label: Any) -> Any:
+    def part(self, mode: Mode, label: object) -> Any:
         """Return the part of the template that a prompt is made of."""
         return self.template.for_generation() if mode == "gen" else self.template.for_label(label)
 
-    def text(self, columns: Columns, kind: Kind, mode: Mode, label: Any) -> TextFrame:
+    def text(self, columns: Columns, kind: Kind, mode: Mode, label: object) -> TextFrame:
         """Return a prompt that is one text, with holes for its examples."""
         part = self.part(mode, label)
         if isinstance(part, str):
@@ -57,7 +57,7 @@ class Compiler:
         return TextFrame(in_place_of(joined(items), texts), columns, may_be_empty)
 
     def chat(
-        self, layout: DialogueLayout, columns: Columns, kind: Kind, examples: InWords, mode: Mode, label: Any
+        self, layout: DialogueLayout, columns: Columns, kind: Kind, examples: InWords, mode: Mode, label: object
     ) -> ChatFrame:
         """Return a prompt of messages, its examples among them.
 

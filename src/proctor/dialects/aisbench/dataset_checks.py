@@ -103,7 +103,7 @@ def _processor_problems(part: Mapping[str, Any], path: str) -> Iterator[Diagnost
             yield from processor_problems(part[key], f"{path}.{key}", part)
 
 
-def processor_problems(config: Any, path: str, around: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def processor_problems(config: object, path: str, around: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield what is wrong with the shape of a post-processor, and arguments that are of another type than upstream's.
 
     Args:

@@ -106,7 +106,7 @@ def _voted(answer: Any, row: Row) -> Any:
     return most_frequent(answer) if isinstance(answer, list) else answer
 
 
-def processed(function: Callable[[Any, Row], Any], value: Any, row: Row) -> Any:
+def processed(function: Callable[[Any, Row], Any], value: object, row: Row) -> Any:
     """Return what a post-processor makes of an answer; a failure where it stumbles."""
     if isinstance(value, Failure):
         return value

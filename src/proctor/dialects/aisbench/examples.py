@@ -27,7 +27,7 @@ row its own, which are not needed twice."""
 _T = TypeVar("_T")
 
 
-def kept(memo: dict[Any, _T], key: Any, make: Callable[[Any], _T]) -> _T:
+def kept(memo: dict[Any, _T], key: object, make: Callable[[Any], _T]) -> _T:
     """Return the value of a key, made where it is new."""
     try:
         return memo[key]

@@ -80,9 +80,11 @@ class ConfigGrader:
         known = set(map(str, labels))
         counts = Counter(str(gold) for gold in self._references() if str(gold) not in known)
         if counts:
-            text = "%s: %d right answers are none of the labels that are compared (%s): they count as wrong"
-            shown = ", ".join(map(repr, list(counts)[:_SHOWN]))
-            get_logger().warning(text, self._config.abbr, counts.total(), shown)
+            text = (
+                "%s: what is right in %s is none of the labels that are compared (%s), and any answer counts as wrong"
+            )
+            rows = "1 row" if counts.total() == 1 else f"{counts.total()} rows"
+            get_logger().warning(text, self._config.abbr, rows, ", ".join(map(repr, list(counts)[:_SHOWN])))
 
     def _first_row(self) -> Row:
         """Return a row that can be asked about; an empty one where none can be read, which is said by itself."""

@@ -152,7 +152,7 @@ def judges_in(config: Mapping[str, Any] | None) -> list[Mapping[str, Any] | None
     return list(several) if isinstance(several, list | tuple) and several else [config]
 
 
-def evaluation_effects(config: Any) -> list[Effect]:
+def evaluation_effects(config: object) -> list[Effect]:
     """Return what the evaluators in a part of a config do besides computing: the judges that they ask.
 
     What is wrong with one of them is said by :func:`judge_problems`.
@@ -230,7 +230,7 @@ def shape_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
         yield Diagnostic("the evaluator has no rule", location_of(config), hint="add a rule_evaluator")
 
 
-def judge_templates(config: Any, path: str = "$.eval_cfg.evaluator") -> Iterator[tuple[str, Mapping[str, Any]]]:
+def judge_templates(config: object, path: str = "$.eval_cfg.evaluator") -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the prompts of the judges in an evaluator, each with where it stands."""
     if not isinstance(config, Mapping):
         return

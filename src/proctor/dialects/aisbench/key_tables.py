@@ -113,7 +113,7 @@ class Keys:
 _BY_ITSELF = "it is what upstream has without it"
 
 
-def is_default(taken: Signature | None, key: str, value: Any) -> bool:
+def is_default(taken: Signature | None, key: str, value: object) -> bool:
     """Whether a value is the one that the class has without it: saying it changes nothing."""
     if taken is None or key not in taken.defaults:
         return False

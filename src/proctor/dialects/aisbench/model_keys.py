@@ -33,14 +33,14 @@ LIMITS = ("max_tokens", "max_new_tokens", "max_out_len", "max_length")
 _LIMIT = "max_out_len of the model (or of the row) counts, as upstream"
 
 
-def project_of_model(kind: Any) -> str:
+def project_of_model(kind: object) -> str:
     """Return whose class a model type is: bare names are AISBench's where OpenCompass has none of that name."""
     name = short_name(kind)
     only_there = name in known_names("aisbench", "models") and name not in known_names("opencompass", "models")
     return project_named(kind, "aisbench" if only_there else "opencompass")
 
 
-def model_signature(kind: Any) -> Signature | None:
+def model_signature(kind: object) -> Signature | None:
     """Return what a model type takes; ``None`` where neither package has it."""
     name, project = short_name(kind), project_of_model(kind)
     other = "aisbench" if project == "opencompass" else "opencompass"

@@ -31,7 +31,7 @@ class PromptLayout:
         """The layout of chat messages: the model's, where it takes them."""
         return self.roles if self.as_messages and self.roles is not None else CHAT
 
-    def payload(self, prompt: Any, mode: Mode) -> Any:
+    def payload(self, prompt: object, mode: Mode) -> Any:
         """Return what a model is given: a text, or chat messages.
 
         Raises:

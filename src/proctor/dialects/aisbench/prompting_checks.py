@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.values import it_is, location_of, short_name
 from proctor.errors import Diagnostic, problems_of
 
 
-def columns_of_reader(reader: Any) -> list[str]:
+def columns_of_reader(reader: object) -> list[str]:
     """Return the columns that a ``reader_cfg`` names, the output column last; none where it is not a dictionary."""
     if not isinstance(reader, Mapping):
         return []

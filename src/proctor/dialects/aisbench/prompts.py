@@ -192,7 +192,7 @@ class PromptBuilder:
         usable = (row for row in self.index_rows if not isinstance(row, Failure))
         return list({repr(row[column]): row[column] for row in usable if column in row}.values())
 
-    def labelled(self, row: Row, demos: Sequence[int], label: Any, normalizing: str | None = None) -> Prompt:
+    def labelled(self, row: Row, demos: Sequence[int], label: object, normalizing: str | None = None) -> Prompt:
         """Return the prompt whose likelihood stands for a label.
 
         Args:
@@ -212,7 +212,7 @@ class PromptBuilder:
             raise error.located(self._place) from None
         return Prompt(payload, partial(self._explain, row, shown, "ppl", label))
 
-    def split(self, row: Row, demos: Sequence[int], label: Any) -> tuple[str, str]:
+    def split(self, row: Row, demos: Sequence[int], label: object) -> tuple[str, str]:
         """Return a label's prompt cut at its separator: the context, and the answer.
 
         Raises:

@@ -89,13 +89,13 @@ def signature(project: str, kind: str, name: str) -> Signature | None:
     return None if found is None else Signature.read(found)
 
 
-def project_named(kind: Any, default: str = "") -> str:
+def project_named(kind: object, default: str = "") -> str:
     """Return which project a type of a config comes from: ``default`` for bare names and code of the config's own."""
     name = dotted_name(kind) if isinstance(kind, Reference | str) else ""
     return _PROJECTS.get(name.partition(".")[0], default)
 
 
-def signature_of(kind: str, named: Any, default: str = "opencompass") -> Signature | None:
+def signature_of(kind: str, named: object, default: str = "opencompass") -> Signature | None:
     """Return what the class or function takes that a config names; ``None`` for code of its own.
 
     Args:

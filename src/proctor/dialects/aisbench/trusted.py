@@ -80,7 +80,7 @@ class RunningDict(InheritedDict):
                 else:
                     self[key] = value
 
-    def pop(self, key: str, default: Any = None) -> Any:
+    def pop(self, key: str, default: object = None) -> Any:
         """Take a value out; ``None`` where there is none."""
         return super().pop(key, default)
 

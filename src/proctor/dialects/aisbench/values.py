@@ -29,7 +29,7 @@ class ConfigFileError(ArtifactError):
     """A config that is not Python, fails when it is read, or cannot be found."""
 
 
-def dotted_name(kind: Any) -> str:
+def dotted_name(kind: object) -> str:
     """Return the whole name of a type of a config: an imported name, a registered one, or a class."""
     if isinstance(kind, Reference):
         return kind.name
@@ -38,17 +38,17 @@ def dotted_name(kind: Any) -> str:
     return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind)}"
 
 
-def short_name(kind: Any) -> str:
+def short_name(kind: object) -> str:
     """Return the last part of a type's name: ``ARCDataset``."""
     return dotted_name(kind).rpartition(".")[2]
 
 
-def location_of(values: Any) -> Location | None:
+def location_of(values: object) -> Location | None:
     """Return where a dictionary of a config was written; ``None`` for anything else."""
     return values.location if isinstance(values, ConfigDict) else None
 
 
-def known_name(kind: Any) -> str:
+def known_name(kind: object) -> str:
     """Return the last part of the name of one of upstream's classes; of a class of the config's own the whole name.
 
     What a config brings itself is not upstream's class of the same name.
@@ -62,7 +62,7 @@ UPSTREAM = ("opencompass", "ais_bench")
 _KNOWN = (*UPSTREAM, "proctor")
 
 
-def texts_in(part: Any) -> Iterator[str]:
+def texts_in(part: object) -> Iterator[str]:
     """Yield the texts in a part of a config, at any depth."""
     if isinstance(part, str):
         yield part
@@ -71,7 +71,7 @@ def texts_in(part: Any) -> Iterator[str]:
             yield from texts_in(value)
 
 
-def as_data(value: Any) -> Any:
+def as_data(value: object) -> Any:
     """Return a value of a config as JSON-like data: names for what is imported."""
     if isinstance(value, Reference):
         return value.name

@@ -44,7 +44,7 @@ def put_positions(written: Written) -> None:
         row[written.target] = found if isinstance(right, list) else found[0] if found else len(choices)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value as what YAML and JSON have."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}

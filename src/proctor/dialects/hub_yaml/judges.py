@@ -170,7 +170,7 @@ class Grader:
             return Failure("scoring", str(error), retryable=False)
         return JudgePrompt([{"role": "user", "content": text}])
 
-    def grade(self, said: Any) -> str | Failure:
+    def grade(self, said: object) -> str | Failure:
         """Return the grade in a judge's answer."""
         if isinstance(said, Failure):
             return said

@@ -68,6 +68,8 @@ def _target(row: Row, fields: FieldSpec) -> str:
     if fields.target.startswith(LITERAL):
         return fields.target.removeprefix(LITERAL)
     value = _column(row, fields.target)
+    if value is None or value != value:  # noqa: PLR0124 - NaN
+        raise DataError(f"the column '{fields.target}' has no answer in this row")
     if isinstance(value, int) and fields.choices is not None:
         if not 0 <= value < len(ascii_uppercase):
             raise DataError(f"the column '{fields.target}' is {value}", why="positions of choices are 0 to 25")

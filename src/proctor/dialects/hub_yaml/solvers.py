@@ -114,7 +114,7 @@ def chain_of_thought(*, template: str = COT) -> Solve:
     return solve
 
 
-def use_tools(*, tool_choice: Any = "auto", append: bool = False) -> Solve:
+def use_tools(*, tool_choice: object = "auto", append: bool = False) -> Solve:
     """Return what offers tools: none, since a file can name none."""
     del tool_choice, append
     return lambda talk: None

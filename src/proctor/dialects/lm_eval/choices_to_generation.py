@@ -59,6 +59,11 @@ def asked_as_text(config: TaskConfig, documents: TaskDocuments | None = None) ->
     )
 
 
+def finds_labels(step: Mapping[str, Any]) -> bool:
+    """Return whether a step of a filter is the one that finds labels, which looks at each answer by itself."""
+    return isinstance(getattr(step.get("filter_fn"), "__self__", None), _AskedForLabel)
+
+
 @dataclass
 class _AskedForLabel:
     """The fields of such a task, from those of the task that it was.
@@ -165,7 +170,8 @@ def acc(references: Sequence[str], predictions: Sequence[str]) -> float:
 def _are_labels(choices: Sequence[Sequence[Any]], questions: Sequence[Any]) -> bool:
     """Return whether documents share their choices and name them: these are labels, or words to answer with."""
     longest = max(choices, key=len, default=[])
-    shared = len(choices) > 1 and all(list(each) == list(longest[: len(each)]) for each in choices)
+    is_alphabet = [str(each).strip() for each in longest] == list(LABELS.take(len(longest)))  # one document tells then
+    shared = (len(choices) > 1 or is_alphabet) and all(list(each) == list(longest[: len(each)]) for each in choices)
     return shared and all(_names(str(question), each) for question, each in zip(questions, choices, strict=True))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from proctor.dialects.lm_eval.chat import chat_options
+from proctor.dialects.lm_eval.choices_to_generation import finds_labels
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
 from proctor.dialects.lm_eval.fields import find_text
@@ -118,14 +119,18 @@ class PreparedTask:
 
 
 def takes_repeats(config: TaskConfig) -> bool:
-    """Return whether a filter or a metric of a task makes one answer, or one score, of several answers."""
+    """Return whether a filter or a metric of a task makes one answer, or one score, of several answers.
+
+    What code of a task does with answers is not known: it is taken to want several where the task asks for several.
+    """
     steps = [step for pipeline in config.filter_list or () for step in pipeline.get("filter") or ()]
-    names = {str(step.get("function")) for step in steps if isinstance(step, Mapping)}
+    names = {str(step.get("function")) for step in steps if isinstance(step, Mapping) and not finds_labels(step)}
     metrics = [str(each.get("metric")) for each in config.metric_list or () if isinstance(each, Mapping)]
-    return bool(names & _OF_SEVERAL) or any(name.partition("@")[0] in OF_REPEATS for name in metrics)
+    by_code = "custom" in names and config.repeats > 1
+    return by_code or bool(names & _OF_SEVERAL) or any(name.partition("@")[0] in OF_REPEATS for name in metrics)
 
 
-_OF_SEVERAL = frozenset({"majority_vote", "take_first_k", "custom"})
+_OF_SEVERAL = frozenset({"majority_vote", "take_first_k"})
 """Filters that see several answers and keep or weigh more than the first."""
 
 

@@ -28,7 +28,7 @@ _NUMBER: Final = re.compile(r"(\d+)(?:\.0+)?")
 """A number of a choice; a column of numbers that lacks one is written as ``1.0`` by many programs."""
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a cell as text: numbers without a needless ``.0``, nothing of an empty cell.
 
     Raises:
@@ -58,7 +58,7 @@ def filled(row: Row, name: str) -> str:
     return text
 
 
-def single(value: Any, name: str) -> Any:
+def single(value: object, name: str) -> Any:
     """Return a value that is one: what a list or an object would look like in words is anybody's guess.
 
     Raises:

@@ -60,7 +60,7 @@ class Options(Protocol):
     share_prefixes: bool
     truncate: Truncate
 
-    def marks_for(self, tokenizer: Any) -> Marks:
+    def marks_for(self, tokenizer: object) -> Marks:
         """Return the marks of the model's thoughts."""
 
     def with_allowance(self, decoding: Decoding) -> Decoding:

@@ -227,14 +227,14 @@ def _with_adapter(model: Any, adapter: str) -> Any:
     return peft.PeftModel.from_pretrained(model, model_folder(adapter) or adapter)
 
 
-def family_of(config: Any) -> Family:
+def family_of(config: object) -> Family:
     """Return how a model with this configuration reads and writes."""
     if getattr(config, "is_encoder_decoder", False):
         return "seq2seq"
     return "image-text" if getattr(config, "vision_config", None) is not None else "causal"
 
 
-def max_length_of(config: Any, tokenizer: Any) -> int:
+def max_length_of(config: object, tokenizer: object) -> int:
     """Return a model's context length in tokens: its configuration, else its tokenizer, else 2048.
 
     The configuration of the text part of a composite model comes first (the order of lm-evaluation-harness).

@@ -78,7 +78,7 @@ def _source_of(part: Mapping[str, Any]) -> Any:
     return inner.get("url") if isinstance(inner, Mapping) else inner
 
 
-def open_picture(source: Any) -> Image:
+def open_picture(source: object) -> Image:
     """Return a picture as RGB.
 
     Raises:

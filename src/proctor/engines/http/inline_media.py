@@ -64,7 +64,7 @@ def _part(part: Any) -> Any:
     return part
 
 
-def image_url(source: Any) -> str:
+def image_url(source: object) -> str:
     """Return a picture as a URL that any server can read.
 
     Args:

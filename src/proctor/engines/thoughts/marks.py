@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -130,7 +129,7 @@ def marks_of(model: str = "", start: str | None = None, end: str | None = None) 
     return Marks((own, *named, *common))
 
 
-def special_marks(tokenizer: Any, marks: Marks) -> re.Pattern[str] | None:
+def special_marks(tokenizer: object, marks: Marks) -> re.Pattern[str] | None:
     """Return a pattern for those marks of thoughts that are special tokens, which no text shows by itself."""
     special = set(getattr(tokenizer, "all_special_tokens", ()))
     found = tuple(sorted(mark for mark in marks.all_marks if any(token and token in mark for token in special)))

@@ -13,7 +13,7 @@ from proctor.exchange.shapes import Record, RecordLine, check, check_lines
 KIND: Final = "a record of Every Eval Ever"
 
 
-def read(path: Path, content: Any) -> list[ObservedExam] | None:
+def read(path: Path, content: object) -> list[ObservedExam] | None:
     """Return the exams of a record, each with its main score (the first where none says it is)."""
     if not isinstance(content, Mapping) or not isinstance(content.get("evaluation_results"), list):
         return None

@@ -19,7 +19,7 @@ _MOST_BYTES: Final = 1 << 28
 _MOST_IN_ALL: Final = 4 << 30
 
 
-def read(path: Path, content: Any) -> list[ObservedExam] | None:
+def read(path: Path, content: object) -> list[ObservedExam] | None:
     """Return the task of a log."""
     if path.suffix == ".eval":
         header, samples = _archive(path)

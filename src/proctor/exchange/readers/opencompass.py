@@ -25,7 +25,7 @@ _EXTRACTED: Final = ("pred", "predictions", "prediction", "parsed")
 _GOLDS: Final = ("gold", "answer", "reference", "references")
 
 
-def read(path: Path, content: Any) -> list[ObservedExam] | None:
+def read(path: Path, content: object) -> list[ObservedExam] | None:
     """Return the dataset of a file of predictions; scores come from ``results/`` beside ``predictions/``."""
     lines = _lines(content)
     if lines is None:

@@ -23,7 +23,7 @@ _KIND: Final = "a file of Unitxt's results"
 _LISTS = ("instance_scores", "instances", "samples", "predictions")
 
 
-def read(path: Path, content: Any) -> list[ObservedExam] | None:
+def read(path: Path, content: object) -> list[ObservedExam] | None:
     """Return the exam of a file, a list of instances or an object that holds one; an exam for each subset."""
     subsets = content.get("samples") if isinstance(content, Mapping) else None
     if isinstance(subsets, Mapping) and subsets and all(map(_is_listed, subsets.values())):

@@ -194,7 +194,7 @@ def _mbpp(cases: Cases, metric: str, program: Any) -> Verdict:
     return Verdict(scores, {"score": [100.0 * mark for mark in right]}, right)
 
 
-def mbpp_pass_at(cases: Cases, k: Any = _EACH, metric: Literal["MBPP"] = "MBPP") -> Verdict:
+def mbpp_pass_at(cases: Cases, k: object = _EACH, metric: Literal["MBPP"] = "MBPP") -> Verdict:
     """pass@k over all programs of a problem (``MBPPPassKEvaluator``), in percent.
 
     Raises:
@@ -267,7 +267,7 @@ def _contest_task(program: str, tests: str, project: str) -> Trial:
     return Trial(program, strict_tests(tests), limits=Limits(seconds=29.0))
 
 
-def contest_pass_at(cases: Cases, k: Any = _EACH) -> Verdict:
+def contest_pass_at(cases: Cases, k: object = _EACH) -> Verdict:
     """pass@k of contests' problems (``LCPassKEvaluator``), in percent.
 
     Raises:

@@ -47,7 +47,7 @@ _LAST_WORDS = 5
 NO_CHOICE = "Z"
 
 
-def inferred_option(answer: Any, choices: Mapping[str, Any]) -> str:
+def inferred_option(answer: object, choices: Mapping[str, Any]) -> str:
     """Return the option that an answer means: by its letter, else by its words; empty where it means none or several.
 
     The rules are VLMEvalKit's ``can_infer``: a letter among the last five words, alone of all letters; ``Z`` for a
@@ -184,12 +184,12 @@ def mathvision(cases: Cases) -> Verdict:
     return replace(shares_by_group(marks, groups, "Accuracy"), parsed=parsed)
 
 
-def as_open(reference: Any) -> Mapping[str, Any]:
+def as_open(reference: object) -> Mapping[str, Any]:
     """Return a reference with its ``type``; a text is that of an open question."""
     return reference if isinstance(reference, Mapping) else {"type": "open", "answer": reference}
 
 
-def without_end(given: Any) -> str:
+def without_end(given: object) -> str:
     """Return an answer without the mark that ends a turn."""
     return str(given).replace(CHAT_END, "").strip()
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from proctor.scoring.judges.from_template import LLMAsJudge
     from proctor.scoring.judges.judge_agreement import agreement
     from proctor.scoring.judges.judgements import judgements_of
+    from proctor.scoring.judges.llama_index import LlamaIndexCorrectness, LlamaIndexFaithfulness
     from proctor.scoring.judges.pairwise import LLMJudgePairwise
 
 _HOMES = {
@@ -32,6 +33,7 @@ _HOMES = {
     "direct": ("LLMJudgeDirect",),
     "from_template": ("LLMAsJudge",),
     "judgements": ("judgements_of",),
+    "llama_index": ("LlamaIndexCorrectness", "LlamaIndexFaithfulness"),
     "pairwise": ("LLMJudgePairwise",),
 }
 
@@ -44,6 +46,8 @@ __all__ = [
     "LLMAsJudge",
     "LLMJudgeDirect",
     "LLMJudgePairwise",
+    "LlamaIndexCorrectness",
+    "LlamaIndexFaithfulness",
     "agreement",
     "judgements_of",
 ]

@@ -87,7 +87,7 @@ def xml_tag(text: str, tag: str) -> str:
 
 
 def without_reasoning(
-    text: Any,
+    text: object,
     think_start_token: str = "<think>",  # noqa: S107 - no password
     think_end_token: str = "</think>",  # noqa: S107
 ) -> Any:

@@ -25,12 +25,12 @@ _OLYMPIAD = {
 }
 
 
-def unchanged(text: Any) -> Any:
+def unchanged(text: object) -> Any:
     """Return a text as it is."""
     return text
 
 
-def shortened(text: Any, max_chars: int | None = None) -> str:
+def shortened(text: object, max_chars: int | None = None) -> str:
     """Return the start of a text without the space at its end (``clbench_pred_postprocess``)."""
     found = "" if text is None else str(text).rstrip()
     return found[:max_chars] if max_chars is not None and max_chars > 0 else found
@@ -172,7 +172,7 @@ def yes_or_no(text: str) -> str:
     return match.group(1) if match else ""
 
 
-def yes_if_true(value: Any) -> str:
+def yes_if_true(value: object) -> str:
     """Return ``yes`` for what is written ``True``, otherwise ``no``."""
     return "yes" if str(value) == "True" else "no"
 
@@ -209,7 +209,7 @@ def material(text: str | None) -> str:
     return match.group(1).strip() if match else ""
 
 
-def tool_call(text: Any) -> str:
+def tool_call(text: object) -> str:
     """Return the JSON of a tool call: up to the end of the turn, without fences and doubled braces."""
     if isinstance(text, str):
         for end in _AFTER_TOOL_CALL:
@@ -295,7 +295,7 @@ def _without_thoughts(text: str) -> str:
     return re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL) if "</think>" in text else ""
 
 
-def positive_or_negative(text: Any) -> str:
+def positive_or_negative(text: object) -> str:
     """Return what a text says of a sequence: ``positive``, ``negative`` or nothing (GUE in SciReasoner)."""
     text = _without_thoughts(text.strip()) if isinstance(text, str) else ""
     match = re.search(r"\bThe prediction result is\s+(positive|negative)\b", text, re.IGNORECASE)
@@ -313,7 +313,7 @@ _OPTIONS_OF_PROPERTIES = {
 }
 
 
-def material_property(text: Any, property: str) -> str | float:  # noqa: A002 - what configs call it
+def material_property(text: object, property: str) -> str | float:  # noqa: A002 - what configs call it
     """Return the value of a property in an answer's JSON, or in what looks like it (LLM4Mat in SciReasoner)."""
     if not isinstance(text, str) or not (text := _without_thoughts(text.strip())):
         return ""

@@ -125,18 +125,18 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def project_of(kind: Any) -> str:
+def project_of(kind: object) -> str:
     """Return which project a type comes from: ``aisbench``, otherwise ``opencompass``."""
     return _PROJECTS.get(dotted_name(kind).partition(".")[0], "opencompass")
 
 
-def type_arguments(kind: Any) -> frozenset[str] | None:
+def type_arguments(kind: object) -> frozenset[str] | None:
     """Return the arguments that a dataset type reads; ``None`` where that is not known."""
     name = dotted_name(kind)
     return _arguments(name, project_of(kind)) if _is_upstream(name) and isinstance(kind, Reference | str) else None
 
 
-def type_choices(kind: Any) -> Mapping[str, Sequence[str]]:
+def type_choices(kind: object) -> Mapping[str, Sequence[str]]:
     """Return what arguments of a dataset type may be, where it takes only some words."""
     known = spec_of(dotted_name(kind), project_of(kind)) if isinstance(kind, Reference | str) else None
     return {} if known is None else known.choices

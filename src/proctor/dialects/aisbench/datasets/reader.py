@@ -111,7 +111,7 @@ def _check_places(infer: Mapping[str, Any], row: Mapping[str, Any], place: Locat
     kept_places("the prompt", [words, infer.get("ice_template")], row)
 
 
-def kept_places(what: str, part: Any, columns: Container[str]) -> None:
+def kept_places(what: str, part: object, columns: Container[str]) -> None:
     """Say which names in braces stay as they are in words of a config, as upstream leaves them.
 
     Args:
@@ -148,7 +148,7 @@ def _reads(infer: Mapping[str, Any] | None, column: str) -> bool:
     return name not in _BLIND_RETRIEVERS or f"{{{column}}}" in str([infer.get(part) for part in _TEMPLATES])
 
 
-def partial(rows: Sequence[AnyRow], size: Any, name: str, place: Location | None = None) -> Sequence[Any]:
+def partial(rows: Sequence[AnyRow], size: object, name: str, place: Location | None = None) -> Sequence[Any]:
     """Return the part of a split that ``test_range`` or ``train_range`` names.
 
     Args:

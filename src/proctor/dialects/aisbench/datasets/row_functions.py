@@ -101,7 +101,7 @@ def _sampled(rows: list[Row], mode: str, count: int, stream: random.Random) -> l
     return chosen
 
 
-def answer_lengths(config: Any, count: int, stream: random.Random) -> list[int]:
+def answer_lengths(config: object, count: int, stream: random.Random) -> list[int]:
     """Return how long each answer may be: drawn evenly from a range, or a share of the rows for each length.
 
     Raises:

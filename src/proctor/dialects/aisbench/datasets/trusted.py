@@ -22,7 +22,7 @@ def imported(name: str) -> Any:
         return None
 
 
-def class_splits(kind: Any, arguments: Mapping[str, Any], place: Location | None = None) -> Splits:
+def class_splits(kind: object, arguments: Mapping[str, Any], place: Location | None = None) -> Splits:
     """Return the splits that a dataset class's own ``load`` gives.
 
     Raises:

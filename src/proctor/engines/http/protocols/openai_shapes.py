@@ -189,7 +189,7 @@ def parse_completion(body: bytes, count: int = 1) -> Response:
     )
 
 
-def check_said(error: Any, body: bytes) -> None:
+def check_said(error: object, body: bytes) -> None:
     """Look at what a reply with answers says of an error beside them: the answers are those of before it.
 
     Raises:

@@ -29,7 +29,7 @@ class Thinks(Struct):
     thinking_blocks: Any = None
 
 
-def words_of(value: Any) -> str:
+def words_of(value: object) -> str:
     """Return the words in a string, a part, or a list of parts."""
     if isinstance(value, str):
         return value
@@ -64,7 +64,7 @@ def content_parts(content: Any) -> tuple[str, str]:
     return "".join(answer), "".join(thoughts)
 
 
-def count_in(details: Any, *names: str) -> int:
+def count_in(details: object, *names: str) -> int:
     """Return a count of tokens that a server gives under one of several names; 0 where it does not say."""
     found = [details.get(name) for name in names] if isinstance(details, Mapping) else []
     return next((value for value in found if isinstance(value, int) and not isinstance(value, bool)), 0)

@@ -40,7 +40,7 @@ def _literal_or_pairs(text: str) -> Any:
     return {key.strip(): value.strip() for key, value in pairs} if isinstance(found, dict) else {}
 
 
-def answered_fields(answer: Any) -> Mapping[Any, list[Any]] | None:
+def answered_fields(answer: object) -> Mapping[Any, list[Any]] | None:
     """Return the values that each field may have; ``None`` where an answer in words cannot be read.
 
     Args:
@@ -81,7 +81,7 @@ def _values(value: Any) -> list[Any]:
     return list(value)
 
 
-def field_score(said: str, answer: Any) -> float:
+def field_score(said: str, answer: object) -> float:
     """Return the share of fields that are right, of all that were said or asked for.
 
     Case and spaces do not count. Where fields may have several values, the best of all combinations counts; it is the
@@ -112,7 +112,7 @@ def _plain(value: Any) -> Any:
     return value.lower().strip().replace("\n", " ").replace(" ", "") if value else value
 
 
-def placed_answer_score(said: str, answers: Any, box: Any) -> float:
+def placed_answer_score(said: str, answers: object, box: object) -> float:
     """Return the mean of how right the field ``answer`` is and how much of the right box the field ``bbox`` has."""
     found = said_fields(said)
     words = said_or_similar(found["answer"], answers) if "answer" in found else 0.0

@@ -19,7 +19,7 @@ _SEPARATORS = ("", ".", ". ", ",", ", ", "、", ";", "; ", " ", "和")
 """What may stand between the letters of an answer that has several."""
 
 
-def said_or_similar(said: str, answers: Any, *, case: bool = False) -> float:
+def said_or_similar(said: str, answers: object, *, case: bool = False) -> float:
     """Return 1 where an answer was said, else the similarity of the best long one.
 
     A single text is read otherwise than a list with one: it counts only where it is short, and then similar ones
@@ -42,7 +42,7 @@ def said_or_similar(said: str, answers: Any, *, case: bool = False) -> float:
     return _best(plain(said), [plain(_text(each)) for each in answers], lambda answer: len(answer.split()) >= _LONG)
 
 
-def chinese_said_or_similar(said: str, answers: Any) -> float:
+def chinese_said_or_similar(said: str, answers: object) -> float:
     """Return ``said_or_similar`` without spaces; an answer is long by its commas.
 
     Raises:
@@ -54,7 +54,7 @@ def chinese_said_or_similar(said: str, answers: Any) -> float:
     )
 
 
-def letters_alone(said: str, answers: Any) -> float:
+def letters_alone(said: str, answers: object) -> float:
     """Return 1 where the letters of what was said are the one answer.
 
     Raises:
@@ -72,7 +72,7 @@ def formula_said(said: str, answers: Any) -> float:
     return float(any(_squeezed(each) in _squeezed(said) for each in known))
 
 
-def chinese_formula_said(said: str, answers: Any) -> float:
+def chinese_formula_said(said: str, answers: object) -> float:
     r"""Return 1 where the one formula was said, spaces and ``\text{}`` aside.
 
     Raises:
@@ -81,7 +81,7 @@ def chinese_formula_said(said: str, answers: Any) -> float:
     return formula_said(_TEXT_TAG.sub(r"\1", said), [_TEXT_TAG.sub(r"\1", _only(answers))])
 
 
-def written_choice_said(said: str, answers: Any) -> float:
+def written_choice_said(said: str, answers: object) -> float:
     """Return 1 where the letters of the one answer were said, with the same sign between all of them.
 
     Raises:

@@ -13,7 +13,7 @@ _SIDE = 1000
 _BOX = re.compile(r"[(\[]\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*[)\]]")
 
 
-def count_said(said: str, answers: Any, rule: str) -> float:
+def count_said(said: str, answers: object, rule: str) -> float:
     """Return how right a count is, by the best of the answers.
 
     Args:

@@ -121,7 +121,7 @@ def question_score(said: str, reference: Mapping[str, Any]) -> float | None:
 # -- rules -----------------------------------------------------------------------------------------------------------
 
 
-def data_of(reference: Any) -> tuple[str, ...]:
+def data_of(reference: object) -> tuple[str, ...]:
     """Return the data that scoring a question needs: WordNet, where texts that were read are compared."""
     kind = reference.get("category") if isinstance(reference, Mapping) else None
     return (WORDNET,) if _RULES.get(str(kind)) in _READING else ()

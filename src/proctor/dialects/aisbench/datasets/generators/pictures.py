@@ -52,7 +52,7 @@ def data_url(data: bytes | str) -> str:
     return f"data:image/{kind};base64,{text}"
 
 
-def bytes_of(value: Any) -> bytes | str | None:
+def bytes_of(value: object) -> bytes | str | None:
     """Return the picture in a cell: bytes, an address, or an object with one of them; ``None`` where it has none."""
     found = value.get("bytes") or value.get("path") if isinstance(value, Mapping) else value
     return found if isinstance(found, bytes | str) and found else None
