@@ -192,7 +192,7 @@ class Group:
                 key = f"{each.metric},{pipeline}"
                 having = [scores for scores in members if key in scores]
                 if lacking := [name for name, scores in zip(names, members, strict=True) if key not in scores]:
-                    get_logger().warning("group %s: %s is missing in %s", self.name, key, ", ".join(lacking))
+                    _say_lacking(self.name, key, lacking, len(members))
                 if having:
                     error = f"{each.metric}_stderr,{pipeline}"
                     found[key], found[error] = _aggregated(having, key, error, by_size=each.weight_by_size)
@@ -267,3 +267,11 @@ def _aggregated(having: list[Mapping[str, Any]], key: str, error: str, *, by_siz
     if len(errors) < len(values) or NO_ERROR in errors:
         return score, NO_ERROR
     return score, pooled_sample_stderr(errors, sizes) if by_size else unweighted_mean_stderr(errors)
+
+
+def _say_lacking(group: str, key: str, lacking: list[str], members: int) -> None:
+    if len(lacking) == members:
+        get_logger().warning("group %s: no values found for %s in %s", group, key, ", ".join(lacking))
+    else:
+        places = f"{len(lacking)}/{members} tasks ({', '.join(lacking)})"
+        get_logger().warning("group %s: %s is missing in %s, and is made of the others", group, key, places)
