@@ -29,6 +29,7 @@ WITHOUT_EFFECT = frozenset(
 """Methods whose override changes no row, prompt or score there either."""
 PRESENT = {
     "Artifact": ("serialize",),
+    "DatasetRecipe": ("production_preprocess",),
     "DiverseLabelsSampler": ("exemplar_repr",),
     "Format": ("verify_instance",),
     "Metric": ("process_instance", "verify_instance"),

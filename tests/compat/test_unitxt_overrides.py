@@ -8,6 +8,7 @@ from proctor import compat
 from proctor.data import Deduplicate, ExecuteExpression, FilterByExpression, LoadCSV, MultiStream, Rename, Shuffle
 from proctor.errors import UsageError
 from proctor.formats import ChatAPIFormat
+from proctor.recipes import DatasetRecipe
 from proctor.scoring.metrics.accuracy import Accuracy
 from proctor.tasks import Task
 from proctor.templates import InputOutputTemplate, MultipleChoiceTemplate
@@ -104,3 +105,11 @@ def test_without_the_names_of_unitxt_nobody_asks():
             return data
 
     assert Titled(input_format="{q}", output_format="{r}").input_format == "{q}"
+
+
+def test_a_stage_that_programs_call_is_not_for_overriding():
+    with pytest.raises(UsageError, match=r"production_preprocess\(\) of DatasetRecipe"):
+
+        class Mine(DatasetRecipe):
+            def production_preprocess(self, task_instances):
+                return list(task_instances)
