@@ -119,7 +119,7 @@ class TemplateAPI(TemplateLM):
         self.max_retries, self.timeout, self.auth_token = int(max_retries), float(timeout), auth_token
         self._truncate, self._header, self._eos_string = truncate, header, eos_string
         self._concurrent, self._max_gen_toks, self._seed = max(int(num_concurrent), 1), int(max_gen_toks), int(seed)
-        self._batch_size = int(batch_size) if str(batch_size).isdigit() else 1
+        self._batch_size = _together(batch_size)
 
     # -- what a class says --------------------------------------------------------------------------------------------
 
@@ -358,6 +358,19 @@ _FIXED: Final[Mapping[str, tuple[Any, str]]] = {
     "max_images": (1, "requests hold no pictures"),
 }
 """Arguments of lm-eval's class that have one value here, and why."""
+
+
+def _together(batch_size: str | int) -> int:
+    """Return how many requests are posted together; as in lm-eval, ``auto`` is one."""
+    said = str(batch_size)
+    if said.isdigit():
+        return int(said)
+    if said.partition(":")[0] == "auto":
+        get_logger().warning(
+            "batch_size=%s: what a server takes is not tried out; requests are posted one by one", said
+        )
+        return 1
+    raise UsageError(f"batch_size cannot be {batch_size!r}", why="it is a number of requests, or auto")
 
 
 def _check_fixed(given: Mapping[str, Any]) -> None:
