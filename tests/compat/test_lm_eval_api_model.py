@@ -183,8 +183,8 @@ def test_an_answer_that_is_none_is_a_failure_of_its_request(server):
     assert "gave None" in response.failure.message
 
 
-def test_a_batch_size_is_a_number_or_auto_which_is_one_and_said(server, caplog):
+def test_a_batch_size_is_a_number_or_auto_which_is_one_and_said(server, heard):
     assert made(server, batch_size="auto:4")._batch_size == 1
-    assert "one by one" in caplog.text
+    assert "one by one" in heard.text
     with pytest.raises(UsageError, match="batch_size cannot be 'many'"):
         made(server, batch_size="many")

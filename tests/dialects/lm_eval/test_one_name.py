@@ -1,12 +1,9 @@
 """Results are filed by an exam's name: two different exams of one name are never taken for one."""
 
-import logging
-
 import pytest
 
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.errors import UsageError
-from proctor.logs import get_logger
 from proctor.recipes.options import ExamOptions
 
 FILES = {
@@ -17,16 +14,6 @@ FILES = {
     "twice.yaml": "group: twice\ntask: [both, t]\n",
     "rows.jsonl": '{"q": "1+1", "a": "2"}\n',
 }
-
-
-@pytest.fixture
-def said():
-    """What is logged, whatever other tests made of the logger."""
-    lines, logger, handler = [], get_logger(), logging.Handler()
-    handler.emit = lambda record: lines.append(record.getMessage())
-    logger.addHandler(handler)
-    yield lines
-    logger.removeHandler(handler)
 
 
 @pytest.fixture
@@ -46,14 +33,14 @@ def asked(tmp_path, monkeypatch):
     return ask
 
 
-def test_of_one_name_in_a_suite_the_later_counts_and_that_is_said(asked, said):
+def test_of_one_name_in_a_suite_the_later_counts_and_that_is_said(asked, heard):
     assert asked("suite") == {"t": ("plain 1+1", ["suite", "changed"])}
-    assert "suite → t: an earlier member is a different exam of the same name" in " ".join(said)
+    assert "suite → t: an earlier member is a different exam of the same name" in heard.text
 
 
-def test_one_exam_that_is_in_a_suite_twice_is_asked_once(asked, said):
+def test_one_exam_that_is_in_a_suite_twice_is_asked_once(asked, heard):
     assert asked("twice") == {"t": ("plain 1+1", ["twice"])}
-    assert "different exam" not in " ".join(said)
+    assert "different exam" not in heard.text
 
 
 @pytest.mark.parametrize("names", [("changed", "t"), ("t", "changed")])
