@@ -22,7 +22,7 @@ from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.exam import task_exam, task_of
-from proctor.dialects.lm_eval.flags import parse_pairs, parse_samples
+from proctor.dialects.lm_eval.flags import parse_pairs
 from proctor.dialects.lm_eval.generation import decoding_of
 from proctor.dialects.lm_eval.package.configurable_task import plain_config
 from proctor.dialects.lm_eval.package.group import Group
@@ -39,6 +39,7 @@ from proctor.errors import UsageError
 from proctor.ir import Failure
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam
+from proctor.recipes.option_values import parse_samples
 from proctor.recipes.options import ExamOptions
 from proctor.running.listening import listening
 from proctor.running.log import ResponseLog

@@ -91,6 +91,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         name=config.abbr,
         description=_description(config),
         dialect="aisbench",
+        joint="</think>",  # AISBench 3.1, ``models/output.py``
         source=_source(config, given, options),
         rows=rows,
         draw=RetrieverDraw(prompts, config.count if config.by_row else 1),

@@ -7,12 +7,12 @@ custom dataset; so is ``rows.csv`` where a ``rows.csv.meta.json`` lies beside it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from proctor.dialects.aisbench import OWN_FILE
 from proctor.dialects.aisbench.config import DatasetConfig, checked, dataset_config
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.exam import dataset_exam
@@ -39,7 +39,6 @@ from proctor.results.dataset_groups import SummaryGroup, summary_groups
 
 SOURCES = ("opencompass", "aisbench")
 _GLOB = frozenset("*?[")
-_OWN_FILE = re.compile(r"(.+\.(?:jsonl|csv))\[([^\[\]]*)\]")
 _OWN_PARTS = ("meta_path", "data_type", "infer_method", "abbr", "human_prompt", "bot_prompt", "test_range")
 """What a name may say about a file of rows, beside ``project``."""
 
@@ -50,7 +49,7 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     Raises:
         ProctorError: It is known, and cannot be built.
     """
-    if (file := _OWN_FILE.fullmatch(name)) is not None and Path(file[1]).is_file():
+    if (file := OWN_FILE.fullmatch(name)) is not None and Path(file[1]).is_file():
         return [_exam_of_file(file[1], options, file[2])]
     base, _, wanted = name.partition("::")
     if "=" in base or not base:
