@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO
 
 from proctor.data.fields import Row
-from proctor.data.hub import read_parquet
 
 
 class FileAccess:
@@ -50,6 +49,8 @@ class FileAccess:
         Raises:
             DataError: It is none.
         """
+        from proctor.data.hub import read_parquet
+
         return read_parquet([str(path)])
 
     def names(self, folder: Path) -> list[str]:
