@@ -18,8 +18,8 @@ import numpy as np
 from proctor.compat.aisbench_names.evaluator_base import BaseEvaluator
 from proctor.compat.aisbench_names.hf_metrics import METRICS, Metric
 from proctor.errors import MissingExtraError
-from proctor.scoring.confusion import matthews_of_labels
 from proctor.scoring.text_distance import levenshtein
+from proctor.statistics.confusion import matthews_of_labels
 
 _LOADER = "evaluate.loading"
 """The module whose function ``evaluate.load`` is, where no program has replaced it."""
