@@ -1,4 +1,4 @@
-"""How classes of artifacts are made: overrides without annotations, names with two underscores, what fields replace."""
+"""Construction of artifact classes: overrides without annotations, dunder fields, replaced names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run goes from its specification to results on the screen, for every command that runs something."""
+"""Executes a run, from its specification to results on the screen, for every command that runs something."""
 
 from __future__ import annotations
 

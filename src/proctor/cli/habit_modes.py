@@ -1,4 +1,4 @@
-"""What AISBench's and OpenCompass' command lines ask for beside a run: ``--search``, ``--mode eval|judge|viz``."""
+"""Modes of AISBench's and OpenCompass' command lines: ``--search``, ``--mode eval|judge|viz``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How files of data folders are reached: on the disk, or by what a program has put in the place of the disk.
+"""File access for data folders; programs may replace the file system.
 
 Everything that reads rows asks :func:`access`. A program that replaces ``open`` (tests do) says so with
 :func:`reached_by`, and every loader below reads what the program gives it.

@@ -1,4 +1,4 @@
-"""What to load by hub id, and what loading it does beside reading."""
+"""A dataset by hub id: what is loaded, and the effects of loading it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file of results shows of an exam, whoever wrote it: each instance as far as the file says it."""
+"""An exam as a file of results shows it, whoever wrote it, instance by instance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two endpoints are the same model: what a quantization, another vendor, another server changes.
+"""Tests whether two endpoints serve the same model: quantization, another vendor, another server.
 
 Two runs asked the same requests. Where choices were compared, each answer is a distribution over them, and the mean
 Kullback-Leibler divergence says how far they are apart; the likelihood of right answers gives a ratio of perplexities.

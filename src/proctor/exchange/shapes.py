@@ -1,4 +1,4 @@
-"""What is relied on in files of others: which parts are numbers, lists, objects. Everything else of them is free."""
+"""Checks the parts of foreign files that are relied on: numbers, lists, objects; the rest of them is free."""
 
 from __future__ import annotations
 

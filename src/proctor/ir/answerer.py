@@ -1,4 +1,4 @@
-"""Who answers requests: the seam between whatever asks (a run, a judge, a program) and models."""
+"""The seam between whatever asks (a run, a judge, a program) and models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked about one instance, and what came back."""
+"""The requests for one instance, and their responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes back for a request. Plain values: they encode to JSON and back without loss."""
+"""Responses: plain values that encode to JSON and back without loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a program may use."""
+"""Limits of a program's resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dialect brings for an exam: rows, a draw of demos, an asker, a grader; and what each of them is told."""
+"""The parts of an exam that a dialect brings: rows, a draw of demos, an asker, a grader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exam really was, in digests: of each instance, and of the exam in layers.
+"""Digests of an exam: of each instance, and of the exam in layers.
 
 Two numbers may be compared where they were measured on the same instances, and they differ for a reason that one of the
 layers names: other data, other prompts, other decoding, another extraction, another metric, another engine. So every

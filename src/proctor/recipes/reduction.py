@@ -1,4 +1,4 @@
-"""What several answers to each question come to: reducers over the scores of the answers, for an exam and its groups.
+"""Reduces the scores of several answers to each question, for an exam and its groups.
 
 :func:`reduced` takes the scores of each question's answers, wherever they come from (repeats of requests, copies of
 rows), and puts the reduced scores, with their two-level intervals, into a grade.

@@ -1,4 +1,4 @@
-"""Which instances a run asks about: one rule for the exams of every dialect."""
+"""The instances to evaluate: one rule for the exams of every dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run costs, and how to stop before it costs more.
+"""Cost of a run, and stopping before it exceeds a budget.
 
 Prices change and this package does not: the table that comes with it has a date, which is written into the results,
 and a file of one's own replaces it.

@@ -1,4 +1,4 @@
-"""How a response is stored: MessagePack, which keeps infinities and every bit of a float, deflated where that pays.
+"""Codec of stored responses: MessagePack, which keeps every bit of a float, deflated where that pays.
 
 Before it stands a seal: a digest over the engine's identity, the key, the time and the body. A bit that flipped on the
 disk, a body that got under another key, an answer of another engine do not have the right one, and count as damaged.

@@ -1,4 +1,4 @@
-"""How the questions of a sample are drawn, and what is known of the score of all after each round of answers."""
+"""Draws the questions of a sample, and estimates the whole score after each round of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a gate's model is compared with: the scores of a baseline, checked to be of the same exam, or made of a log."""
+"""Baselines of a gate: scores of the same exam, checked, or made of a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other models scored on the questions of an exam: in the response log, in run folders, in files of scores."""
+"""Scores of other models on an exam's questions: from the response log, run folders, files of scores."""
 
 from __future__ import annotations
 

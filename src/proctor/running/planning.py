@@ -1,4 +1,4 @@
-"""What a run would take, before anybody is asked: requests, tokens, money, time, and what its score could show."""
+"""Estimates requests, tokens, cost, time and statistical power before a run starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run tells while it goes on, and three ways to show it: not at all, as plain lines, as live bars."""
+"""Progress of a run: not at all, as plain lines, or as live bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many tokens a request may cost, reckoned before it is sent."""
+"""Estimates a request's tokens before it is sent."""
 
 from __future__ import annotations
 

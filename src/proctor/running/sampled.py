@@ -1,4 +1,4 @@
-"""What results say of exams of which only some questions were asked."""
+"""Results of exams of which only some questions were asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What asking works with: an engine, the response log, whoever watches, and what may be spent."""
+"""The context of asking: an engine, the response log, observers, a budget."""
 
 from __future__ import annotations
 

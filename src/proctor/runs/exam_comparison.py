@@ -1,4 +1,4 @@
-"""What the comparison of two runs says of an exam that both have."""
+"""Compares an exam that two runs share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which instances of a run are meant, as SQL for the index in :mod:`proctor.runs.sample_index`."""
+"""Selects instances of a run, as SQL for the index in :mod:`proctor.runs.sample_index`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test server does with a request: shared by the server on loopback and the transport without sockets."""
+"""Behaviour of a test server for a request: on loopback, and in the transport without sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one chooses in the explorer, as something that can be resolved."""
+"""The explorer's form as an exam that can be resolved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked about a row: one request of a kind for each inferencer, and the demos that its prompt shows."""
+"""Requests for a row of a dataset: one kind for each inferencer, with the demos that its prompt shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the classes and functions of OpenCompass and AISBench take, as their own sources say.
+"""Signatures of OpenCompass' and AISBench's classes and functions, from their own sources.
 
 ``signatures.json`` is written by ``conformance/aisbench/signatures.py``, which reads the released packages. Nothing of
 theirs is imported.

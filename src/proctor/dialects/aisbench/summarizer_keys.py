@@ -1,4 +1,4 @@
-"""What the file alone can tell about a summarizer: its keys, its groups, and datasets that it names nearly rightly."""
+"""Checks a summarizer from the file alone: keys, groups, misspelt datasets."""
 
 from __future__ import annotations
 

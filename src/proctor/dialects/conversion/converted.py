@@ -1,4 +1,4 @@
-"""What a conversion gives."""
+"""The result of a conversion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grades an exam, as names that every dialect knows: metrics, text functions, and the right answers."""
+"""The grading of an exam in names that every dialect knows: metrics, text functions, right answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ``eval.yaml`` says, as values."""
+"""Parsed ``eval.yaml`` files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a task file may say: every key, checked, with lm-eval's defaults."""
+"""The keys of a task file, checked, with lm-eval's defaults."""
 
 from __future__ import annotations
 

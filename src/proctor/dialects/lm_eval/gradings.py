@@ -1,4 +1,4 @@
-"""How a task's answers become scores: one grading for each filter pipeline."""
+"""Gradings of a task, one for each filter pipeline."""
 
 from __future__ import annotations
 

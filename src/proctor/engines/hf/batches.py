@@ -1,4 +1,4 @@
-"""How much to give a model at once: as much as was allowed, less after it ran out of memory."""
+"""Batch sizes: as much as was allowed, less after the model ran out of memory."""
 
 from __future__ import annotations
 

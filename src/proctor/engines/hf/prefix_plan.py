@@ -1,4 +1,4 @@
-"""Which tokens to read together, so that text shared by several sequences is read once.
+"""Plans which tokens to read together, so that text shared by several sequences is read once.
 
 The sequences of a window form a trie. It is cut into *steps*, each one forward pass over a single row of tokens:
 

@@ -1,4 +1,4 @@
-"""Who runs models behind an API: addresses, keys, model names and quirks, as data (``providers.json``)."""
+"""Provider registry: addresses, keys, model names and quirks, as data (``providers.json``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How hard a model is to think, in the words of whoever runs it: the column ``thinking`` of the table of providers."""
+"""Thinking effort in each provider's words: the column ``thinking`` of the provider table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What trackers are told of a run: numbers, parameters, files and a table, under names that all of them take."""
+"""The record of a run for experiment trackers: numbers, parameters, files and a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all protocols share: a request becomes one or more posts, and their replies one response."""
+"""Base of protocols: a request becomes one or more posts, and their replies one response."""
 
 from __future__ import annotations
 

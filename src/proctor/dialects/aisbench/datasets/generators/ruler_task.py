@@ -1,4 +1,4 @@
-"""What RULER's tasks share: generators, the tokenizer, and texts that grow until they are long enough."""
+"""Shared parts of RULER's tasks: generators, tokenizer, texts that grow to a length."""
 
 from __future__ import annotations
 
