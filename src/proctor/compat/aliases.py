@@ -36,7 +36,7 @@ class Alias:
         extends: Modules of the real package that are given more once they are loaded: the names that change, from a
             function (``module:attribute``) of the module.
         spread: Packages whose names lie in many modules there: every module below one has the package's names.
-        plain: Names in those modules that are no modules themselves, so that ``module.name.attribute`` is the name's.
+        plain: Names in those modules that are not modules themselves, so that ``module.name.attribute`` is the name's.
         same: Modules that are one of Proctor's, whole: what a test replaces in one is replaced for what is in it.
         refused: Modules without a name here, and what does it instead.
         unbuilt: Classes that can be imported, since whole modules import them at their top, and say what does it
@@ -94,7 +94,7 @@ class Alias:
         return _at(place)
 
     def _package_of(self, module: str) -> str | None:
-        """Return the spread package that a module is below; there is none for names that are no modules."""
+        """Return the spread package that a module is below; there is none for names that are not modules."""
         if module.rpartition(".")[2] in self.plain:
             return None
         return next((name for name in self.spread if module.startswith(f"{name}.")), None)
