@@ -1,11 +1,12 @@
 # The commands of a working day. Each makes what it needs; a second run makes only what changed.
 #
 #   make demo    a small language model sits three exams, here, on the CPU
+#   make quick   what a change can break, nearest first, in about a minute
 #   make test    the test suite
 #   make check   formatting, lint, types, layers
 #   make bench   measurements, written to benchmarks/RESULTS.md
 #   make conformance  the other systems beside Proctor, their answers recorded anew: an hour or more
-#   make soak    10,000 schedules of faults, 1,000 kill -9, ten minutes of made-up inputs for each reader: hours
+#   make soak    new random examples, 10,000 schedules of faults, 1,000 kill -9, made-up inputs for each reader: hours
 #   make mutants changes the code a little at a time and counts what the tests notice: an hour or two
 #   make docs    the documentation site, in site/
 #   make clean   removes what the others made
@@ -30,7 +31,7 @@ ARGS ?=
 # Two workers use both cores of a small machine; whoever is done first takes over tests of the other.
 WORKERS ?= 2
 
-.PHONY: help demo test check bench conformance soak mutants docs format clean
+.PHONY: help demo quick test check bench conformance soak mutants docs format clean
 
 help:
 	@sed -n 's/^#   \(make .*\)/\1/p' Makefile
@@ -39,6 +40,10 @@ demo: $(VENV)/.demo
 	$(BIN)/proctor run --model smollm2 --tasks samples --output runs/demo
 	$(BIN)/proctor show samples.science --docs 1
 	@echo "Look at prompts and answers: $(BIN)/proctor view"
+
+# Since another commit: make quick ARGS="--since main"
+quick: $(VENV)/.dev
+	$(BIN)/python tools/quick.py --workers $(WORKERS) $(ARGS)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
@@ -71,6 +76,7 @@ SCHEDULES ?= 10000
 KILLS ?= 1000
 FUZZ_SECONDS ?= 600
 soak: $(VENV)/.dev
+	PROCTOR_TEST_SOAK=1 $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider $$(grep -rlE "^(from|import) hypothesis" tests --include='test_*.py')
 	PROCTOR_FAULT_SCHEDULES=$(SCHEDULES) $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider tests/testing/test_virtual.py
 	$(BIN)/python tests/running/soak.py --kills $(KILLS)
 	$(BIN)/python tests/security/fuzz.py --seconds $(FUZZ_SECONDS)

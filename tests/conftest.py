@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -17,15 +19,14 @@ from hypothesis import settings as hypothesis_settings
 from proctor import secrets
 from proctor.settings import settings
 
-# A busy machine is not a failure: examples have no deadline. In CI they are the same every time, so that a change is
-# judged by what it does; new ones are looked for on developers' machines.
+# A busy machine is not a failure: examples have no deadline. They are the same on every machine and every time, so that
+# a change is judged by what it does; `make soak` looks for new ones, many at a time.
+_CHECKS = [HealthCheck.filter_too_much, HealthCheck.too_slow]
+hypothesis_settings.register_profile("proctor", deadline=None, derandomize=True, suppress_health_check=_CHECKS)
 hypothesis_settings.register_profile(
-    "proctor",
-    deadline=None,
-    derandomize="CI" in os.environ,
-    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+    "soak", deadline=None, derandomize=False, max_examples=2_000, suppress_health_check=_CHECKS
 )
-hypothesis_settings.load_profile("proctor")
+hypothesis_settings.load_profile("soak" if os.environ.get("PROCTOR_TEST_SOAK") else "proctor")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job in the background (nohup, many CI systems) ignores Ctrl-C, and so would the programs that tests start and stop.
@@ -33,12 +34,45 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Tests import what they share by a name of its own, for they are no package: ``from tests_pace import within``.
+# Tests import what they share by a name of its own, for they are not a package: ``from tests_pace import within``.
 _spec = spec_from_file_location("tests_pace", Path(__file__).with_name("pace.py"))
 assert _spec is not None
 assert _spec.loader is not None
 _pace = sys.modules["tests_pace"] = module_from_spec(_spec)
 _spec.loader.exec_module(_pace)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what ``make quick`` says."""
+    parser.addoption("--quick", type=int, metavar="SECONDS", help="leave out what starts processes, and end in time")
+
+
+_BEGUN = time.monotonic()
+
+
+@pytest.fixture(autouse=True)
+def _quickly(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skip a test that starts a process, or that comes too late, where only the nearest tests are wanted."""
+    seconds = request.config.getoption("--quick")
+    if seconds is None:
+        return
+    if time.monotonic() - _BEGUN > seconds:
+        pytest.skip("make quick has no more time; make test runs it")
+
+    def refuse(*_: object, **__: object) -> None:
+        pytest.skip("starts a process; make test runs it")
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
+    monkeypatch.setattr(subprocess.Popen, "__del__", lambda _: None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how many tests the time did not reach."""
+    if config.getoption("--quick") is None:
+        return
+    late = [each for each in terminalreporter.stats.get("skipped", []) if "has no more time" in str(each.longrepr)]
+    if late:
+        terminalreporter.write_line(f"{len(late)} tests were not reached in time; make test runs them")
 
 
 @pytest.fixture(scope="session")

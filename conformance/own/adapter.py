@@ -5,6 +5,7 @@ A redesign of exams changes this module; the goldens stay as they are.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -16,10 +17,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from conformance.own.cases import Case
+from conformance.own.spelled import column, named, section, spelled
 
+from proctor.dialects.conversion import convert_exam
 from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
+from proctor.errors import ProctorError
 from proctor.ir import (
     Answers,
     Choose,
@@ -39,7 +43,6 @@ from proctor.recipes.options import ExamOptions
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered, wanted
 from proctor.running.run import run_exams
-from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 from proctor.settings import settings
 
@@ -147,43 +150,80 @@ def _payload(prompt: Prompt) -> str:
 # -- one case -----------------------------------------------------------------------------------------------------
 
 
-def observe(case: Case, folder: Path) -> dict[str, Any]:
-    """Run a case in the folder that holds its files; return what is recorded of it, as JSON-like data."""
+def observe(case: Case, folder: Path) -> str:
+    """Run a case in the folder that holds its files; return what is recorded of it, as text."""
     here = Path.cwd()
-    os.chdir(folder)
+    os.chdir(folder / case.folder)
     try:
-        with settings.context(trust_code=case.trusts_code):
-            return _observed(case)
+        with settings.context(trust_code=case.trusts_code, judge=_judge(case)):
+            lines = [line.rstrip().replace(str(folder), ".") for line in _observed(case)]
     finally:
         os.chdir(here)
+    return "\n".join(lines) + "\n"
+
+
+def _judge(case: Case) -> MadeUpEngine | None:
+    return MadeUpEngine(answers=list(case.judge), model="made-up-judge") if case.judge else None
 
 
 _ABOUT_ANSWERS = frozenset(
     {"fingerprint", "higher_is_better", "answers", "truncated", "empty", "thinking", "all_answers", "repeats", "sample"}
 )
-"""Facts beside the scores that came after the goldens were recorded; tests of their own hold them."""
+"""Facts beside the scores that tests of their own hold."""
 
 
-def _observed(case: Case) -> dict[str, Any]:
+def _observed(case: Case) -> Iterator[str]:
+    """Yield the lines of a case; of one that is refused, in which words."""
+    try:
+        yield from _converted(case) if case.to else _asked(case)
+    except ProctorError as error:
+        for each in error.diagnostics:
+            where = "" if each.location is None else str(each.location)
+            yield f"refused: {each.what}"
+            said = {"why": each.why, "hint": each.hint, "where": where}
+            yield from (named(name, text) for name, text in said.items() if text)
+
+
+def _asked(case: Case) -> Iterator[str]:
     engine = MadeUpEngine(**case.engine)
     exams = suited(resolve_tasks(case.exams, ExamOptions(**case.options)), engine)
-    found: dict[str, Any] = {}
     with TemporaryDirectory(prefix="proctor-own-") as folder, ResponseLog(Path(folder) / "log.db") as log:
         result = run_exams(exams, engine, log=log)
-        number = log.engine_number(engine.identity, engine.label, {})
-        filed = Filed(log, number, with_failures=True)
+        filed = Filed(log, log.engine_number(engine.identity, engine.label, {}), with_failures=True)
         for exam in exams:
             responses = partial(_responses, exam, filed)
-            grade = _grade(result.grades[exam.name])
-            found[exam.name] = {"asks": _asks(exam), **grade, "pipelines": _pipelines(exam, responses)}
-    for name, entry in result.results.items():  # groups, and of exams what is not among their scores
-        known = result.grades[name].scores if name in result.grades else {}
-        found.setdefault(name, {})["results"] = {
-            key: plain(_without_places(value))
-            for key, value in entry.items()
+            yield f"== {exam.name}"
+            yield from section("asked", _asks(exam))
+            yield from _grade(_graded(result.grades, exam.name))
+            yield from section("filters", _pipelines(exam, responses))
+            yield from _results(exam.name, result)
+        for name in (each for each in result.results if each not in {exam.name for exam in exams}):
+            yield f"== {name}"
+            yield from _results(name, result)
+
+
+def _graded(grades: Mapping[str, Any], name: str) -> Grade:
+    """Return the grade of an exam.
+
+    Raises:
+        AssertionError: It has none.
+    """
+    grade = grades[name]
+    assert isinstance(grade, Grade), name
+    return grade
+
+
+def _results(name: str, result: Any) -> Iterator[str]:
+    """Yield the results of an exam or a group that are not among the scores of its grade."""
+    known = result.grades[name].scores if name in result.grades else {}
+    yield from section(
+        "results",
+        (
+            named(key, spelled(_without_places(value)))
+            for key, value in result.results[name].items()
             if key not in known and key not in _ABOUT_ANSWERS
-        }
-    return found
+        ),
+    )
 
 
 def _responses(exam: Exam, filed: Filed) -> Iterator[Answered]:
@@ -197,10 +237,32 @@ def _without_places(value: Any) -> Any:
     return value.partition(" (/")[0] if isinstance(value, str) else value
 
 
+def _converted(case: Case) -> Iterator[str]:
+    """Yield what becomes of exams in another form: the text, the first rows, what is lost."""
+    for name in case.exams:
+        for exam in resolve_tasks([name], ExamOptions(**case.options)):
+            yield f"== {exam.name}"
+            try:
+                made = convert_exam(exam, case.to)
+            except ProctorError as error:
+                yield from (f"refused: {each.what}: {each.why}" for each in error.diagnostics)
+                continue
+            yield from section("lost", (f"  {each.part}: {each.text}" for each in made.lost))
+            yield from section("file", (f"  {line}" for line in made.text.splitlines()))
+            rows = made.rows_text().splitlines()
+            digest = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:KEY_DIGITS]
+            yield f"rows: {len(rows)}, {digest}"
+            yield from (f"  {row}" for row in rows[:SHOWN_ROWS])
+
+
+SHOWN_ROWS = 2
+"""Rows of a converted exam that a golden shows; the digest holds the others."""
+
+
 def asked_in_words(case: Case, folder: Path) -> Iterator[str]:
     """Yield every request of a case as text, for people who look for a difference."""
     here = Path.cwd()
-    os.chdir(folder)
+    os.chdir(folder / case.folder)
     try:
         with settings.context(trust_code=case.trusts_code):
             exams = suited(resolve_tasks(case.exams, ExamOptions(**case.options)), MadeUpEngine(**case.engine))
@@ -211,9 +273,23 @@ def asked_in_words(case: Case, folder: Path) -> Iterator[str]:
         os.chdir(here)
 
 
-def _asks(exam: Exam) -> list[list[Any]]:
-    """Return by ask: its number, the marks of its demos, and its requests' keys, with the repeat where there is one."""
-    return [[item.number, _demos(item), *map(_key, wanted(item))] for item in exam.questions()]
+def _asks(exam: Exam) -> Iterator[str]:
+    """Yield by ask: its number, its requests' keys with the repeat where there is one, the marks of its demos."""
+    asks = [(item.number, " ".join(map(_key, wanted(item))), _demos(item)) for item in exam.questions()]
+    if any(demos for _, _, demos in asks):
+        yield from (f"  {number:>3}  {keys}   demos {demos}" for number, keys, demos in asks)
+        return
+    for some in batched(asks, PER_LINE):
+        yield "  " + "   ".join(f"{number} {keys}" for number, keys, _ in some)
+
+
+def batched(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    """Yield items in parts of one size."""
+    yield from (items[start : start + size] for start in range(0, len(items), size))
+
+
+PER_LINE = 5
+"""Asks without demos that a line shows."""
 
 
 def _key(entry: Any) -> str:
@@ -223,48 +299,24 @@ def _key(entry: Any) -> str:
 
 def _demos(item: Question) -> str:
     """Return the marks that stand in the first request before the ask's own, which is the last: who its demos are."""
-    return " ".join(MARK.findall(text_of(item.requests[0]))[:-1])
+    return " ".join(MARK.findall(text_of(item.requests[0]))[:-1]) if item.requests else ""
 
 
-def _grade(grade: Grade) -> dict[str, Any]:
-    return {
-        "scores": [[name, plain(value)] for name, value in grade.scores.items()],
-        "columns": [[name, plain(column)] for name, column in grade.instance_scores.items()],
-        "predictions": plain(grade.predictions),
-        "processed": plain(grade.processed_predictions),
-        "references": plain(grade.processed_references),
-        "failures": {str(place): failure.kind for place, failure in sorted(grade.failures.items())},
-        "metric_failures": sorted(grade.metric_failures),
-    }
+def _grade(grade: Grade) -> Iterator[str]:
+    yield from section("scores", (named(name, spelled(value)) for name, value in grade.scores.items()))
+    yield from section("instances", (named(name, column(values)) for name, values in grade.instance_scores.items()))
+    yield "answers"
+    yield named("predictions", column(grade.predictions))
+    yield named("processed", column(grade.processed_predictions))
+    yield named("references", column(grade.processed_references))
+    failures = (named(str(place), failure.kind) for place, failure in sorted(grade.failures.items()))
+    yield from section("failures", failures)
+    yield from section("metric failures", (f"  {name}" for name in sorted(grade.metric_failures)))
 
 
-def plain(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of value
-    """Return a value as JSON that keeps every bit and every type apart: floats as hexadecimal texts."""
-    if value is ABSENT:
-        return {"absent": True}
-    if isinstance(value, Failure):
-        return {"failure": value.kind}
-    if isinstance(value, float):
-        return {"float": float(value).hex()}
-    if isinstance(value, str | int | bool) or value is None:
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
-    if isinstance(value, tuple):
-        return {"tuple": [plain(each) for each in value]}
-    if isinstance(value, Sequence | set | frozenset):
-        return [plain(each) for each in (sorted(value) if isinstance(value, set | frozenset) else value)]
-    if callable(item := getattr(value, "item", None)):
-        return plain(item())
-    return repr(value)
-
-
-def _pipelines(exam: Exam, responses: Callable[[], Iterable[Answered]]) -> dict[str, Any]:
-    """Return what each filter pipeline of a task makes of the answers."""
+def _pipelines(exam: Exam, responses: Callable[[], Iterable[Answered]]) -> Iterator[str]:
+    """Yield what each filter pipeline of a task makes of the answers."""
     grader = exam.grader
-    if not isinstance(grader, TaskGrader):
-        return {}
-    return {
-        each.name: [plain(list(scored.filtered)) for _, scored in grader.scored(each, responses())]
-        for each in grader.pipelines
-    }
+    if isinstance(grader, TaskGrader):
+        for each in grader.pipelines:
+            yield named(each.name, column(list(scored.filtered) for _, scored in grader.scored(each, responses())))

@@ -20,6 +20,9 @@ class Case:
         options: Fields of :class:`~proctor.recipes.options.ExamOptions`.
         engine: Fields of :class:`~conformance.own.adapter.MadeUpEngine`.
         trusts_code: Whether code of the exams may run.
+        judge: What the judge of the exams may say; none is named where it is empty.
+        folder: The folder of the exams, below that of the case's dialect.
+        to: The form that the exams are converted to, instead of being asked.
     """
 
     name: str
@@ -27,3 +30,6 @@ class Case:
     options: Mapping[str, Any] = field(default_factory=dict)
     engine: Mapping[str, Any] = field(default_factory=dict)
     trusts_code: bool = False
+    judge: tuple[str, ...] = ()
+    folder: str = ""
+    to: str = ""

@@ -1,30 +1,32 @@
-"""The files that goldens are kept in, and what is different between two of them."""
+"""The files that goldens are kept in, a text for each case, and what is different between two of them."""
 
 from __future__ import annotations
 
-import gzip
+import difflib
 import json
 import math
 import platform
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-Record = dict[str, Any]
-Records = Mapping[str, Record]
+Records = Mapping[str, str]
 
 FOLDER = Path(__file__).parent / "goldens"
-SHOWN = 3
-"""Differences that are printed of each case: the first ones say where to look."""
+MACHINE = FOLDER / "machine.json"
+SHOWN = 12
+"""Lines that are printed of each case: the first ones say where to look."""
+LONGEST = 400
+"""Characters that are printed of a line."""
 CLOSE = 1e-9
 """Relative difference that floats may have on another machine: sums of other SIMD widths differ in the last digits."""
 
 
-def path_of(name: str) -> Path:
-    """Return the file of a dialect's goldens."""
-    return FOLDER / f"{name}.jsonl.gz"
+def folder_of(name: str) -> Path:
+    """Return the folder of a dialect's goldens."""
+    return FOLDER / name
 
 
 def machine() -> dict[str, str]:
@@ -35,34 +37,29 @@ def machine() -> dict[str, str]:
 
 
 def write(name: str, records: Records) -> None:
-    """Write a dialect's goldens: a line on the machine, then a line for each case; equal goldens give equal bytes."""
-    FOLDER.mkdir(exist_ok=True)
-    lines = [
-        json.dumps(machine()),
-        *(json.dumps([case, record], ensure_ascii=False) for case, record in records.items()),
-    ]
-    path_of(name).write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
+    """Write a dialect's goldens, a file for each case, and take away those of cases that are gone."""
+    folder = folder_of(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    MACHINE.write_text(json.dumps(machine(), indent=1) + "\n", encoding="utf-8")
+    for file in folder.glob("*.txt"):
+        if file.stem not in records:
+            file.unlink()
+    for case, text in records.items():
+        (folder / f"{case}.txt").write_text(text, encoding="utf-8")
 
 
-def read(name: str) -> dict[str, Record]:
+def read(name: str) -> dict[str, str]:
     """Return a dialect's goldens by case."""
-    _, *lines = gzip.decompress(path_of(name).read_bytes()).decode().splitlines()
-    return dict(map(json.loads, lines))
+    return {file.stem: file.read_text(encoding="utf-8") for file in sorted(folder_of(name).glob("*.txt"))}
 
 
-def is_of_this_machine(name: str) -> bool:
-    """Return whether a dialect's goldens were recorded with the same Python, NumPy and processor."""
-    first, *_ = gzip.decompress(path_of(name).read_bytes()).decode().splitlines()
-    return bool(json.loads(first) == machine())
-
-
-def count(records: Records) -> int:
-    """Return the number of exams in records."""
-    return sum(len(record) for record in records.values())
+def is_of_this_machine() -> bool:
+    """Return whether the goldens were recorded with the same Python, NumPy and processor."""
+    return MACHINE.is_file() and bool(json.loads(MACHINE.read_text(encoding="utf-8")) == machine())
 
 
 def differences(known: Records, found: Records, *, exact: bool = True) -> Iterator[str]:
-    """Yield where records differ: the case, the exam, the place, what it was and what it is.
+    """Yield where records differ: the case, then the lines that were (``-``) and are (``+``), below their exam.
 
     Args:
         known: The goldens.
@@ -72,35 +69,36 @@ def differences(known: Records, found: Records, *, exact: bool = True) -> Iterat
     for case in dict.fromkeys([*known, *found]):
         if case not in known or case not in found:
             yield f"{case}: {'new' if case in found else 'gone'}"
-            continue
-        changes = list(_changes(case, known[case], found[case], exact))
-        yield from changes[:SHOWN]
-        if len(changes) > SHOWN:
-            yield f"{case}: and {len(changes) - SHOWN} more"
+        elif changes := list(_changes(known[case], found[case], exact=exact)):
+            yield f"{case}:\n" + "\n".join(changes[:SHOWN])
+            if len(changes) > SHOWN:
+                yield f"{case}: and {len(changes) - SHOWN} more lines"
 
 
-def _changes(place: str, known: Any, found: Any, exact: bool) -> Iterator[str]:
+def _changes(known: str, found: str, *, exact: bool) -> Iterator[str]:
+    """Yield the lines that differ, with the exam that each belongs to."""
     if known == found:
         return
-    if isinstance(known, dict) and isinstance(found, dict) and set(known) == set(found):
-        if not exact and set(known) == {"float"}:
-            if not _is_close(known["float"], found["float"]):
-                yield f"{place}: was {known['float']}, is {found['float']}"
-            return
-        for name, value in known.items():
-            yield from _changes(f"{place} / {name}", value, found[name], exact)
-    elif isinstance(known, list) and isinstance(found, list) and len(known) == len(found):
-        for number, (one, other) in enumerate(zip(known, found, strict=True)):
-            yield from _changes(f"{place}[{number}]", one, other, exact)
-    else:
-        yield f"{place}: was {_short(known)}, is {_short(found)}"
+    before, after = known.splitlines(), found.splitlines()
+    for tag, start, end, other, last in difflib.SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
+        old, new = before[start:end], after[other:last]
+        if tag == "equal" or (not exact and len(old) == len(new) and all(map(_is_close, old, new))):
+            continue
+        exam = next((line for line in reversed(before[: start + 1]) if line.startswith("== ")), "")
+        yield exam
+        yield from (f"-{line}"[:LONGEST] for line in old)
+        yield from (f"+{line}"[:LONGEST] for line in new)
+
+
+_FLOAT = re.compile(r"(?<![\w\"])-?(?:\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|inf|nan)(?![\w\"])")
 
 
 def _is_close(one: str, other: str) -> bool:
-    first, second = float.fromhex(one), float.fromhex(other)
-    return math.isclose(first, second, rel_tol=CLOSE, abs_tol=CLOSE) or (math.isnan(first) and math.isnan(second))
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 300 else f"{text[:300]}…"
+    """Whether two lines are equal but for the last digits of floats."""
+    if _FLOAT.sub("#", one) != _FLOAT.sub("#", other):
+        return False
+    pairs = zip(map(float, _FLOAT.findall(one)), map(float, _FLOAT.findall(other)), strict=True)
+    return all(
+        math.isclose(first, second, rel_tol=CLOSE, abs_tol=CLOSE) or (math.isnan(first) and math.isnan(second))
+        for first, second in pairs
+    )

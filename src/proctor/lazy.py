@@ -1,4 +1,4 @@
-"""What is imported when it is first used: names of a package (PEP 562), and heavy packages of others.
+"""Lazy imports: names of a package (PEP 562), and heavy packages of others.
 
 Importing a module that names them costs next to nothing.
 """

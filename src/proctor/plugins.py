@@ -1,4 +1,4 @@
-"""What installed packages add to Proctor: entry points, looked up by name and loaded when they are used.
+"""Plugins of installed packages: entry points, looked up by name and loaded on first use.
 
 =====================  ===================================================================================
 group                  what its entries point to

@@ -1,4 +1,4 @@
-"""What a regular expression does to a text, its result never far longer than the text; and which ones may take long."""
+"""Actions of regular expressions on a text, with bounded results; tells which may take long."""
 
 from __future__ import annotations
 

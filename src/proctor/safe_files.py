@@ -1,4 +1,4 @@
-"""How files are written and read in folders that somebody else may have filled.
+"""Safe writing and reading of files in folders that somebody else may have filled.
 
 A folder that was cloned or unpacked may hold links, pipes and odd names where files are about to be written. So every
 file is written under a name that nobody can know, in its own folder, and then takes its place in one step: what was

@@ -1,4 +1,4 @@
-"""Which hosts are those of a service that people have keys of, and which variables belong to it.
+"""Services that people have keys of: their hosts and variables.
 
 The table of providers (``engines/http/providers.json``) says it; here it is read for the gate, which lies below the
 engines. A host is a service's where its address in the table leads there, or one of the variables in which users say
@@ -24,7 +24,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Service(NamedTuple):
-    """Who people have keys of.
+    """A service that people have keys of.
 
     Attributes:
         hosts: Patterns of its hosts, which are reached by https.

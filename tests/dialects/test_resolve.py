@@ -1,5 +1,7 @@
 """Names that nobody knows: the closest ones of all dialects, and files that are not there."""
 
+import re
+
 import pytest
 
 from proctor.artifacts import fetch_artifact
@@ -55,9 +57,10 @@ def test_a_folder_that_is_not_there(unknown):
     assert "there is no folder 'nowhere'" in unknown("nowhere/rows.jsonl").why
 
 
-def test_a_catalog_whose_folder_is_not_there(unknown):
-    with settings.context(catalogs="/nowhere/catalog"):
-        assert unknown("capitals").why == "PROCTOR_CATALOGS names /nowhere/catalog, and there is no such folder"
-        with pytest.raises(UnknownArtifactError, match=r"/nowhere/catalog \(there is no such folder\)"):
+def test_a_catalog_whose_folder_is_not_there(unknown, tmp_path):
+    folder = str(tmp_path / "catalog")
+    with settings.context(catalogs=folder):
+        assert unknown("capitals").why == f"PROCTOR_CATALOGS names {folder}, and there is no such folder"
+        with pytest.raises(UnknownArtifactError, match=rf"{re.escape(folder)} \(there is no such folder\)"):
             fetch_artifact("cards.capitals")
     assert unknown("capitals").why == ""

@@ -96,9 +96,9 @@ def test_likelihoods_are_those_of_transformers_on_the_same_weights():
 
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="needs xllamacpp")
-def test_a_file_that_is_not_there():
+def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(EngineError, match=r"nowhere\.gguf"):
-        LlamaCppEngine(model="/nowhere.gguf").generate([])
+        LlamaCppEngine(model=str(tmp_path / "nowhere.gguf")).generate([])
 
 
 def test_the_users_key_stays_away_from_it(monkeypatch):

@@ -64,6 +64,7 @@ def start_ray(environment: dict[str, str]) -> None:
     for attempt in range(3):
         try:
             ray.init(
+                address="local",  # and never that of another cluster on this machine
                 num_cpus=2,
                 include_dashboard=False,
                 log_to_driver=False,

@@ -1,4 +1,4 @@
-"""How classes of artifacts are made: overrides without annotations, names with two underscores, what fields replace."""
+"""Construction of artifact classes: overrides without annotations, dunder fields, replaced names."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _inherited_annotation(key: str, bases: tuple[type, ...]) -> Any:
 
 
 class MetaField:
-    """What ``artifact.__tags__`` reads and writes."""
+    """A dunder attribute of artifacts: ``artifact.__tags__``."""
 
     def __init__(self, attribute: str) -> None:
         self._attribute = attribute

@@ -1,4 +1,4 @@
-"""What an artifact and its parts do besides computing."""
+"""Collects the effects of an artifact and its parts: files, connections, processes."""
 
 from __future__ import annotations
 

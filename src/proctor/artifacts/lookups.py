@@ -1,4 +1,4 @@
-"""What programs ask of all artifacts: is this one, is there a class of this name? Names as Unitxt has them."""
+"""Lookups over all artifacts, under Unitxt's names: is this one, is there a class of this name?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How classes are named in files: ``LoadFromDictionary`` is ``load_from_dictionary``."""
+"""Class names as files write them: ``LoadFromDictionary`` is ``load_from_dictionary``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who defines a method, and whether a quicker way to the same result still is one in a class that somebody derived."""
+"""Tells who defines a method, and whether a fast path still equals it in a derived class."""
 
 from __future__ import annotations
 

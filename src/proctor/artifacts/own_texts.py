@@ -1,4 +1,4 @@
-"""What a program of the user's built and put into rows, so that its text is not taken for a stranger's.
+"""Remembers artifacts that the user's program built and put into rows, so that they are not a stranger's.
 
 Rows hold metrics as JSON text. Read back, such a text could be anybody's, and lacks what is never saved (a server's
 address beside its key): an artifact that asks servers would be refused, or ask another one. So the artifacts that do

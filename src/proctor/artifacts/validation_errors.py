@@ -1,4 +1,4 @@
-"""What pydantic says of the fields of an artifact, as errors of ours: their path, what is wrong and what helps."""
+"""Turns pydantic's errors about fields into ours: path, reason, hint."""
 
 from __future__ import annotations
 

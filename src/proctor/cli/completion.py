@@ -1,4 +1,4 @@
-"""What a shell completes: commands and options by click, names of models and exams from here."""
+"""Shell completion: commands and options by click, names of models and exams from here."""
 
 from __future__ import annotations
 

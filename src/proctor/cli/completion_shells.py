@@ -1,4 +1,4 @@
-"""How shells hand over what was typed, where click's scripts lose some of it: ``--tasks=NAME`` and ``group::member``.
+"""Shell quirks of completion that click's scripts lose: ``--tasks=NAME`` and ``group::member``.
 
 bash breaks words at ``=`` and ``:`` and replaces what stands behind the last break; zsh and fish replace the whole
 word, the name of the option included. Importing this module tells click about the three.

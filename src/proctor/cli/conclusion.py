@@ -1,4 +1,4 @@
-"""How a run is told when it is over: its scores, what they have to be read with, and what failed."""
+"""Reports a finished run: its scores, the caveats to read them with, and failures."""
 
 from __future__ import annotations
 

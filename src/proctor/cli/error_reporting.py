@@ -1,4 +1,4 @@
-"""What people see when something goes wrong, and the exit code that scripts see.
+"""Error messages for people, and exit codes for scripts.
 
 ====  =====================================================================================
 code  meaning

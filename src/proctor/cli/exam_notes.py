@@ -1,4 +1,4 @@
-"""What is said of exams before anybody is asked: what has no effect on them, and what they do."""
+"""Notes about exams before a run: options without effect, and effects outside the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How packages come into this environment: ``pip install`` means another command where uv or pipx made it."""
+"""The command that installs packages here: ``pip install``, or what uv or pipx want instead."""
 
 from __future__ import annotations
 

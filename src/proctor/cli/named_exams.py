@@ -1,4 +1,4 @@
-"""What ``proctor run`` is told without an option: exams, the file of a run, or a config of OpenCompass or AISBench."""
+"""Arguments of ``proctor run`` without an option: exams, a run's file, a config of OpenCompass or AISBench."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What files of rows may unpack to and how deep their values may nest.
+"""Limits for files of rows: unpacked size and depth of nesting.
 
 A few kilobytes can hold terabytes, and libraries that read JSON call themselves for each level, until the process ends.
 Both are found out before a library meets a file: packed files are unpacked once into nothing, which stops as soon as

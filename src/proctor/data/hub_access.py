@@ -1,4 +1,4 @@
-"""Whether the hub of Hugging Face may be asked, and whether it answers."""
+"""Tells whether the Hugging Face hub may be asked, and whether it answers."""
 
 from __future__ import annotations
 

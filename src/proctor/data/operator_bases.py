@@ -1,4 +1,4 @@
-"""What all operators are made of; import these names from :mod:`proctor.data.operator`."""
+"""Base classes of operators; import them from :mod:`proctor.data.operator`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What parquet files may unpack to, found out before their values are.
+"""Limits for parquet files, checked before their values are unpacked.
 
 A parquet file writes a value once, and then how often it comes: fifty million rows of a kilobyte take a few bytes.
 Libraries write such rows out one by one, in memory or on the disk. What a file says of its pages bounds most columns;

@@ -24,7 +24,7 @@ from proctor.ir import Failure
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """How to read a file.
+    """A reader of one kind of file.
 
     Attributes:
         header: Column names of a table that has no header line.
@@ -177,7 +177,7 @@ def _table_rows(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Ro
             yield from ({f"c{i}": cell for i, cell in enumerate(line)} for line in lines)
             return
         header = list(layout.header) or next(lines, [])
-        for line in filter(None, lines):  # a blank line is no row
+        for line in filter(None, lines):  # a blank line is not a row
             if len(line) != len(header) if layout.header else _is_ragged(line, len(header)):
                 error = DataError(
                     f"a line has {len(line)} columns; there should be {len(header)}",

@@ -1,4 +1,4 @@
-"""What a request leaves open about decoding, an engine decides."""
+"""Decoding defaults: an engine decides where a request leaves something open."""
 
 from __future__ import annotations
 

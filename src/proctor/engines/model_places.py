@@ -1,4 +1,4 @@
-"""What it means to load a model: reading a folder or a file of this machine, or asking the hub."""
+"""Effects of loading a model: reading a local folder or file, or asking the hub."""
 
 from __future__ import annotations
 

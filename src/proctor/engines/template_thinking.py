@@ -1,4 +1,4 @@
-"""How hard a model is to think, said to its own chat template: for engines that lay prompts out themselves."""
+"""Thinking effort as arguments of chat templates, for engines that lay prompts out themselves."""
 
 from __future__ import annotations
 

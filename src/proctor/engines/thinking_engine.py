@@ -1,4 +1,4 @@
-"""What engines of models that may think have in common: how long and how hard they think, and what marks it."""
+"""Base of engines whose models may think: how long, how hard, and the marks of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of prompts that are too long: cut, whole demos dropped (the first ones first), or refused.
+"""Shortens prompts that are too long: cut, whole demos dropped (the first ones first), or refused.
 
 Origins on the spans of a prompt say where its demos are; see :mod:`proctor.ir.spans`.
 """

@@ -1,4 +1,4 @@
-"""Whether two endpoints are the same model: what a quantization, another vendor, another server changes.
+"""Tests whether two endpoints serve the same model: quantization, another vendor, another server.
 
 Two runs asked the same requests. Where choices were compared, each answer is a distribution over them, and the mean
 Kullback-Leibler divergence says how far they are apart; the likelihood of right answers gives a ratio of perplexities.
@@ -58,7 +58,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What two endpoints answered to the same request.
+    """The answers of two endpoints to the same request.
 
     Attributes:
         logs: Log-likelihoods of the choices (or of the one text), of both.
@@ -79,7 +79,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Sameness:
-    """How alike two endpoints are in one exam.
+    """The agreement of two endpoints in one exam.
 
     Attributes:
         exam: Its name.

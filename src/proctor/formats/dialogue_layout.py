@@ -1,4 +1,4 @@
-"""How a meta template lays a dialogue out, as one text or as messages.
+"""Lays a dialogue out by a meta template, as one text or as messages.
 
 A dialogue is a list of texts, messages (``role``, ``prompt``, perhaps ``fallback_role``) and section markers. What is
 laid out keeps, for every piece, the place of the item it came from; -1 stands for what the meta template adds.

@@ -1,4 +1,4 @@
-r"""What stands around question and demos in a prompt, with its line breaks applied once instead of for each prompt.
+r"""The text around question and demos, with its line breaks applied once instead of for each prompt.
 
 ``\N`` changes runs of certain characters only (:mod:`proctor.formats.newline`). Where a question has no ``\N`` and
 neither begins nor ends with such a character, no run reaches into it: what stands before and behind it is then the

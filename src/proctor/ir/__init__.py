@@ -1,4 +1,4 @@
-"""What flows through the pipeline: frozen, slotted values without behaviour that touches the outside."""
+"""The values that flow through the pipeline: frozen, slotted, without effects."""
 
 from proctor.ir.answerer import Answerer, Answers, KnownAnswerer, in_order
 from proctor.ir.decoding_values import KNOWN_DECODING, unfit_decoding

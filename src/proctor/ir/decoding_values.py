@@ -1,4 +1,4 @@
-"""What the values are that say how a model writes: numbers, whole numbers, switches and texts."""
+"""Types of decoding values: numbers, whole numbers, switches and texts."""
 
 from __future__ import annotations
 

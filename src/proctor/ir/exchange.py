@@ -1,4 +1,4 @@
-"""What a template makes of one instance, before a format lays it out."""
+"""The output of a template for one instance, before a format lays it out."""
 
 from __future__ import annotations
 

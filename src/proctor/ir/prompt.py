@@ -1,4 +1,4 @@
-"""What a format returns: the prompt as it is sent, and on demand what each part of it is."""
+"""The output of a format: the prompt as it is sent, and its labelled parts on demand."""
 
 from __future__ import annotations
 

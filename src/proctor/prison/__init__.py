@@ -1,4 +1,4 @@
-"""Where programs that models wrote run: in a prison, and judged from outside it.
+"""Prisons for programs that models wrote; they are judged from outside.
 
 ===============  ==================================================================================
 ``prisons``      the kinds of prison, and how each starts a prisoner

@@ -1,4 +1,4 @@
-"""Which prison programs run in: what the user says, or the strongest that works on this machine."""
+"""Chooses a prison: what the user says, or the strongest that works on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of this machine a prisoner may read: Python, its libraries, and the system's libraries beneath them."""
+"""Files that a prisoner may read: Python, its libraries, and the system's libraries beneath them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What often is a mistake in a prompt: hints for people who look before they spend."""
+"""Prompt lint: common mistakes, reported before a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of an answer is graded: whether processors find its thoughts, and whether one that was cut off counts.
+"""Chooses the part of an answer that is graded: with thoughts or without, cut off or not.
 
 With ``--answers raw``, thoughts are in the answers already when they come here: that is decided where they are read
 from the response log, because the turns of a conversation depend on it, too.
@@ -37,7 +37,7 @@ _AS_MARKED = "<think>\n{}\n</think>\n\n{}"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a run wants graded.
+    """The part of answers that a run grades.
 
     Attributes:
         options: ``truncated`` decides.

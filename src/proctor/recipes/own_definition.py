@@ -1,4 +1,4 @@
-"""What is known of an exam whose dialect does not say what it is made of: a plugin's, or one that a program builds."""
+"""Definition of an exam by value where its dialect gives none: a plugin's, or one that a program builds."""
 
 from __future__ import annotations
 

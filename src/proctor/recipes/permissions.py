@@ -1,4 +1,4 @@
-"""What the user allowed exams to do, remembered by what they are.
+"""Permissions that the user gave to exams, remembered by content.
 
 ``--allow`` is said once: the next time, the same exam asks for nothing. An exam is the same while its file, what it is
 made of and what it wants to do are. The memory is a JSON file in the user's own data folder.

@@ -1,4 +1,4 @@
-"""Which instances of the pool an instance is shown as demos."""
+"""Draws an instance's demos from the pool."""
 
 from __future__ import annotations
 

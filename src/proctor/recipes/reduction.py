@@ -1,4 +1,4 @@
-"""What several answers to each question come to: reducers over the scores of the answers, for an exam and its groups.
+"""Reduces the scores of several answers to each question, for an exam and its groups.
 
 :func:`reduced` takes the scores of each question's answers, wherever they come from (repeats of requests, copies of
 rows), and puts the reduced scores, with their two-level intervals, into a grade.
@@ -24,7 +24,7 @@ from proctor.statistics.two_level import TwoLevel, two_level
 
 @dataclass(frozen=True)
 class ReducingGrader:
-    """What graders of several answers to each question have in common.
+    """Base of graders of several answers to each question.
 
     Attributes:
         base: The exam's own grader.

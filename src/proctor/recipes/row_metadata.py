@@ -1,4 +1,4 @@
-"""What rows of a recipe say of its format and system prompt, for operators that read it or draw by the text of rows."""
+"""Metadata of a recipe's rows about format and system prompt, for operators that read it."""
 
 from __future__ import annotations
 

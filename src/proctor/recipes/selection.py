@@ -1,4 +1,4 @@
-"""Which instances a run asks about: one rule for the exams of every dialect."""
+"""The instances to evaluate: one rule for the exams of every dialect."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which instances are asked about.
+    """The instances to evaluate.
 
     Attributes:
         limit: The first so many instances, or that share of them below 1; ``None`` for all.

@@ -1,4 +1,4 @@
-"""What a line of ``samples.jsonl`` says its instance scored: one rule for all who read stored runs."""
+"""Reads an instance's scores from a line of ``samples.jsonl``: one rule for all readers of stored runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long answers took, as tables: what ``results.json`` has under ``run.latency``.
+"""Latency tables: what ``results.json`` has under ``run.latency``.
 
 Names are AISBench's; :mod:`proctor.running.latency` has the formulas.
 """

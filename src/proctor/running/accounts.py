@@ -1,4 +1,4 @@
-"""What is counted while answers pass on their way to the grader, and what all of them cost."""
+"""Counts answers on their way to the grader, and their cost."""
 
 from __future__ import annotations
 

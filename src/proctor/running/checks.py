@@ -1,4 +1,4 @@
-"""What is found out before anybody is asked: for every exam of a run, all at once."""
+"""Checks of all exams of a run, at once, before anybody is asked."""
 
 from __future__ import annotations
 

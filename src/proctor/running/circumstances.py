@@ -1,4 +1,4 @@
-"""What equal runs may differ in: time, machine, versions, tokens and what they cost."""
+"""Circumstances in which equal runs may differ: time, machine, versions, tokens and cost."""
 
 from __future__ import annotations
 

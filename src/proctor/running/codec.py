@@ -1,4 +1,4 @@
-"""How a response is stored: MessagePack, which keeps infinities and every bit of a float, deflated where that pays.
+"""Codec of stored responses: MessagePack, which keeps every bit of a float, deflated where that pays.
 
 Before it stands a seal: a digest over the engine's identity, the key, the time and the body. A bit that flipped on the
 disk, a body that got under another key, an answer of another engine do not have the right one, and count as damaged.
@@ -26,7 +26,7 @@ _ZLIB_FIRST_BYTE = 0x78
 _SEALED = b"\xff"
 """Sealed bodies start so. A body without a seal begins with 0x80 to 0x8f or 0x78: three bits away."""
 
-_SEAL_BYTES = 8  # 2**-64 that damage keeps it; it is no secret, and does not guard against somebody who writes logs
+_SEAL_BYTES = 8  # 2**-64 that damage keeps it; not a secret, and no guard against whoever writes logs
 _BODY_FROM = len(_SEALED) + _SEAL_BYTES
 _PACKED = struct.Struct("<Hqq").pack
 _WHAT_NEXT = "proctor log verify --log PATH names what is damaged and can drop it, so that it is asked again"

@@ -1,4 +1,4 @@
-"""How the questions of a sample are drawn, and what is known of the score of all after each round of answers."""
+"""Draws the questions of a sample, and estimates the whole score after each round of answers."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Draw(Protocol):
 
     @property
     def said(self) -> str:
-        """How questions are chosen, for people."""
+        """The way of choosing questions, in words."""
 
     @property
     def interval(self) -> str:
-        """What kind of interval the bounds are."""
+        """The kind of the interval."""
 
     def next(self) -> list[int]:
         """Return the places of the next questions; their scores have to be taken before others are drawn."""

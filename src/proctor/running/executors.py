@@ -1,4 +1,4 @@
-"""Where an engine runs: in this process, or as workers on a Ray cluster.
+"""Executors: an engine in this process, or as workers on a Ray cluster.
 
 The plan and the response log stay in this process; workers get requests and give answers. So results are those of a
 single machine, and a worker that dies costs the answers it was working on and nothing else.
@@ -120,7 +120,7 @@ class RayEngine(Engine):
 
     @property
     def price_name(self) -> str:
-        """What price tables call the engine that the workers run."""
+        """The name in price tables of the engine that the workers run."""
         return self.engine.price_name
 
     @property

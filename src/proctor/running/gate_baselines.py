@@ -1,4 +1,4 @@
-"""What a gate's model is compared with: the scores of a baseline, checked to be of the same exam, or made of a log."""
+"""Baselines of a gate: scores of the same exam, checked, or made of a log."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _LAYERS: Mapping[str, str] = {
 
 
 def check_reduced(exam: Exam, known: ExamBaseline, baseline: Baseline, changed: Collection[str]) -> None:
-    """Refuse a baseline whose answers were reduced in another way: a best of four is no mean of four.
+    """Refuse a baseline whose answers were reduced in another way: a best of four is not a mean of four.
 
     Args:
         exam: The exam.

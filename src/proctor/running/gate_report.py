@@ -1,4 +1,4 @@
-"""What a gate says: a paragraph for people, JSON for programs, JUnit XML for continuous integration."""
+"""Reports of a gate: a paragraph for people, JSON for programs, JUnit XML for continuous integration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a gate asks at once and settles one bet on: a question, or all questions of a cluster."""
+"""Units of a gate's bets: a question, or all questions of a cluster."""
 
 from __future__ import annotations
 

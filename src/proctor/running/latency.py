@@ -1,4 +1,4 @@
-"""How long answers took: time to first token, between tokens, of whole requests, and throughput, exam by exam.
+"""Latency of answers: time to first token, between tokens, of whole requests, and throughput, by exam.
 
 Names and formulas are AISBench's (``ais_bench --mode perf``: ``summarizers/default_perf.py``, ``calculators/``), so
 that numbers can be laid side by side. Of a streamed answer the points in time are when it was sent and when each event

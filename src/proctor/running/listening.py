@@ -1,4 +1,4 @@
-"""How an exam hears what a log holds: answers alone, or all that was written, as the system does that it comes from.
+"""Reads answers from the log for grading: answers alone, or all that was written, as their system does.
 
 Everything that is graded comes out of the log here. What today's engines file was told apart when it was written; what
 older ones filed, and engines of packages that know nothing of thoughts, is told apart now; nobody is asked.

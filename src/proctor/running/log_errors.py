@@ -1,4 +1,4 @@
-"""What SQLite and the file system report about a response log, as errors that say what to do."""
+"""Turns SQLite and OS errors about a response log into actionable messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says of the machine that it ran on."""
+"""The machine of a run, as results describe it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other models scored on the questions of an exam: in the response log, in run folders, in files of scores."""
+"""Scores of other models on an exam's questions: from the response log, run folders, files of scores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_MODELS = 200
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """What other models scored on the questions of one exam.
+    """Scores of other models on the questions of one exam.
 
     Attributes:
         names: Who they are, for people.

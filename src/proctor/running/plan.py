@@ -1,4 +1,4 @@
-"""What a run asks: every request of every question, filed under its key, and conversations taken apart into steps.
+"""The plan of a run: every request of every question under its key, conversations taken apart into steps.
 
 A conversation is asked one generated turn at a time, and each turn is an ordinary generation request with an entry
 of its own in the log; so a conversation that was cut off goes on where it stopped.

@@ -1,4 +1,4 @@
-"""What a run would take, before anybody is asked: requests, tokens, money, time, and what its score could show."""
+"""Estimates requests, tokens, cost, time and statistical power before a run starts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _NONE = Estimate(0.0, 0.0, 0.0)
 
 @dataclass(slots=True)
 class ExamPlan:
-    """What one exam would take.
+    """Estimates for one exam.
 
     Attributes:
         exam: Its name.
@@ -98,7 +98,7 @@ class ExamPlan:
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a run would take.
+    """Estimates for a run.
 
     Attributes:
         exams: Each exam's part.

@@ -1,4 +1,4 @@
-"""What the score of an exam is, found out before anybody is asked: made-up answers are graded.
+"""Grades made-up answers before a run, to learn the kind of score that an exam has.
 
 Whether a main score is the mean of its instances' is not written anywhere: it depends on the metric, on what becomes of
 its values, on the exam's own Python. So a few questions are answered with the right words and with wrong ones, and

@@ -1,4 +1,4 @@
-"""Which files and folders are those of runs, wherever they lie: they are repeated, and hold no exams or rows."""
+"""Recognises files and folders of runs, so that they are repeated and never read as exams or data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lines of ``samples.jsonl`` begin with (what was asked, what came back) and end with (predictions, scores)."""
+"""Lines of ``samples.jsonl``: what was asked, what came back, predictions, scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What results say of exams of which only some questions were asked."""
+"""Results of exams of which only some questions were asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proctor.scoring.grade import Grade
 
 
 class Sampled(Protocol):
-    """How the questions of an exam were drawn from a larger one."""
+    """The draw of an exam's questions from a larger one."""
 
     def corrected(self, grade: Grade) -> Grade:
         """Return a grade of what was asked as one of the whole exam."""

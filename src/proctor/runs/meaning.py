@@ -1,4 +1,4 @@
-"""Whether two scores mean the same: their name, their unit, and which way is better."""
+"""Tells whether two scores mean the same: name, unit, direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which instances of two runs are the same: by what they hold, whatever their order and whatever was asked."""
+"""Pairs the instances of two runs by content, whatever their order and whatever was asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which instances of a run are meant, as SQL for the index in :mod:`proctor.runs.sample_index`."""
+"""Selects instances of a run, as SQL for the index in :mod:`proctor.runs.sample_index`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 @dataclass(frozen=True, slots=True)
 class SampleQuery:
-    """Which instances to show.
+    """A query for instances.
 
     Attributes:
         exam: Only of this exam.
@@ -52,7 +52,7 @@ def selection(query: SampleQuery, start: int, count: int) -> tuple[str, tuple[An
 
 
 class Source(NamedTuple):
-    """Where instances are looked for, and what their columns are called there."""
+    """The table of instances, and its names of columns."""
 
     table: str
     place: str

@@ -1,4 +1,4 @@
-"""What ``results.json`` must look like for others to read it; what does not is left out, and named.
+"""Checks the shape of ``results.json``; what does not fit is left out, and named.
 
 A folder may come from a newer version, or have been edited: whoever shows it must not break on a count that is a list.
 """

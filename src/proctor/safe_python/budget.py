@@ -1,4 +1,4 @@
-"""What Python of strangers may cost: steps, memory, processor time; and what is said when it costs more.
+"""Budget for Python of strangers: steps, memory, processor time; and its messages.
 
 One budget serves one evaluation: the reading of a config with its bases, an expression over one row, the rendering of
 a template. Everything that could take long inside one operation of Python (a repetition, a power, a comparison of
@@ -80,7 +80,7 @@ def check_length(source: str) -> None:
 
 
 class Budget:
-    """What is left of steps, memory and time.
+    """The steps, memory and time that are left.
 
     The attributes of the class are what every evaluation starts with: making a budget costs next to nothing, and most
     rows need no more than the first portion of steps.

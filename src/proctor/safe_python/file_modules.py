@@ -1,4 +1,4 @@
-"""What a source file may ask of the machine through ``os``: paths, questions about its own folder, named variables."""
+"""The part of ``os`` that a source file may use: paths, questions about its own folder, named variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file may see of the machine: texts beside itself, and environment variables that hold no secrets."""
+"""Files and environment variables that a source file may see: texts beside itself, nothing secret."""
 
 from __future__ import annotations
 

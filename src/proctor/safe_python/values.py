@@ -1,4 +1,4 @@
-"""What source files are made of beside plain data: names that nobody imported, dictionaries that know their place."""
+"""Values of source files beside plain data: unimported names, dictionaries that know their place."""
 
 from __future__ import annotations
 

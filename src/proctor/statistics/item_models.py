@@ -1,4 +1,4 @@
-"""What other models' answers say about the questions of an exam: a logistic factor model, fitted with few models.
+"""Item response models from other models' answers: a logistic factor model, fitted with few models.
 
 The chance that model m answers question i is logistic(b_i + a_i . u_m): b_i says how easy the question is, a_i what it
 asks for, u_m what the model knows. With one factor that is the 2PL model of item response theory (Birnbaum 1968); with

@@ -1,4 +1,4 @@
-"""What a dialogue template is to a recipe of our own: opening, earlier turns, question, start of the answer, answer."""
+"""Parts of a dialogue template: opening, earlier turns, question, start of the answer, answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a test server misbehaves, and how.
+"""Faults of a test server: when and how it misbehaves.
 
 Faults are a pure function of (request key, attempt), so a schedule is the same in every run whatever the order in
 which requests arrive.

@@ -1,4 +1,4 @@
-"""Who may look: whoever has the token of this start.
+"""Access control: a per-start token.
 
 The token stands in the address that ``proctor view`` prints. The first page that is asked for with it answers with a
 cookie for this browser, and leads on to the address without the token, so that it stays out of histories, bookmarks
@@ -25,7 +25,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 @dataclass(frozen=True)
 class Access:
-    """What lets requests in; without a token, everybody.
+    """The token that lets requests in; without one, everybody is let in.
 
     Attributes:
         token: What stands in the address; ``None`` lets everybody in who reaches the app.

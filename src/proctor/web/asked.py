@@ -1,4 +1,4 @@
-"""What an address may ask for: names that are known here, and what the page's own form says about them.
+"""Validates what an address asks for: known names, and fields of the page's own form.
 
 A recipe may hold anything that an artifact can be: a loader of any file, an operator that downloads. So an address
 says no more than the form could: the name of an exam, a card or a suite, and for its fields names of catalogs, numbers,

@@ -1,4 +1,4 @@
-"""What a page may do to the machine: read below the folders that the viewer was started with, and nothing else.
+"""Confines pages to reading below the folders that the viewer was started with.
 
 Whoever sends a request chooses what is built for it, so nothing of a page is the user's own. Two things hold it:
 

@@ -1,4 +1,4 @@
-"""What may talk to the app, and what its pages may do.
+"""Security headers: what may talk to the app, and what its pages may do.
 
 The app serves what is on the user's disk, so neither a page of somebody else may reach it through the user's browser
 nor another user of the machine directly. A request is answered only when all of this holds:

@@ -1,4 +1,4 @@
-"""Whether an instance was answered right: as far as its exam's main score says it."""
+"""Tells whether an instance was answered right, as far as its exam's main score says."""
 
 from __future__ import annotations
 

@@ -490,9 +490,9 @@ class TestConfiguration:
         assert "offline" in str(caught.value)
         assert "PROCTOR_MODELS_DIR" in str(caught.value)
 
-    def test_a_folder_that_is_not_there_is_no_hub_id(self):
-        with pytest.raises(EngineError, match="there is no folder '/nowhere/model'"):
-            HFEngine("/nowhere/model").loaded
+    def test_a_folder_that_is_not_there_is_no_hub_id(self, tmp_path):
+        with pytest.raises(EngineError, match=f"there is no folder '{tmp_path}/model'"):
+            HFEngine(f"{tmp_path}/model").loaded
 
     def test_a_broken_folder_is_named(self, tmp_path):
         (tmp_path / "config.json").write_text("{")

@@ -52,7 +52,7 @@ def test_pictures_that_cannot_be_read(tmp_path):
     with pytest.raises(CallError, match="cannot be read"):
         image_url(str(broken))
     with pytest.raises(CallError, match=r"nowhere\.png"):
-        image_url("/nowhere.png")
+        image_url(str(tmp_path / "nowhere.png"))
 
 
 def test_messages_without_pictures_are_not_copied():
@@ -73,7 +73,7 @@ def test_a_picture_reaches_the_server(tmp_path):
     with FaultServer(answer=answer) as server:
         engine = OpenAIEngine(model="m", base_url=server.url)
         [(_, good)] = list(engine.generate([Generate(Prompt([{"role": "user", "content": parts}]))]))
-        bad = [{"type": "image_url", "image_url": {"url": "/nowhere.png"}}]
+        bad = [{"type": "image_url", "image_url": {"url": str(tmp_path / "nowhere.png")}}]
         [(_, failed)] = list(engine.generate([Generate(Prompt([{"role": "user", "content": bad}]))]))
     assert good.text == "a picture"
     assert seen[0][1]["image_url"]["detail"] == "low"

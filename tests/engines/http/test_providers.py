@@ -129,12 +129,12 @@ class Recorder:
 
 
 @pytest.fixture(autouse=True)
-def _no_credentials(monkeypatch):
+def _no_credentials(monkeypatch, tmp_path):
     names = {name for entry in providers().values() for name in (*entry.key_variables, *entry.url_variables)}
     names |= {name for entry in providers().values() for each in entry.variables.values() for name in each.names}
     names |= {name for entry in providers().values() for each in entry.fields.values() for name in each}
     names |= {name for entry in providers().values() for name in entry.token_variables}
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "nowhere"))
     for name in [
         *names,
         "AWS_PROFILE",

@@ -1,4 +1,4 @@
-"""What is asked about a row: one request of a kind for each inferencer, and the demos that its prompt shows."""
+"""Requests for a row of a dataset: one kind for each inferencer, with the demos that its prompt shows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Fits = Callable[[Prompt], bool]
 
 
 class Prompts:
-    """What makes the prompts of a dataset; the draw of demos and the asker share it.
+    """The prompt builder of a dataset, shared by the draw of demos and the asker.
 
     Args:
         config: The dataset.
@@ -119,7 +119,7 @@ class ConfigAsker:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """What is asked of a model."""
+        """The kinds of requests."""
         own = self.config.inferencer
         if own.kind == PPL:
             losses: Kind = "rolling_chat" if self.options.as_messages else "rolling"

@@ -1,4 +1,4 @@
-"""Which keys of a config have an effect here, which have none and why, and which cannot be honoured.
+"""Checks the keys of a config: honoured, without effect (with the reason), or refused.
 
 Nothing that a config says is dropped in silence: a key is used; or it stands in one of these tables with the reason why
 it changes no answer and no score; or the config is refused, with the place of the key and the closest one there is.

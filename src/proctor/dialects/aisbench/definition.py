@@ -1,4 +1,4 @@
-"""What a dataset of a config is made of, by value."""
+"""Definition of a config's dataset by value, for fingerprints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with an ``eval_cfg``: names, arguments, packages and judges, known before anybody is asked."""
+"""Checks an ``eval_cfg`` before a run: names, arguments, packages and judges."""
 
 from __future__ import annotations
 

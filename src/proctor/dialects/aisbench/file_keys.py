@@ -1,4 +1,4 @@
-"""What a config file says at its top: lists by nearly the right name, entries that are not dictionaries, groups."""
+"""Checks the top level of a config file: misspelt lists, entries that are not dictionaries, groups."""
 
 from __future__ import annotations
 

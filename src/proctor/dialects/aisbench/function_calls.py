@@ -1,4 +1,4 @@
-"""What is asked where a model is to call functions: messages, and the functions as tools or in words (BFCL v3).
+"""Requests of function calling (BFCL v3): messages, with the functions as tools or in words.
 
 How the functions are described is the Berkeley leaderboard's rule, which AISBench follows (``bfcl_eval``:
 ``func_doc_language_specific_pre_processing``, ``convert_to_tool``).

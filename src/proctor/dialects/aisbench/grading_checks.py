@@ -1,4 +1,4 @@
-"""What the file alone tells about how answers are scored: references, prompts of judges."""
+"""Checks how answers are scored from the file alone: references, prompts of judges."""
 
 from __future__ import annotations
 

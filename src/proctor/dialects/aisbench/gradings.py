@@ -1,4 +1,4 @@
-"""How answers of a dataset become scores: what was answered, its post-processors, its evaluator."""
+"""Gradings of a dataset: its answers, post-processors and evaluator."""
 
 from __future__ import annotations
 

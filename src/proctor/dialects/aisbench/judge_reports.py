@@ -1,4 +1,4 @@
-"""How judgements are read: the ``dict_postprocessor`` of ``GenericLLMEvaluator``."""
+"""Reads judgements: the ``dict_postprocessor`` of ``GenericLLMEvaluator``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What AISBench calls judged datasets: ``abbr-judge`` in its files and tables, and in summarizers that name them."""
+"""Names of judged datasets: ``abbr-judge`` in AISBench's files, tables and summarizers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine is told of a model of a config: by family, under the names of the engine's own arguments."""
+"""Translates a config's model section into engine arguments, by family of models."""
 
 from __future__ import annotations
 

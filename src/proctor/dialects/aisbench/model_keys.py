@@ -1,4 +1,4 @@
-"""Which keys of a model of a config have an effect here, which have none and why, and which cannot be honoured.
+"""Checks the keys of a config's model: honoured, without effect (with the reason), or refused.
 
 What a class takes is in its package's own signature (:mod:`.signatures`); what is done about each argument here is in
 the tables of :mod:`.key_tables`, by the family of the engine. An argument that stands in none of them is taken where it

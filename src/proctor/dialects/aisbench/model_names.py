@@ -1,4 +1,4 @@
-"""What the models of a config are called: results are filed under these names, so that each has its own."""
+"""Unique names of a config's models, under which results are filed."""
 
 from __future__ import annotations
 

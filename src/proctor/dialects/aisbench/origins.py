@@ -1,4 +1,4 @@
-"""Where each part of a prompt of a config comes from: worked out when somebody looks."""
+"""Origins of the parts of a config's prompt, computed on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a config says of the run itself: ``infer``, ``eval``, ``work_dir``, which model sits which dataset.
+"""Sections of a config about the run: ``infer``, ``eval``, ``work_dir``, models and their datasets.
 
 A run here is one process that needs no partitioners, runners and tasks: they are named as without effect. What would
 change who is asked what is refused.

@@ -1,4 +1,4 @@
-"""What the classes and functions of OpenCompass and AISBench take, as their own sources say.
+"""Signatures of OpenCompass' and AISBench's classes and functions, from their own sources.
 
 ``signatures.json`` is written by ``conformance/aisbench/signatures.py``, which reads the released packages. Nothing of
 theirs is imported.
@@ -24,7 +24,7 @@ _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a class or a function may be given.
+    """The parameters of a class or a function.
 
     Attributes:
         needed: Arguments without a default.

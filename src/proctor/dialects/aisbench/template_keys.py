@@ -1,4 +1,4 @@
-"""What the file alone can tell about a template: keys of turns, texts in place of turns, misspelt columns."""
+"""Checks a template from the file alone: keys of turns, texts in place of turns, misspelt columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a config is made of: dictionaries that know where they were written, and names that nobody imported."""
+"""Values of a config: dictionaries that know where they were written, and names that stay unimported."""
 
 from __future__ import annotations
 

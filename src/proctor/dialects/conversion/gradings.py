@@ -1,4 +1,4 @@
-"""What grades an exam, as names that every dialect knows: metrics, text functions, and the right answers."""
+"""The grading of an exam in names that every dialect knows: metrics, text functions, right answers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _nothing(question: Question) -> Any:
 
 @dataclass(slots=True)
 class Graded:
-    """What grades an exam.
+    """The grading of an exam.
 
     Attributes:
         metrics: The metrics; the first has the main score.

@@ -1,4 +1,4 @@
-"""What the writers of all forms share: names, positions of choices, plain values."""
+"""Helpers that the writers of all forms share: names, positions of choices, plain values."""
 
 from __future__ import annotations
 

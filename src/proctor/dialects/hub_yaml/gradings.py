@@ -1,4 +1,4 @@
-"""How answers to a task are read and scored: a grading for each scorer."""
+"""Gradings of a task, one for each scorer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How scores are listed: ``accuracy`` or ``mean`` with its standard error, behind a comma the scorer's name."""
+"""Names of scores: ``accuracy`` or ``mean`` with its standard error, behind a comma the scorer's name."""
 
 from __future__ import annotations
 

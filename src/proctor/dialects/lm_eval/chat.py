@@ -1,4 +1,4 @@
-"""How a run wants chats laid out: as messages for the engine, or as text by a tokenizer's or a meta template."""
+"""Chat layout of a run: messages for the engine, or text by a tokenizer's or a meta template."""
 
 from __future__ import annotations
 

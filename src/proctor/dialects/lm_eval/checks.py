@@ -1,4 +1,4 @@
-"""What a task or group file may say, and everything that is wrong with one."""
+"""Checks task and group files, and collects every problem of one."""
 
 from __future__ import annotations
 

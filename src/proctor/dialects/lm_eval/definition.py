@@ -1,4 +1,4 @@
-"""What a task is made of, by value: its file names functions, and functions are code."""
+"""Definition of a task by value, for fingerprints: its file names functions, and functions are code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one document scores: the values of its metrics, from what the filters left of its answers."""
+"""Metric values of one document, from its filtered answers."""
 
 from __future__ import annotations
 

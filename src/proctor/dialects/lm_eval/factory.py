@@ -1,4 +1,4 @@
-"""Which template a task file means: one resolver for every spelling."""
+"""Finds the template that a task file means: one resolver for every spelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``doc_to_text`` and its kin find in a document, compiled once per task.
+"""Compiles ``doc_to_text`` and its kin, once for each task.
 
 A specification is a function, a column name, a Jinja template, or a plain value. What a template renders is text; text
 that looks like a position or a list becomes one, by the rules of each field.

@@ -1,4 +1,4 @@
-"""What files say of several tasks: groups, their ``children`` and ``task_list``, and what is wrong with them."""
+"""Checks groups, their ``children`` and ``task_list``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exams there are: an index of every task file below some folders, kept on disk.
+"""Index of every task file below some folders, kept on disk.
 
 The index of a folder is filed under the folder and checked against name, size and modification time of every file,
 so a warm start reads no YAML; where some files changed, only those are read again.

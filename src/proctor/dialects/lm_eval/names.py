@@ -1,4 +1,4 @@
-"""How lm-eval calls scores: ``acc``, ``acc_stderr``, and with a filter pipeline's name ``acc,strict``."""
+"""Names of lm-eval's scores: ``acc``, ``acc_stderr``, and with a filter pipeline ``acc,strict``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``results_*.json`` holds: scores of tasks and groups, configurations, and who was asked, under lm-eval's names.
+"""Writes ``results_*.json`` under lm-eval's names: scores of tasks and groups, configurations, the model.
 
 Exams of every dialect are written: their scores under the filter ``none``, their configuration as they describe
 themselves. Source of the form: lm-eval 0.4.13, compared key by key with files that it wrote.
@@ -58,7 +58,7 @@ _ELSEWHERE: Final = frozenset(("batch_size", "max_batch_size", "device"))
 
 @dataclass(frozen=True, slots=True)
 class ModelDescription:
-    """What the results say about the model.
+    """The model as results describe it.
 
     Attributes:
         source: Kind of model: ``hf``, ``openai`` …

@@ -1,4 +1,4 @@
-"""Which documents are shown as demos.
+"""Samplers of demos.
 
 The order of random draws is lm-eval's: one stream of random numbers per task, over the documents in order. Where demos
 come from the split that is asked, a document is never shown itself; where lm-eval would, another is drawn from a stream

@@ -1,4 +1,4 @@
-"""What a task takes from its documents, compiled once, and what is wrong with it, with its place in the file."""
+"""Compiles a task's fields once, and reports their problems with place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scores a task's documents together: the aggregates of their values, and metrics of other systems."""
+"""Scorers over all documents of a task: aggregates of their values, and metrics of other systems."""
 
 from __future__ import annotations
 

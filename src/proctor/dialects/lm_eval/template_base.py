@@ -1,4 +1,4 @@
-"""What every task template is: words around a task's own ``doc_to_*``; what it does, a question style says."""
+"""Base of task templates: words around a task's own ``doc_to_*``, by a question style."""
 
 from __future__ import annotations
 

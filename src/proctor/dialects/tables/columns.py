@@ -1,4 +1,4 @@
-"""What is asked and what is right, from the columns of a table: named by the user, or by names that people use."""
+"""Columns of question and answer in a table: named by the user, or found by their usual names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHOICES: Final = ("choices", "options")
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table say what.
+    """The roles of a table's columns.
 
     Attributes:
         question: The question; ``None`` where a prompt says all.

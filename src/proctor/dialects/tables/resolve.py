@@ -1,4 +1,4 @@
-"""What a user types to an exam: a file of rows, ``rows.csv`` or ``rows.csv[input_column=Q,answer_column=A]``.
+"""Resolves a table to an exam: ``rows.csv`` or ``rows.csv[input_column=Q,answer_column=A]``.
 
 The exam is one of lm-eval's kind: it compares choices by their likelihoods, or writes an answer that must equal the
 table's but for case and what stands around it (:data:`_AROUND`).

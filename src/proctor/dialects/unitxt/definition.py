@@ -1,4 +1,4 @@
-"""What a recipe is made of, by value: the catalog may say something else tomorrow."""
+"""Definition of a recipe by value: the catalog may say something else tomorrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How answers to a recipe are read and scored."""
+"""Gradings of a recipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What names of recipes and benchmarks mean: catalog names, queries, globs, files."""
+"""Finds recipes and benchmarks by catalog name, query, glob or file."""
 
 from __future__ import annotations
 

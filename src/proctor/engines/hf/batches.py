@@ -1,4 +1,4 @@
-"""How much to give a model at once: as much as was allowed, less after it ran out of memory."""
+"""Batch sizes: as much as was allowed, less after the model ran out of memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory|
 
 @dataclass(slots=True)
 class Budget:
-    """What one forward pass may hold.
+    """The capacity of one forward pass.
 
     Attributes:
         sequences: Most sequences; ``None`` counts tokens instead.

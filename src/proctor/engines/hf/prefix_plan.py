@@ -1,4 +1,4 @@
-"""Which tokens to read together, so that text shared by several sequences is read once.
+"""Plans which tokens to read together, so that text shared by several sequences is read once.
 
 The sequences of a window form a trie. It is cut into *steps*, each one forward pass over a single row of tokens:
 
@@ -67,7 +67,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a step may be.
+    """Limits of a step's size.
 
     Attributes:
         tokens: Tokens in a leaf step, where it can be helped.

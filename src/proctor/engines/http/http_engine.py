@@ -1,4 +1,4 @@
-"""What all engines behind HTTP share: keys, time-outs, retries, concurrency."""
+"""Base of HTTP engines: keys, time-outs, retries, concurrency."""
 
 from __future__ import annotations
 

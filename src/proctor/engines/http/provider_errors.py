@@ -1,4 +1,4 @@
-"""What servers say when they refuse: the message in an error, and by how many tokens a prompt is too long.
+"""Reads servers' error messages, and by how many tokens a prompt is too long.
 
 No two servers word it alike. The wordings are those of the servers' sources and public bug reports (vLLM 0.9 to 0.33,
 SGLang 0.5.23, text-generation-inference, llama.cpp's server up to build 11549, Ollama 0.32, LM Studio 0.3 and 0.4) and

@@ -1,4 +1,4 @@
-"""How fast to ask: requests at once, found out or given, and requests and tokens per minute."""
+"""Rate limiting: adaptive or fixed concurrency, and requests and tokens per minute."""
 
 from __future__ import annotations
 

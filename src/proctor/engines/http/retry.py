@@ -1,4 +1,4 @@
-"""When to ask a server again: exponential backoff with full jitter, and what the server itself says.
+"""Retries: exponential backoff with full jitter, or the delay that the server names.
 
 Full jitter (every wait is uniform between zero and an exponentially growing cap) spreads the load of many clients
 best; see "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. The jitter derives from the request, so a run
@@ -27,7 +27,7 @@ def is_retried(status: int) -> bool:
 
 
 class RetryPolicy(Struct, frozen=True):
-    """How often, how long, and when to give up.
+    """Limits of retrying: attempts, waits, total time.
 
     Attributes:
         max_retries: Attempts after the first one.

@@ -1,4 +1,4 @@
-"""What a server said, before anybody else sees it: without our secrets, and a value whatever went wrong."""
+"""Cleans servers' replies: secrets taken out, and a value whatever went wrong."""
 
 from __future__ import annotations
 

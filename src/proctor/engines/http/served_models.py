@@ -1,4 +1,4 @@
-"""What a server says of itself: which model it has, where nobody named one, and what its texts begin with.
+"""Asks a server which model it serves and what its texts begin with.
 
 The model is the first of its list (``GET /models``), as AISBench takes it.
 """

@@ -1,4 +1,4 @@
-"""How hard a model is to think, in the words of whoever runs it: the column ``thinking`` of the table of providers."""
+"""Thinking effort in each provider's words: the column ``thinking`` of the provider table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWN_SERVER = "vllm-server"
 
 
 class ThinkingOrder(NamedTuple):
-    """What to send so that a model thinks as hard as it is to.
+    """The fields to send for a thinking effort.
 
     Attributes:
         body: Fields of every body.

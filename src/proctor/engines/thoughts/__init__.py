@@ -1,4 +1,4 @@
-"""What models think before they answer, told apart from the answer.
+"""Separates a model's thoughts from its answer.
 
 Everything that a model writes passes :func:`~proctor.engines.thoughts.hearing.heard` once on its way out of an engine,
 and whatever was recorded before there was such a thing passes it on its way out of the response log.

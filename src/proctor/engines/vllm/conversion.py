@@ -1,4 +1,4 @@
-"""What goes into vLLM and comes out of it: tokens to score, outputs as responses (``vllm/outputs.py``)."""
+"""Converts requests for vLLM and its outputs: tokens to score, outputs as responses (``vllm/outputs.py``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What vLLM raises, told apart: a request that it does not take, and an engine that is gone."""
+"""Tells vLLM's errors apart: a request that it refuses, and an engine that is gone."""
 
 from __future__ import annotations
 

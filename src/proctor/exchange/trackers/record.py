@@ -1,4 +1,4 @@
-"""What trackers are told of a run: numbers, parameters, files and a table, under names that all of them take."""
+"""The record of a run for experiment trackers: numbers, parameters, files and a table."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class _Names:
 
 
 def _metrics(run: StoredRun, names: _Names) -> tuple[dict[str, float], dict[str, Parameter], list[str]]:
-    """Return scores and counts, the units of scores, and which scores are no numbers."""
+    """Return scores and counts, the units of scores, and which scores are not numbers."""
     metrics: dict[str, float] = {}
     units: dict[str, Parameter] = {}
     left_out = []

@@ -1,4 +1,4 @@
-"""What a program said beside what is expected: values of equal types, and what contests count as the same output."""
+"""Compares a program's output with what is expected, by type or as contests count it."""
 
 from __future__ import annotations
 

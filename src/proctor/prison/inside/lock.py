@@ -1,4 +1,4 @@
-"""What a prisoner gives up before it runs anything: memory, time, capabilities, system calls, files."""
+"""Drops a prisoner's rights before anything runs: memory, time, capabilities, system calls, files."""
 
 from __future__ import annotations
 

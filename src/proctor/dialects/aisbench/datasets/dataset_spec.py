@@ -38,7 +38,7 @@ _MODULES = ("re", "json", "math")  # what the specs that come along need; none o
 
 @dataclass(frozen=True, slots=True)
 class DatasetSpec:
-    """How a dataset class makes its rows.
+    """The rows of a dataset class, described as data.
 
     Attributes:
         files: ``None`` where ``datasets.load_dataset`` loads the rows. Otherwise path templates over the arguments: one

@@ -1,4 +1,4 @@
-"""Where the data of datasets lies whose class nobody here knows: a JSON file of the user's.
+"""User-supplied places of data for dataset classes that are not known here: a JSON file.
 
 ``PROCTOR_DATASET_MAP`` names it. Its keys are the ``abbr``, the type or the path of a dataset (looked up in this
 order); a value is a file, or an object:

@@ -1,4 +1,4 @@
-"""What some dataset classes do that no expression says: functions of a column, of a row, and of all rows."""
+"""Dataset steps that no expression covers: functions of a column, a row, or all rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which arguments of a config a dataset type reads: taken from what its table says of it."""
+"""Arguments of a config that a dataset type reads, taken from its table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dataset type gives: splits by name, each a function that reads it."""
+"""Splits of a dataset type by name, each a function that reads it."""
 
 from __future__ import annotations
 

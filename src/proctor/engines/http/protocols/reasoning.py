@@ -1,4 +1,4 @@
-"""What a model thought, in the many places where servers put it beside the answer.
+"""Finds a model's reasoning in the places where servers put it beside the answer.
 
 ``reasoning_content`` (DeepSeek, vLLM before 0.12, SGLang, llama.cpp, LiteLLM), ``reasoning`` (OpenRouter, Groq,
 Together, vLLM), ``reasoning_details`` (OpenRouter), ``thinking`` (Ollama), ``thinking_blocks`` (LiteLLM), parts of a

@@ -25,7 +25,7 @@ LINES = FileFormat(lines=True)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a generator reads with.
+    """The files and arguments that a generator reads.
 
     Attributes:
         arguments: Of the dataset's config; paths are places in the data folder.
