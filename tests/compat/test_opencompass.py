@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from proctor.compat.opencompass import AIS_BENCH, OPENCOMPASS
-from proctor.errors import NotAllowedError, UsageError
+from proctor.errors import NotAllowedError
 
 AISBENCH_PROGRAM = """
 from types import SimpleNamespace

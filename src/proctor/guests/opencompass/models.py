@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from proctor.errors import UsageError
@@ -79,7 +79,7 @@ class BaseModel:
             return [self.get_token_len(str(each)) for each in parsed]
         return self.get_token_len(str(parsed))
 
-    def _all(self, templates: Any, mode: str) -> Sequence[Any]:
+    def _all(self, templates: Any, mode: str) -> list[Any]:
         parsed = self.parse_template(templates, mode)
         return parsed if isinstance(parsed, list) and not isinstance(parsed, PromptList) else [parsed]
 

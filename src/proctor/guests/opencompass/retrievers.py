@@ -30,7 +30,10 @@ def template_class(name: str, project: str) -> Any:
 
 def _template(config: Any) -> AnyTemplate | None:
     """Return the template of a config; one that is made already stays."""
-    return REGISTRIES["ICL_PROMPT_TEMPLATES"].build(config) if isinstance(config, Mapping) else config
+    found: AnyTemplate | None = (
+        REGISTRIES["ICL_PROMPT_TEMPLATES"].build(config) if isinstance(config, Mapping) else config
+    )
+    return found
 
 
 class BaseRetriever:
@@ -191,7 +194,7 @@ class ZeroRetriever(OpenCompassRetriever):
 class RandomRetriever(OpenCompassRetriever):
     """Other random examples for every test row; ``more`` are fields of the artifacts of derived retrievers."""
 
-    artifact = demos.RandomRetriever
+    artifact: ClassVar[type[demos.Retriever]] = demos.RandomRetriever
 
     def __init__(
         self, dataset: Any, ice_separator: str = _LINE, ice_eos_token: str = _LINE, ice_num: int = 1, **more: Any
@@ -289,7 +292,7 @@ class AisZeroRetriever(AisRetriever):
 class AisRandomRetriever(AisRetriever):
     """Other random examples for every test row; ``more`` are fields of the artifacts of derived retrievers."""
 
-    artifact = demos.RandomRetriever
+    artifact: ClassVar[type[demos.Retriever]] = demos.RandomRetriever
 
     def __init__(
         self,
