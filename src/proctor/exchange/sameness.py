@@ -26,8 +26,8 @@ from proctor.exchange.lines import samples_of
 from proctor.exchange.observed import text_of
 from proctor.results.comparison import detectable_difference, mcnemar
 from proctor.runs.stored_run import load_run
-from proctor.scoring.intervals import exact
-from proctor.scoring.standard_errors import sample_deviation
+from proctor.statistics.intervals import exact
+from proctor.statistics.standard_errors import sample_deviation
 
 Floats = NDArray[np.float64]
 Verdict = Literal["same", "different", "undecided"]
