@@ -19,9 +19,9 @@ from functools import cache
 import numpy as np
 
 from proctor.results.comparison import compare
-from proctor.scoring.intervals import Bootstrap, Interval, exact, settled, student_t, wilson
 from proctor.scoring.metrics.f1 import F1Fast, LabelPair
-from proctor.scoring.resamplers import Means
+from proctor.statistics.intervals import Bootstrap, Interval, exact, settled, student_t, wilson
+from proctor.statistics.resampling import Means
 
 Drawing = Callable[[np.random.Generator, int], Interval]
 

@@ -26,8 +26,8 @@ from proctor.exchange.lines import samples_of
 from proctor.exchange.observed import text_of
 from proctor.results.comparison import detectable_difference, mcnemar
 from proctor.runs.stored_run import load_run
-from proctor.scoring.intervals import exact
-from proctor.scoring.standard_errors import sample_deviation
+from proctor.statistics.intervals import exact
+from proctor.statistics.standard_errors import sample_deviation
 
 Floats = NDArray[np.float64]
 Verdict = Literal["same", "different", "undecided"]
@@ -58,7 +58,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What two endpoints answered to the same request.
+    """The answers of two endpoints to the same request.
 
     Attributes:
         logs: Log-likelihoods of the choices (or of the one text), of both.
@@ -79,7 +79,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Sameness:
-    """How alike two endpoints are in one exam.
+    """The agreement of two endpoints in one exam.
 
     Attributes:
         exam: Its name.

@@ -20,7 +20,7 @@ from proctor.running.log import Key, ResponseLog, default_log_path
 from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import BATCH, Filed, Single, Wanted, batches, wanted
 from proctor.running.reckoning import Reckoner
-from proctor.scoring.distributions import t_quantile
+from proctor.statistics.distributions import t_quantile
 from proctor.statistics.fixed_width import FIRST_LOOK, units_needed
 
 DISCORDANT = 0.1
@@ -60,7 +60,7 @@ _NONE = Estimate(0.0, 0.0, 0.0)
 
 @dataclass(slots=True)
 class ExamPlan:
-    """What one exam would take.
+    """Estimates for one exam.
 
     Attributes:
         exam: Its name.
@@ -98,7 +98,7 @@ class ExamPlan:
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a run would take.
+    """Estimates for a run.
 
     Attributes:
         exams: Each exam's part.

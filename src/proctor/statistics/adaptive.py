@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from proctor.scoring.distributions import t_quantile
+from proctor.statistics.distributions import t_quantile
 from proctor.statistics.item_models import Floats, ItemModel
 
 _UNIFORM = 0.2
@@ -31,7 +31,7 @@ _LEAST_VARIANCE = 0.02
 """Of an answer: predictions are never taken to be surer."""
 
 _PRIOR_DRAWS = 8.0
-"""Draws that the variance expected of a question weighs beside those that were seen: few equal answers are no proof
+"""Draws that the variance expected of a question weighs beside those that were seen: few equal answers do not prove
 that all are equal."""
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConfigExam:
-    """What an exam was made of; converters read it (``exam.own``).
+    """The parts that an exam was made of; converters read it (``exam.own``).
 
     Attributes:
         config: The dataset.
@@ -49,7 +49,7 @@ class ConfigExam:
 
     @property
     def builder(self) -> PromptBuilder:
-        """What makes the prompts, with demos of the dataset's own index."""
+        """The prompt builder, with demos of the dataset's own index."""
         return self.prompts.over(self.rows.dataset.index)
 
     @property

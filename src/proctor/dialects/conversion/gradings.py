@@ -42,7 +42,7 @@ def only_or_all(question: Question) -> Any:
 
 @dataclass(slots=True)
 class Graded:
-    """What grades an exam.
+    """The grading of an exam.
 
     Attributes:
         metrics: The metrics; the first has the main score.

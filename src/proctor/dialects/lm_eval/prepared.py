@@ -15,8 +15,8 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
 from proctor.dialects.lm_eval.generation import generation_arguments
 from proctor.recipes.options import ExamOptions
+from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES
 from proctor.scoring.repeats import OF_REPEATS
-from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 if TYPE_CHECKING:
     from proctor.dialects.lm_eval.prompts import ChatOptions
@@ -26,7 +26,7 @@ Document = Mapping[str, Any]
 
 
 class DocumentView(Struct, frozen=True, gc=False):
-    """What a task finds in one document.
+    """The fields of one document.
 
     Attributes:
         text: The question, or the position of the right input where there are several.
@@ -42,7 +42,7 @@ class DocumentView(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True)
 class PreparedTask:
-    """What stands behind the exam of a task file: ``Exam.own``, for the asker, the grader, writers and converters.
+    """A compiled task: ``Exam.own``, for the asker, the grader, writers and converters.
 
     Attributes:
         name: The name under which results are filed.
@@ -84,14 +84,14 @@ class PreparedTask:
 
     @cached_property
     def chat(self) -> ChatOptions | None:
-        """How chats are laid out; ``None`` for plain text."""
+        """The chat layout; ``None`` for plain text."""
         from proctor.dialects.lm_eval.chat import chat_options
 
         return chat_options(self.options)
 
     @cached_property
     def fields(self) -> TaskFields:
-        """What the task takes from its documents; compiled on first use."""
+        """The task's fields, compiled on first use."""
         from proctor.dialects.lm_eval.task_fields import compiled_fields
 
         return compiled_fields(self.config, self.documents.columns())

@@ -1,0 +1,288 @@
+"""Confidence intervals.
+
+The bootstrap is the one of ``scipy.stats.bootstrap(method="BCa", rng=numpy.random.default_rng(seed))``, resample for
+resample: the same generator draws the same rows in the same order, and Efron's bias correction and acceleration
+(Efron & Tibshirani 1993, 14.3 and 15.36) use the same formulas. What differs is the work: statistics come from whole
+blocks of resamples at once, and the jackknife of a mean or of counts is computed in one pass instead of n².
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from proctor.errors import UsageError
+from proctor.lazy import Deferred
+from proctor.settings import settings
+from proctor.statistics.arrays import Floats, Indices, as_floats
+from proctor.statistics.distributions import beta_quantile, normal_cdf, normal_quantile, t_quantile
+from proctor.statistics.resampling import Means, Resampler
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
+
+BLOCK_ELEMENTS = 2_000_000
+"""Most indices drawn at once: 16 MB."""
+CACHED_ELEMENTS = 250_000
+"""Most indices drawn at once for means: 2 MB, which a processor's cache still has when they are used. Means are equal
+however many are drawn at once; products of matrices are not, to the last bit."""
+
+
+class Interval(NamedTuple):
+    """The bounds of a confidence interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """How to bootstrap.
+
+    Attributes:
+        resamples: Number of resamples.
+        level: Confidence level.
+        method: ``BCa``, ``percentile`` or ``basic``; for means also a closed form: ``t``, and for shares of 0 and 1
+            ``wilson`` or ``exact``.
+        seed: Seed of the generator; ``None`` takes the setting.
+        repair: Replace statistics that are NaN on a resample by draws from the others, so that single resamples on
+            which a metric is undefined do not undo the interval.
+    """
+
+    resamples: int = 1000
+    level: float = 0.95
+    method: str = "BCa"
+    seed: int | None = None
+    repair: bool = False
+
+    def generator(self) -> np.random.Generator:
+        """Return a fresh generator."""
+        return np.random.default_rng((settings.seed if self.seed is None else self.seed) & 0xFFFFFFFF)
+
+    def rows(self, size: int, most: int | None = None, kind: str = "int64") -> Iterator[Indices]:
+        """Yield the resamples of ``size`` instances as blocks of index rows, of at most so many indices.
+
+        Below 2**31, NumPy draws equal indices of 32 and of 64 bits; ``kind`` says which, and the first are made faster.
+        """
+        generator = self.generator()
+        step = max(1, (BLOCK_ELEMENTS if most is None else most) // max(size, 1))
+        for start in range(0, self.resamples, step):
+            yield generator.integers(0, size, (min(step, self.resamples - start), size), dtype=kind)
+
+    def distribution(self, resampler: Resampler) -> Floats:
+        """Return the statistics of all resamples, shape (statistics, resamples)."""
+        drawn = (CACHED_ELEMENTS, "int32") if isinstance(resampler, Means) else (BLOCK_ELEMENTS, "int64")
+        blocks = [resampler.resampled(rows) for rows in self.rows(resampler.size, *drawn)]
+        return self._repaired(np.concatenate(blocks, axis=-1))
+
+    def intervals(self, resampler: Resampler) -> list[Interval]:
+        """Return an interval for each statistic; NaN bounds where it cannot be computed."""
+        kind = self.method.lower()
+        if kind in CLOSED_FORMS:
+            return _closed_form(kind, resampler, self.level)
+        distribution = self.distribution(resampler)
+        observed = resampler.observed()
+        alpha = (1.0 - self.level) / 2.0
+        if kind == "bca":
+            leave_one_out = self._repaired(resampler.leave_one_out())
+            return [
+                _bca(values, float(value), left_out, alpha)
+                for values, value, left_out in zip(distribution, observed, leave_one_out, strict=True)
+            ]
+        bounds = [Interval(_quantile(values, alpha), _quantile(values, 1.0 - alpha)) for values in distribution]
+        if kind == "percentile":
+            return bounds
+        if kind == "basic":
+            return [
+                Interval(2 * float(value) - bound.high, 2 * float(value) - bound.low)
+                for value, bound in zip(observed, bounds, strict=True)
+            ]
+        raise UsageError(
+            f"there is no bootstrap method '{self.method}'", hint="use BCa, percentile, basic, t, wilson or exact"
+        )
+
+    def _repaired(self, values: Floats) -> Floats:
+        if not self.repair or values.shape[-1] <= 1 or not np.isnan(values).any():
+            return values
+        repaired = values.copy()
+        for row in repaired:
+            broken = np.isnan(row)
+            if 0 < (count := int(broken.sum())) < row.size:
+                row[broken] = self.generator().choice(row[~broken], count, replace=True)
+        return repaired
+
+
+def _bca(distribution: Floats, observed: float, left_out: Floats, alpha: float) -> Interval:
+    below = np.count_nonzero(distribution < observed) + np.count_nonzero(distribution <= observed)
+    bias = normal_quantile(below / (2.0 * distribution.size)) if not math.isnan(observed) else math.nan
+    acceleration = _acceleration(left_out)
+    bounds = []
+    for z in (normal_quantile(alpha), -normal_quantile(alpha)):
+        shifted = bias + z
+        denominator = 1.0 - acceleration * shifted
+        adjusted = shifted / denominator if denominator else math.copysign(math.inf, shifted)
+        bounds.append(_quantile(distribution, normal_cdf(bias + adjusted)))
+    return Interval(*bounds)
+
+
+def _acceleration(left_out: Floats) -> float:
+    count = float(left_out.size)
+    influence = (count - 1.0) * (np.mean(left_out) - left_out)
+    cubes = float(np.sum(influence**3)) / count**3
+    squares = float(np.sum(influence**2)) / count**2
+    return cubes / squares**1.5 / 6.0 if squares**1.5 else math.nan
+
+
+def _quantile(values: Floats, probability: float) -> float:
+    if math.isnan(probability) or np.isnan(values).any():
+        return math.nan
+    return float(np.quantile(values, min(max(probability, 0.0), 1.0)))
+
+
+CLOSED_FORMS = ("t", "wilson", "exact")
+
+
+def _closed_form(kind: str, resampler: Resampler, level: float) -> list[Interval]:
+    if not isinstance(resampler, Means):
+        raise UsageError(f"the interval '{kind}' is for means", hint="use BCa")
+    return [_interval_of(kind, column[~np.isnan(column)], level) for column in resampler.columns]
+
+
+def _interval_of(kind: str, values: Floats, level: float) -> Interval:
+    if kind == "t":
+        return student_t(values, level)
+    if not np.isin(values, (0.0, 1.0)).all():
+        raise UsageError(f"the interval '{kind}' is for scores of 0 and 1", hint="use t or BCa")
+    if not values.size:
+        return Interval(math.nan, math.nan)
+    return (wilson if kind == "wilson" else exact)(int(values.sum()), int(values.size), level)
+
+
+def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
+    """Return Wilson's score interval for a proportion (Wilson 1927); good from a handful of instances on.
+
+    Raises:
+        UsageError: No trials, or more successes than trials.
+    """
+    _check_proportion(successes, trials)
+    return wilson_of_share(successes / trials, trials, normal_quantile(0.5 + level / 2.0))
+
+
+def wilson_of_share(share: float, count: float, z: float) -> Interval:
+    """Return Wilson's interval of a share of as many independent answers as ``count``, which need not be whole.
+
+    Args:
+        share: From 0 to 1.
+        count: Answers that know the share as well as it is known.
+        z: The quantile: half of the width, in standard errors.
+    """
+    centre = share + z * z / (2 * count)
+    margin = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    low = 0.0 if share == 0 else (centre - margin) / scale
+    high = 1.0 if share == 1 else (centre + margin) / scale
+    return Interval(low, high)
+
+
+def settled(
+    interval: Interval | None,
+    value: object,
+    instances: Callable[[], Sequence[Any] | Floats],
+    level: float = 0.95,
+    *,
+    whole: float | None = 1.0,
+) -> Interval | None:
+    """Return the interval of a score once what a resampling cannot know is mended: none ever has width 0.
+
+    Where all resamples are equal (0 right of n, all right, one instance), resampling says "no doubt" from however few
+    answers. A score that lies between 0 and ``whole`` then gets Wilson's interval (1927), where it is the mean of
+    instances of which each is 0 or ``whole``: also F1 or BLEU of answers that are all wrong, for of all scores within
+    these bounds, those of 0 and ``whole`` alone vary most. Whatever else is constant has no interval: instances that
+    all have the value 0.37 do not say how others would vary, however many they are.
+
+    Args:
+        interval: What resampling gives; ``None`` where there was nothing to resample.
+        value: The score.
+        instances: Returns the instances' own values of it; asked only where the interval has no width.
+        level: Confidence level.
+        whole: The largest value: 1, or 100 for percentages; ``None`` where there is none.
+    """
+    if interval is not None and interval.low < interval.high:
+        return interval
+    values = as_floats(instances()) if whole is not None else np.empty(0)
+    values = values[~np.isnan(values)]
+    if whole is None or not values.size or not isinstance(value, int | float) or not np.isin(values, (0, whole)).all():
+        return None
+    hits = round(float(values.sum()) / whole)
+    if not math.isclose(hits / values.size * whole, value, abs_tol=_CLOSE):
+        return None
+    low, high = wilson(hits, int(values.size), level)
+    return Interval(low * whole, high * whole)
+
+
+_CLOSE = 1e-9
+"""How near a score has to be to the mean of its instances to be that mean: sums are rounded in another order."""
+
+
+def exact(successes: int, trials: int, level: float = 0.95) -> Interval:
+    """Return Clopper and Pearson's exact interval for a proportion (1934).
+
+    Raises:
+        UsageError: No trials, or more successes than trials.
+    """
+    _check_proportion(successes, trials)
+    alpha = (1.0 - level) / 2.0
+    low = 0.0 if successes == 0 else beta_quantile(alpha, successes, trials - successes + 1)
+    high = 1.0 if successes == trials else beta_quantile(1.0 - alpha, successes + 1, trials - successes)
+    return Interval(low, high)
+
+
+def student_t(values: Sequence[float] | Floats, level: float = 0.95) -> Interval:
+    """Return Student's interval for a mean; NaN bounds for fewer than two values."""
+    data = np.asarray(values, dtype=np.float64)
+    data = data[~np.isnan(data)]
+    if data.size <= 1:
+        return Interval(math.nan, math.nan)
+    margin = t_quantile(0.5 + level / 2.0, data.size - 1) * float(data.std(ddof=1)) / math.sqrt(data.size)
+    return Interval(float(data.mean()) - margin, float(data.mean()) + margin)
+
+
+def _check_proportion(successes: int, trials: int) -> None:
+    if not 0 <= successes <= trials or trials == 0:
+        raise UsageError(f"{successes} successes of {trials} trials are not a proportion")
+
+
+_SAME_NUMBER = 1e-6
+"""A score nearer than this to the mean of a column is that mean: both were summed in another order."""
+
+
+def score_interval(values: Sequence[float | None], score: float, *, may_be_percent: bool = True) -> Interval | None:
+    """Return the 95% interval of a score that is the mean of values, or a hundred times it; else ``None``.
+
+    Args:
+        values: Of the instances; ``None`` where one has none.
+        score: The score.
+        may_be_percent: Whether values of 0 and 100 are percentages: zeros alone do not tell.
+    """
+    known = [each for each in values if each is not None]
+    if not known:
+        return None
+    mean = sum(known) / len(known)
+    scale = next((scale for scale in (1.0, 100.0) if math.isclose(mean * scale, score, abs_tol=_SAME_NUMBER)), None)
+    if scale is None:
+        return None
+    if may_be_percent and set(known) <= {0.0, 100.0}:
+        bounds = Interval(*(bound * 100 for bound in wilson(round(sum(known) / 100), len(known))))
+    elif set(known) <= {0.0, 1.0}:
+        bounds = wilson(int(sum(known)), len(known))
+    else:
+        (drawn,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
+        found = settled(drawn, mean, lambda: known)
+        if found is None:
+            return None
+        bounds = found
+    return Interval(bounds.low * scale, bounds.high * scale)
