@@ -81,6 +81,6 @@ class Later:
         return getattr(self._made(), name)
 
     @property
-    def __class__(self) -> type[Any]:  # type: ignore[override]
+    def __class__(self) -> type[Any]:  # type: ignore[misc]
         """The class of the object."""
         return type(self._made())

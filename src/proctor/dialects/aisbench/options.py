@@ -93,6 +93,8 @@ def dataset_options(options: ExamOptions) -> DatasetOptions:
     Raises:
         ProctorError: The model's config or the meta template cannot be read.
     """
+    from proctor.formats.meta_template import MetaTemplate
+
     model = model_of(options.model_config)
     template = options.meta_template or (model.meta_template if model is not None else None)
     return DatasetOptions(
