@@ -33,7 +33,7 @@ def test_the_nearest_tests_come_first(quick, changed, first):
 
 def test_a_module_far_away_is_tested_later(quick):
     order = quick.nearest(["src/proctor/statistics/betting.py"])
-    assert order.index("tests/statistics/test_betting.py") < order.index("tests/running/test_run.py")
+    assert order.index("tests/statistics/test_betting.py") < order.index("tests/running/test_gate_units.py")
 
 
 def test_what_nothing_imports_breaks_nothing(quick):
