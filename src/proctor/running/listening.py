@@ -58,7 +58,7 @@ def measured(response: Response) -> Response:
 
 
 def listening(engine: Engine, exam: Exam | None = None) -> Listening:
-    """Return how answers are heard.
+    """Return a reader of answers.
 
     Args:
         engine: Who gave them.
