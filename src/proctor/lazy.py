@@ -80,7 +80,7 @@ class Later:
             raise AttributeError(name)
         return getattr(self._made(), name)
 
-    @property
-    def __class__(self) -> type[Any]:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Any]:
         """The class of the object."""
         return type(self._made())
