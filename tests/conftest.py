@@ -34,7 +34,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Tests import what they share by a name of its own, for they are no package: ``from tests_pace import within``.
+# Tests import what they share by a name of its own, for they are not a package: ``from tests_pace import within``.
 _spec = spec_from_file_location("tests_pace", Path(__file__).with_name("pace.py"))
 assert _spec is not None
 assert _spec.loader is not None

@@ -9,7 +9,7 @@ _INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run the command line and return its exit code; Ctrl-C while it is imported is no traceback either."""
+    """Run the command line and return its exit code; Ctrl-C while it is imported does not print a traceback either."""
     try:
         from proctor.cli.__main__ import main as run
 

@@ -101,7 +101,7 @@ class Effect(NamedTuple):
 
     @property
     def grant(self) -> str:
-        """What allows it: the value of ``--allow``."""
+        """The value of ``--allow`` that allows it."""
         return f"{self.kind}:{self.target}"
 
     def __str__(self) -> str:
@@ -112,7 +112,7 @@ class Effect(NamedTuple):
 
 
 class Author(NamedTuple):
-    """Who wrote what is about to act, where it was not the user.
+    """The author of an effect, where it is not the user.
 
     Attributes:
         file: The file it was read from; empty for a query or a form.

@@ -19,7 +19,7 @@ HIDDEN = "[secret]"
 """What stands in place of a secret."""
 
 _SHORTEST = 8
-"""Shorter values are no secrets but words (``EMPTY``, ``none``), and would be found in honest answers."""
+"""Shorter values are not secrets but words (``EMPTY``, ``none``), and would be found in honest answers."""
 _PIECE = 12
 """Characters of a secret that are taken out of a message although the rest is cut off: fewer would be guesses."""
 _NO_SECRETS = frozenset(

@@ -24,7 +24,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Service(NamedTuple):
-    """Who people have keys of.
+    """A service that people have keys of.
 
     Attributes:
         hosts: Patterns of its hosts, which are reached by https.

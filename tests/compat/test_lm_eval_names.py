@@ -19,7 +19,6 @@ from lm_eval.api.registry import get_model
 from lm_eval.api.samplers import SAMPLER_REGISTRY, get_sampler
 from lm_eval.api.utils import Message, maybe_delimit, multiturn_to_singleturn
 from lm_eval.config import GroupConfig, TaskConfig
-from lm_eval.decontamination.janitor import Janitor, form_ngrams, split_indices, word_ngrams, word_ngrams_indices
 from lm_eval.defaults import default_gen_kwargs
 from lm_eval.evaluator_utils import get_sample_size
 from lm_eval.models.dummy import DummyLM
@@ -36,8 +35,6 @@ assert get_model("hf") is HFLM and get_model("dummy").create_from_arg_string("")
 assert list(chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]
 assert handle_stop_sequences("a", "b") == ["a", "b"]
 assert normalize_gen_kwargs({"max_new_tokens": 5, "until": "x"})["max_gen_toks"] == 5
-assert [list(each) for each in form_ngrams(iter("abcd"), 3)] == [["a", "b", "c"], ["b", "c", "d"]]
-assert list(word_ngrams_indices("one two three", 2)) == [("one two", (0, 6)), ("two three", (4, 12))]
 assert maybe_delimit("a", "b") == "a b" and maybe_delimit("a ", "b") == "a b"
 assert get_task_name_from_config({"dataset_path": "x", "dataset_name": "y"}) == "x_y"
 assert default_gen_kwargs("a")["until"] == ["a"]

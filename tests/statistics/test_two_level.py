@@ -92,7 +92,7 @@ def test_what_makes_no_sense_is_refused():
 
 
 def test_questions_that_are_answered_equally_well_have_an_interval_with_a_width():
-    # Means of 0, 0, 1 in another order differ in the last bit, which is no noise of questions.
+    # Means of 0, 0, 1 in another order differ in the last bit, which is not noise of questions.
     found = two_level([[0, 0, 1], [0.1 + 0.2, 0.3, 0.4 - 1e-16], [1 / 3, 1 / 3, 1 / 3]])
     assert found.error == 0.0
     low, high = found.interval()

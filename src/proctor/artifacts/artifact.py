@@ -144,7 +144,7 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
 
     @property
     def author(self) -> Author | None:
-        """Who wrote it, where it was read from a file, a catalog or a query; ``None`` where a program built it."""
+        """The author, where it was read from a file, a catalog or a query; ``None`` where a program built it."""
         return self._author
 
     def effects(self) -> Iterable[Effect]:

@@ -94,7 +94,7 @@ def _inherited_annotation(key: str, bases: tuple[type, ...]) -> Any:
 
 
 class MetaField:
-    """What ``artifact.__tags__`` reads and writes."""
+    """A dunder attribute of artifacts: ``artifact.__tags__``."""
 
     def __init__(self, attribute: str) -> None:
         self._attribute = attribute

@@ -30,7 +30,7 @@ _METRICS = "metrics."
 
 
 class Catalog(Protocol):
-    """Where artifacts are found by name."""
+    """A store of artifacts by name."""
 
     def path_of(self, name: str) -> Path | None:
         """Return the file of an artifact, or ``None`` where this catalog does not have it."""
@@ -109,7 +109,7 @@ def _catalog_at(path: str, title: str = "") -> LocalCatalog:
 
 
 class BroughtCatalog:
-    """What installed packages bring; they are searched for when no other catalog has a name, because that takes time.
+    """The artifacts of installed packages, searched last because that takes time.
 
     Attributes:
         title: What people call it.

@@ -34,7 +34,7 @@ _LONGEST_NAME = 60  # characters to recognise a run by; file systems end at 255,
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How a run is carried out; nothing here changes what the results are.
+    """Options of carrying out a run; none of them changes the results.
 
     Attributes:
         output: The run folder, where one is named.

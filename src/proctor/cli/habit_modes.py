@@ -26,7 +26,7 @@ def search(models: Sequence[str], tasks: Sequence[str], summarizer: str | None, 
 
     Raises:
         UsageError: No name is given.
-        UnknownArtifactError: A name is no config's.
+        UnknownArtifactError: A name is not a config's.
     """
     import click
 
@@ -253,7 +253,7 @@ def _show_table(
 def summary_table(
     results: Mapping[str, Any], names: Sequence[str], summarizer: str | None, include_paths: Sequence[str]
 ) -> Any:
-    """Return the table of a summarizer over the configs that names mean; ``None`` where they are no configs."""
+    """Return the table of a summarizer over the configs that names mean; ``None`` where they are not configs."""
     from proctor.dialects.aisbench.resolve import configs_of
     from proctor.dialects.aisbench.summary import named_summarizer, summary_of_datasets
 

@@ -32,7 +32,7 @@ _IDLE_OF_TOKENIZERS = frozenset({"padding_side", "truncation_side", "truncation"
 
 @dataclass(slots=True)
 class Habits:
-    """What a command line says in AISBench's or OpenCompass' words, and no option of ours takes.
+    """Words of AISBench's or OpenCompass' command lines that no option of ours takes.
 
     Attributes:
         values: By their options' names: a text, a list of texts, or ``True`` where nothing follows.
@@ -44,7 +44,7 @@ class Habits:
 
     @property
     def mode(self) -> str:
-        """What is to be done: ``all``, ``infer``, ``eval``, ``judge`` or ``viz``.
+        """The mode: ``all``, ``infer``, ``eval``, ``judge`` or ``viz``.
 
         Raises:
             UsageError: The mode is not here.
@@ -53,7 +53,7 @@ class Habits:
 
     @property
     def models(self) -> list[str]:
-        """What ``--models`` names."""
+        """The values of ``--models``."""
         return list(self.values.get("--models", ()))
 
     def __getitem__(self, name: str) -> Any:

@@ -36,7 +36,6 @@ class Alias:
         extends: Modules of the real package that are given more once they are loaded: the names that change, from a
             function (``module:attribute``) of the module.
         spread: Packages whose names lie in many modules there: every module below one has the package's names.
-        plain: Names in those modules that are no modules themselves, so that ``module.name.attribute`` is the name's.
         same: Modules that are one of Proctor's, whole: what a test replaces in one is replaced for what is in it.
         refused: Modules without a name here, and what does it instead.
         unbuilt: Classes that can be imported, since whole modules import them at their top, and say what does it
@@ -44,10 +43,7 @@ class Alias:
         shared: Whether a name that one of its modules has is found in all: theirs import it from one another.
         homes: Modules it has whose names are those of modules of ours, in order.
         files: Packages whose modules are files of others: where each is loaded (``module:function`` of its full name).
-        texts: Where names are looked for last (``module:function`` of module and name, which returns what it finds, or
-            raises a LookupError): constants of the real package, read from its files.
-        borrowed: Names that modules of the real package import from other packages, and where those have them; with
-            any, a name that one module here has is found in every module: tests replace names where they are used.
+        finder: Module of ours that finds and lists names which no table has: ``find(module, name)``, ``names(module)``.
     """
 
     package: str
@@ -57,15 +53,13 @@ class Alias:
     gaps_only: bool = False
     extends: Mapping[str, str] = field(default_factory=dict)
     spread: frozenset[str] = frozenset()
-    plain: frozenset[str] = frozenset()
     same: Mapping[str, str] = field(default_factory=dict)
     homes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
-    texts: str = ""
+    finder: str = ""
     unbuilt: Mapping[str, str] = field(default_factory=dict)
     shared: bool = False
-    borrowed: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
@@ -82,21 +76,8 @@ class Alias:
             return None
         return next((place for package, place in self.files.items() if module.startswith(f"{package}.")), None)
 
-    def lent(self, name: str) -> Any:
-        """Return what a name means that a module of the real package imports from another.
-
-        Raises:
-            LookupError: No module here has it.
-            ImportError: It is in a package that is not installed.
-        """
-        if (place := self._imported(name)) is None:
-            raise LookupError(name)
-        return _at(place)
-
     def _package_of(self, module: str) -> str | None:
-        """Return the spread package that a module is below; there is none for names that are no modules."""
-        if module.rpartition(".")[2] in self.plain:
-            return None
+        """Return the spread package that a module is below."""
         return next((name for name in self.spread if module.startswith(f"{name}.")), None)
 
     def _table(self, module: str) -> Mapping[str, str]:
@@ -118,34 +99,18 @@ class Alias:
         for home in self.homes.get(module, ()) if place is None else ():
             if hasattr(found_home := importlib.import_module(home), name):
                 return getattr(found_home, name)
+        if place is None and self.finder and (value := importlib.import_module(self.finder).find(module, name)):
+            return value
         if place is None and (reason := self.unbuilt.get(name)):
             return refused_class(module, name, reason)
-        of_module = self.borrowed and self.lists(f"{module}.{name}")  # a module of its own before one that others have
-        if place is None and (of_module or (place := self._imported(name)) is None):
-            return self._text(module, name)
+        if place is None and (place := self._imported(name)) is None:
+            raise ImportError(self._missing(module, name), name=name)
         return _at(place)
-
-    def _text(self, module: str, name: str) -> Any:
-        """Return a constant that is read from the real package.
-
-        Raises:
-            ImportError: It is none, or there is no such package.
-        """
-        hint = ""
-        if self.texts and not name.startswith("_") and not self.lists(f"{module}.{name}"):
-            home, _, attribute = self.texts.partition(":")
-            try:
-                return getattr(importlib.import_module(home), attribute)(module, name)
-            except LookupError as error:
-                hint = str(error.args[0]) if error.args else ""
-        raise ImportError(f"{self._missing(module, name)}{f'. {hint}' if hint else ''}", name=name)
 
     def _imported(self, name: str) -> str | None:
         """Return where a public name is that other modules have: theirs import it from one another."""
-        if not (self.artifacts or self.borrowed or self.shared) or name.startswith("_") or name in self.instead:
+        if not (self.artifacts or self.shared) or name.startswith("_") or name in self.instead:
             return None
-        if name in self.borrowed:
-            return self.borrowed[name]
         if found := next((table[name] for table in self.modules.values() if name in table), None):
             return found
         for home in dict.fromkeys([*self.same.values(), *chain.from_iterable(self.homes.values())]):
@@ -166,32 +131,15 @@ class Alias:
         return sorted(self._table(module))
 
     def starred(self, module: str) -> list[str]:
-        """Return what ``from module import *`` binds: the table's names and, where they are found here, all classes.
-
-        A module of names of ours has theirs too, and a package that lends names those of the modules below it: its
-        modules import one another whole.
-        """
+        """Return the names that ``from module import *`` binds: those of the table and all classes that are found."""
         classes = (place.rpartition(":")[2] for place in builtin_types().values()) if self.artifacts else ()
-        names = {*self._table(module), *classes, *self._of_homes(module)}
-        start = f"{module}."
-        below = {name for name in chain(self.modules, self.same, self.homes) if name.startswith(start)}
-        for name in below if self.borrowed else ():
-            names.add(name.removeprefix(start).partition(".")[0])
-            names.update(self.modules.get(name, ()), self._of_homes(name))
-        return sorted(names)
+        found = importlib.import_module(self.finder).names(module) if self.finder else ()
+        return sorted({*self._table(module), *classes, *found, *self._of_homes(module)})
 
     def _of_homes(self, module: str) -> set[str]:
         """Return the names that a module has from modules of ours."""
         homes = (*self.homes.get(module, ()), *([self.same[module]] if module in self.same else []))
         return {name for home in homes for name in _own_names(home)}
-
-    def offers(self, module: str, name: str) -> bool:
-        """Whether a name that :meth:`starred` gives is one that can be had here: what it needs is installed."""
-        try:
-            self.look_up(module, name)
-        except ImportError:
-            return self.lists(f"{module}.{name}")
-        return True
 
     def _missing(self, module: str, name: str) -> str:
         message = f"Proctor has no '{name}' of '{module}'"
@@ -248,8 +196,7 @@ class _AliasModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            every = self.__alias.starred(self.__name__)
-            return [each for each in every if not self.__alias.borrowed or self.__alias.offers(self.__name__, each)]
+            return self.__alias.starred(self.__name__)
         if name.startswith("__"):
             raise AttributeError(name)
         try:
@@ -288,7 +235,7 @@ class AliasFinder(MetaPathFinder, Loader):
             real.loader = _ExtendingLoader(real.loader, self)
             return real
         if (home := alias.same.get(fullname)) is not None:
-            return ModuleSpec(fullname, _SameLoader(home, lender=alias), origin="proctor")
+            return ModuleSpec(fullname, _SameLoader(home), origin="proctor")
         if (place := alias.loads(fullname)) is not None:
             return ModuleSpec(fullname, _SameLoader(place, fullname), origin="proctor")
         if not alias.has(fullname):
@@ -332,13 +279,11 @@ class _SameLoader(Loader):
     Args:
         home: Its own name, or the function (``module:attribute``).
         wanted: What the function is asked for.
-        lender: Whose borrowed names the module has under its other name.
     """
 
-    def __init__(self, home: str, wanted: str = "", lender: Alias | None = None) -> None:
+    def __init__(self, home: str, wanted: str = "") -> None:
         self._home = home
         self._wanted = wanted
-        self._lender = lender
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module, which is loaded already."""
@@ -347,61 +292,12 @@ class _SameLoader(Loader):
         module = importlib.import_module(home)
         if attribute:
             module = getattr(module, attribute)(self._wanted)
-        if self._lender is not None and self._lender.borrowed:
-            _Lent.to(module, self._lender)
         self._spec = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module as it is; importing it by another name has changed its spec."""
         module.__spec__ = self._spec
-
-
-class _Lent:
-    """The ``__getattr__`` of a module of ours that stands for one of an alias: names that the real one imports.
-
-    Args:
-        alias: Where they are looked up.
-        own: The ``__getattr__`` that the module has itself, which is asked first.
-    """
-
-    def __init__(self, alias: Alias, own: Any) -> None:
-        self._alias = alias
-        self.own = own
-
-    def __call__(self, name: str) -> Any:
-        """Return a name.
-
-        Raises:
-            AttributeError: The module has none such, and imports none such.
-        """
-        if self.own is not None:
-            try:
-                return self.own(name)
-            except AttributeError:
-                pass
-        try:
-            return self._alias.lent(name)
-        except (LookupError, ImportError) as error:
-            raise AttributeError(name) from error
-
-    @classmethod
-    def to(cls, module: ModuleType, alias: Alias) -> None:
-        """Let a module have the names, once."""
-        own = vars(module).get("__getattr__")
-        if not isinstance(own, cls):
-            vars(module)["__getattr__"] = cls(alias, own)
-
-    @classmethod
-    def back(cls, module: ModuleType) -> None:
-        """Take back :meth:`to`."""
-        lent = vars(module).get("__getattr__")
-        if not isinstance(lent, cls):
-            return
-        if lent.own is None:
-            del vars(module)["__getattr__"]
-        else:
-            vars(module)["__getattr__"] = lent.own
 
 
 class _ExtendingLoader(Loader):
@@ -471,7 +367,6 @@ def uninstall_alias(package: str) -> None:
         if isinstance(module, _AliasModule) or name in same or name.startswith(of_files)
     ]:
         if name.partition(".")[0] == package:
-            _Lent.back(sys.modules[name])
             del sys.modules[name]
     if not finder.aliases and finder in sys.meta_path:
         sys.meta_path.remove(finder)

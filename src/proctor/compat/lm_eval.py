@@ -60,12 +60,16 @@ _MODELS_ELSEWHERE = {
 
 _NO_REQUESTS = "requests are not kept, because they are built faster than they are read back; answers are (use_cache)"
 
+_NO_JANITOR = "training data is not searched for the words of exams"
+
 _REFUSED = {
     "lm_eval.caching": _NO_REQUESTS,
     "lm_eval.caching.cache": _NO_REQUESTS,
     "lm_eval.loggers.wandb_logger": "proctor export RUN --to wandb sends a run",
     "lm_eval.loggers.trackio_logger": "proctor export RUN --to trackio sends a run",
     "lm_eval.prompts": "a task file names a prompt of the library by use_prompt",
+    "lm_eval.decontamination.janitor": _NO_JANITOR,
+    "lm_eval.decontamination.archiver": _NO_JANITOR,
     "lm_eval.tasks._factory": "TaskManager().load makes tasks",
 }
 """Modules whose names are not here, and what does it instead."""
@@ -87,6 +91,7 @@ _UNBUILT = {
         if name in NOTHING_HERE
     },
     **dict.fromkeys(("BalancedSampler", "ManualSampler"), "lm-eval has their names, and never wrote them"),
+    **dict.fromkeys(("Janitor", "word_ngrams", "Archive", "Reader", "TextArchive", "TextReader"), _NO_JANITOR),
     "run_task_tests": "proctor validate reads every task",
     **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),
 }

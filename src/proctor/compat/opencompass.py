@@ -1,218 +1,174 @@
-"""Where Proctor has what programs import from OpenCompass and AISBench: prompts, scores, errors, registries."""
+"""Where Proctor has the names that programs import from OpenCompass, AISBench and mmengine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from proctor.compat.aisbench_names import modules, registries, scoring
-from proctor.compat.aisbench_names.borrowed_names import BORROWED
-from proctor.compat.aisbench_names.loader_seams import SEAMS
 from proctor.compat.aliases import Alias
 
-_HOME = "proctor.compat.opencompass_names"
-_TEMPLATES = {
-    name: f"proctor.templates:{name}"
-    for name in ("PromptTemplate", "MultiTurnPromptTemplate", "MMPromptTemplate", "BasePromptTemplate")
+_GUESTS = "proctor.guests.opencompass"
+_CLASSES = "proctor.dialects.aisbench.classes"
+_CONFIG = "a config names it, and proctor run CONFIG.py does its work"
+_NO_RUNNERS = "proctor run CONFIG.py asks, scores and sums up in one process"
+_MODEL = "Proctor's own engines hold models: proctor run CONFIG.py --model hf, or openai"
+_JUDGE = "a config names it, and proctor run CONFIG.py asks the judge"
+_UNBUILT = {
+    **dict.fromkeys(
+        (
+            *("GenInferencer", "PPLInferencer", "MultiTurnGenInferencer", "CLPInferencer", "LLInferencer"),
+            *("ChatInferencer", "LMMGenInferencer", "PPLOnlyInferencer", "BaseInferencer"),
+        ),
+        _CONFIG,
+    ),
+    **dict.fromkeys(
+        (
+            *("LocalRunner", "SlurmRunner", "SlurmSequentialRunner", "DLCRunner", "VOLCRunner"),
+            *("OpenICLInferTask", "OpenICLEvalTask", "SubjectiveEvalTask", "NaivePartitioner", "SizePartitioner"),
+            *("NumWorkerPartitioner", "SubjectiveNaivePartitioner", "SubjectiveSizePartitioner"),
+            *("SubjectiveNumWorkerPartitioner", "DefaultSummarizer", "SubjectiveSummarizer"),
+        ),
+        _NO_RUNNERS,
+    ),
+    **dict.fromkeys(
+        (
+            *("HuggingFace", "HuggingFaceCausalLM", "HuggingFaceBaseModel", "HuggingFacewithChatTemplate"),
+            *("HuggingFaceChatGLM3", "OpenAI", "OpenAISDK", "LLaDAModel", "QwenLM", "VLLM", "VLLMwithChatTemplate"),
+            *("TurboMindModel", "TurboMindModelwithChatTemplate", "LmdeployPytorchModel", "VLLMCustomAPI"),
+            *("VLLMCustomAPIChat", "VLLMCustomAPIStream", "VLLMCustomAPIChatStream"),
+        ),
+        _MODEL,
+    ),
+    **dict.fromkeys(("GenericLLMEvaluator", "CascadeEvaluator", "LMEvaluator", "generic_llmjudge_postprocess"), _JUDGE),
+    "HuggingfaceEvaluator": "derive from BaseEvaluator, and compute the metric in score()",
 }
-_RAW = {"RawPromptTemplate": "proctor.templates:RawPromptTemplate"}
-_AIS = "proctor.compat.aisbench_names"
-_AIS_TEMPLATES = {name: f"{_AIS}.templates:{name}" for name in _TEMPLATES}
-_PROMPT = {
-    "PromptList": "proctor.templates:PromptList",
-    "safe_format": "proctor.templates:safe_format",
-    **{
-        name: f"proctor.templates.multimodal:{name}"
-        for name in ("AIS_TEXT_START", "AIS_IMAGE_START", "AIS_VIDEO_START", "AIS_AUDIO_START", "AIS_CONTENT_TAG")
-    },
-    **{name: f"{_HOME}.prompting:{name}" for name in ("get_round_index", "is_mm_prompt")},
-}
-_AIS_PROMPT = {**_PROMPT, "PromptList": f"{_AIS}.prompt_lists:PromptList"}
-_PARSERS = {name: f"{_HOME}.prompting:{name}" for name in ("LMTemplateParser", "APITemplateParser")}
-_DATASETS = {name: f"{_HOME}.datasets:{name}" for name in ("DatasetReader", "BaseDataset")}
-_READER = {
-    "DatasetReader": _DATASETS["DatasetReader"],
-    "load_partial_dataset": f"{_HOME}.datasets:load_partial_dataset",
-}
-_BASE = {"BaseDataset": _DATASETS["BaseDataset"]}
-
-_AIS_RETRIEVERS = {
-    name: f"{_AIS}.retrievers:{name}" for name in ("BaseRetriever", "ZeroRetriever", "FixKRetriever", "RandomRetriever")
-}
-_OC_RETRIEVERS = {
-    "BaseRetriever": f"{_HOME}.prompting:OpenCompassRetriever",
-    **{
-        f"{name}Retriever": f"{_HOME}.retrievers:OpenCompass{name}Retriever"
-        for name in ("Zero", "FixK", "Random", "SlidingWindow", "BM25", "Topk", "DPP", "MDL", "Votek")
-    },
-}
-_OC_FILES = {
-    "base": "Base", "bm25": "BM25", "dpp": "DPP", "fix_k": "FixK", "mdl": "MDL", "random": "Random",
-    "sliding_k": "SlidingWindow", "topk": "Topk", "votek": "Votek", "zero": "Zero",
-}  # fmt: skip
+"""Names that code imports at its top, and what does their work here: only using one of them is refused."""
 
 
-def _one(names: dict[str, str], name: str) -> dict[str, str]:
-    return {name: names[name]}
-
-
-def _in(home: str, names: Iterable[str]) -> dict[str, str]:
+def _in(home: str, *names: str) -> dict[str, str]:
     return {name: f"{home}:{name}" for name in names}
 
 
-def _scoring(home: str) -> dict[str, dict[str, str]]:
-    """Return evaluators, post-processors and inferencers of a project by the parts of it that have them."""
-    place = f"{home}.scoring"
-    evaluators = {
-        **_in(place, scoring.evaluators()),
-        "BaseEvaluator": f"{_AIS}.scoring:BaseEvaluator",
-        "HuggingfaceEvaluator": f"{_AIS}.hf_evaluators:HuggingfaceEvaluator",
-    }
-    project = "aisbench" if home == _AIS else "opencompass"
+_TEMPLATES = _in(
+    "proctor.templates", "PromptTemplate", "MultiTurnPromptTemplate", "MMPromptTemplate", "BasePromptTemplate"
+)
+_RAW = _in("proctor.templates", "RawPromptTemplate")
+_PARSERS = _in(f"{_GUESTS}.template_parsers", "LMTemplateParser", "APITemplateParser")
+_MODELS = {**_PARSERS, **_in(f"{_GUESTS}.models", "BaseModel", "BaseAPIModel")}
+_HASH = _in(f"{_CLASSES}.functions", "get_prompt_hash")
+_PROMPT = {**_in("proctor.templates", "PromptList", "safe_format"), **_HASH}
+_PARTS = {
+    **_in(
+        "proctor.templates.multimodal",
+        *("AIS_TEXT_START", "AIS_IMAGE_START", "AIS_VIDEO_START", "AIS_AUDIO_START", "AIS_CONTENT_TAG"),
+    ),
+    **_in(f"{_GUESTS}.template_parsers", "get_round_index", "is_mm_prompt"),
+}
+_BASE = _in(f"{_CLASSES}.base_datasets", "BaseDataset")
+_READER = _in(f"{_CLASSES}.base_datasets", "DatasetReader", "load_partial_dataset")
+_EVALUATOR = _in(f"{_CLASSES}.evaluators", "BaseEvaluator")
+_KINDS = (
+    *("TEXT_POSTPROCESSORS", "ICL_EVALUATORS", "LOAD_DATASET", "ICL_PROMPT_TEMPLATES", "DATASETS", "EVALUATORS"),
+    *("DICT_POSTPROCESSORS", "ICL_DATASET_READERS", "ICL_INFERENCERS", "ICL_RETRIEVERS", "METRICS", "MODELS"),
+    *("PARTITIONERS", "RUNNERS", "TASKS", "TOT_WRAPPER", "build_from_cfg"),
+)
+_REGISTRY = _in(f"{_GUESTS}.registries", "Registry", *_KINDS)
+_AIS_REGISTRY = {**_REGISTRY, **{name: f"{_GUESTS}.registries:AIS_{name}" for name in _KINDS}}
+_LOGGER = _in(f"{_GUESTS}.helpers", "get_logger")
+_PATH = _in(f"{_GUESTS}.helpers", "get_data_path")
+_FILES = {
+    "base": "Base", "bm25": "BM25", "dpp": "DPP", "fix_k": "FixK", "mdl": "MDL", "random": "Random",
+    "sliding_k": "SlidingWindow", "topk": "Topk", "votek": "Votek", "zero": "Zero",
+}  # fmt: skip
+_RETRIEVERS = {
+    **_in(f"{_GUESTS}.retrievers", *(f"{name}Retriever" for name in _FILES.values())),
+    "BaseRetriever": f"{_GUESTS}.retrievers:OpenCompassRetriever",
+}
+_AIS_RETRIEVERS = {
+    f"{name}Retriever": f"{_GUESTS}.retrievers:Ais{'' if name == 'Base' else name}Retriever"
+    for name in ("Base", "Zero", "FixK", "Random")
+}
+
+
+def _openicl(package: str, retrievers: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the modules of ``openicl`` of a package."""
     return {
-        "evaluators": evaluators,
-        "functions": _in(place, scoring.text_functions()),
-        "inferencers": _in(place, scoring.INFERENCERS),
-        "datasets": _in(place, scoring.datasets(project)),
+        f"{package}.openicl": {**_TEMPLATES, **_RAW, **retrievers, **_READER, **_EVALUATOR},
+        f"{package}.openicl.icl_prompt_template": _TEMPLATES,
+        f"{package}.openicl.icl_raw_prompt_template": _RAW,
+        f"{package}.openicl.icl_retriever": retrievers,
+        f"{package}.openicl.icl_dataset_reader": _READER,
+        f"{package}.openicl.icl_evaluator": _EVALUATOR,
+        f"{package}.openicl.icl_inferencer": {},
     }
 
 
-_OC_SCORING, _AIS_SCORING = _scoring(_HOME), _scoring(_AIS)
-_AIS_ICL = {**_AIS_SCORING["evaluators"], "MATHEvaluator": f"{_AIS}.scoring:icl.MATHEvaluator"}
-"""Evaluators of ``icl_evaluator``; one of them is another class than that of datasets with its name."""
-_OC_ALL = {**_OC_SCORING["evaluators"], **_OC_SCORING["functions"], **_OC_SCORING["datasets"]}
-_AIS_ALL = {**_AIS_SCORING["evaluators"], **_AIS_SCORING["functions"], **_AIS_SCORING["datasets"]}
-_IN_MODULES = {**SEAMS, **_AIS_ALL}
-_RUNS = _in(f"{_AIS}.scoring", ("compute_pass_at_k", "compute_g_pass_at_k"))
-_REGISTRIES = _in(f"{_AIS}.registries", registries.NAMES)
-_HASH = {"get_prompt_hash": f"{_AIS}.scoring:get_prompt_hash"}
 OPENCOMPASS = Alias(
     "opencompass",
     {
-        "opencompass.openicl": {
-            **_one(_TEMPLATES, "PromptTemplate"),
-            **_RAW,
-            **_OC_RETRIEVERS,
-            **_READER,
-            **_OC_SCORING["evaluators"],
-            **_OC_SCORING["inferencers"],
+        **_openicl("opencompass", _RETRIEVERS),
+        "opencompass.utils": {**_PROMPT, **_LOGGER, **_PATH},
+        "opencompass.utils.prompt": _PROMPT,
+        "opencompass.utils.logging": _LOGGER,
+        "opencompass.utils.text_postprocessors": {},
+        "opencompass.models": _MODELS,
+        "opencompass.registry": _REGISTRY,
+        "opencompass.datasets": {
+            **_BASE,
+            "normalize_final_answer": "proctor.scoring.postprocessors.mathematics:normalized",
         },
-        "opencompass.openicl.icl_prompt_template": _one(_TEMPLATES, "PromptTemplate"),
-        "opencompass.openicl.icl_raw_prompt_template": _RAW,
-        "opencompass.openicl.icl_retriever": _OC_RETRIEVERS,
-        **{
-            f"opencompass.openicl.icl_retriever.icl_{file}_retriever": _one(_OC_RETRIEVERS, f"{name}Retriever")
-            for file, name in _OC_FILES.items()
-        },
-        "opencompass.openicl.icl_dataset_reader": _READER,
-        "opencompass.utils": {name: _PROMPT[name] for name in ("PromptList", "safe_format")},
-        "opencompass.utils.prompt": {**{name: _PROMPT[name] for name in ("PromptList", "safe_format")}, **_HASH},
-        "opencompass.models": _PARSERS,
-        "opencompass.models.base": _one(_PARSERS, "LMTemplateParser"),
-        "opencompass.models.base_api": _one(_PARSERS, "APITemplateParser"),
-        "opencompass.openicl.icl_evaluator": _OC_SCORING["evaluators"],
-        "opencompass.openicl.icl_inferencer": _OC_SCORING["inferencers"],
-        "opencompass.utils.text_postprocessors": _OC_SCORING["functions"],
-        "opencompass.registry": _REGISTRIES,
-        "opencompass.datasets": {**_BASE, **_OC_ALL},
-        "opencompass.datasets.base": _BASE,
+        "opencompass.evaluator": {},
+        "opencompass.tasks": {},
+        "opencompass.runners": {},
+        "opencompass.partitioners": {},
+        "opencompass.summarizers": {},
     },
     artifacts=False,
+    finder=f"{_CLASSES}.names",
+    unbuilt=_UNBUILT,
+    shared=True,
     spread=frozenset(
-        {"opencompass.datasets", "opencompass.openicl.icl_evaluator", "opencompass.openicl.icl_inferencer"}
+        f"opencompass.{name}"
+        for name in (
+            *("datasets", "models", "openicl.icl_evaluator", "openicl.icl_inferencer", "openicl.icl_retriever"),
+            *("tasks", "runners", "partitioners", "summarizers", "evaluator", "openicl.icl_prompt_template"),
+        )
     ),
 )
 """The alias of OpenCompass 0.5."""
 
-_ICL = "ais_bench.benchmark.openicl"
-_AIS_PARSERS = {**_PARSERS, **_in(f"{_AIS}.template_parsing", ("APITemplateParser",))}
-_LOGGER = _in(f"{_AIS}.logger", ("AISLogger",))
-_MODELS = _in(
-    f"{_AIS}.models",
-    (
-        "VLLMCustomAPI", "VLLMCustomAPIChat", "TGICustomAPI", "TritonCustomAPI", "MindieStreamApi",
-        "VLLMCustomAPIStream", "VLLMCustomAPIChatStream", "VllmMultiturnAPIChatStream", "VLLMFunctionCallAPIChat",
-        "TGICustomAPIStream", "TritonCustomAPIStream", "BaseModel", "BaseAPIModel",
-    ),
-)  # fmt: skip
-
-_AIS_BASE = _in(f"{_AIS}.base_datasets", ("BaseDataset", "BaseJDGDataset"))
-_AIS_MODULES: dict[str, dict[str, str]] = {
-    _ICL: {**_AIS_TEMPLATES, **_AIS_RETRIEVERS, **_AIS_ICL, **_AIS_SCORING["inferencers"]},
-    f"{_ICL}.icl_prompt_template": _AIS_TEMPLATES,
-    f"{_ICL}.icl_prompt_template.icl_prompt_template": _one(_AIS_TEMPLATES, "PromptTemplate"),
-    f"{_ICL}.icl_prompt_template.icl_prompt_template_base": _one(_AIS_TEMPLATES, "BasePromptTemplate"),
-    f"{_ICL}.icl_prompt_template.icl_prompt_template_mm": _one(_AIS_TEMPLATES, "MMPromptTemplate"),
-    f"{_ICL}.icl_prompt_template.icl_prompt_template_multiturn": _one(_AIS_TEMPLATES, "MultiTurnPromptTemplate"),
-    f"{_ICL}.icl_retriever": _AIS_RETRIEVERS,
-    **{
-        f"{_ICL}.icl_retriever.icl_{file}_retriever": _one(_AIS_RETRIEVERS, f"{name}Retriever")
-        for file, name in _OC_FILES.items()
-        if f"{name}Retriever" in _AIS_RETRIEVERS
-    },
-    "ais_bench.benchmark.utils.prompt": {**_AIS_PROMPT, **_HASH},
-    "ais_bench.benchmark.utils.prompt.prompt": {**_AIS_PROMPT, **_HASH},
-    f"{_ICL}.icl_evaluator": _AIS_ICL,
-    f"{_ICL}.icl_inferencer": _AIS_SCORING["inferencers"],
-    "ais_bench.benchmark.utils.postprocess.text_postprocessors": _AIS_SCORING["functions"],
-    "ais_bench.benchmark.utils.postprocess.model_postprocessors": _AIS_SCORING["functions"],
-    "ais_bench.benchmark.utils.model_postprocessors": _AIS_SCORING["functions"],
-    f"{_ICL}.icl_evaluator.icl_base_evaluator": {**_AIS_ICL, **_RUNS},
-    "ais_bench.benchmark.utils.logging": _LOGGER,
-    "ais_bench.benchmark.models": {
-        **_AIS_PARSERS,
-        **_MODELS,
-        **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel")),
-    },
-    "ais_bench.benchmark.models.local_models.base": {
-        **_one(_PARSERS, "LMTemplateParser"),
-        **_in(f"{_AIS}.models_base", ("BaseModel", "BaseLMModel")),
-    },
-    "ais_bench.benchmark": {"global_consts": f"{_AIS}.global_constants"},
-    "ais_bench.benchmark.utils.file": _in(
-        f"{_AIS}.config_files", ("write_status", "read_and_clear_statuses", "match_files", "match_cfg_file")
-    ),
-    "ais_bench.benchmark.datasets": {**_AIS_BASE, **_IN_MODULES},
-    **modules.tables(_IN_MODULES),
-}
-_SPREAD = frozenset({"ais_bench.benchmark.datasets", f"{_ICL}.icl_evaluator", f"{_ICL}.icl_inferencer"})
+_AIS = "ais_bench.benchmark"
 AIS_BENCH = Alias(
     "ais_bench",
-    modules.with_constants(_AIS_MODULES, _SPREAD),
-    artifacts=False,
-    plain=frozenset(SEAMS),
-    spread=_SPREAD,
-    same={
-        "ais_bench.benchmark.registry": f"{_AIS}.registries",
-        "ais_bench.benchmark.utils.logging.exceptions": f"{_AIS}.exceptions",
-        "ais_bench.benchmark.utils.logging.error_codes": f"{_AIS}.error_codes",
-        "ais_bench.benchmark.utils.logging.logger": f"{_AIS}.logger",
-        "ais_bench.benchmark.utils.core.abbr": f"{_AIS}.naming",
-        "ais_bench.benchmark.utils.core.types": f"{_AIS}.type_checks",
-        "ais_bench.benchmark.utils.file.file": f"{_AIS}.config_files",
-        "ais_bench.benchmark.models.output": f"{_AIS}.outputs",
-        "ais_bench.benchmark.cli.utils": f"{_AIS}.cli_names",
-        **modules.SAME,
+    {
+        **_openicl(_AIS, _AIS_RETRIEVERS),
+        f"{_AIS}.utils.prompt": {**_PROMPT, **_PARTS},
+        f"{_AIS}.utils.prompt.prompt": {**_PROMPT, **_PARTS},
+        f"{_AIS}.utils.postprocess": {},
+        f"{_AIS}.utils.model_postprocessors": {},
+        f"{_AIS}.utils.datasets": _PATH,
+        f"{_AIS}.models": _MODELS,
+        f"{_AIS}.registry": _AIS_REGISTRY,
+        f"{_AIS}.datasets": {
+            "BaseDataset": f"{_CLASSES}.base_datasets:AisDataset",
+        },
     },
-    homes=modules.HOMES,
-    texts=f"{_AIS}.constants:packaged",
-    borrowed=BORROWED,
+    artifacts=False,
+    finder=f"{_CLASSES}.names",
+    unbuilt=_UNBUILT,
+    shared=True,
+    spread=frozenset(
+        f"{_AIS}.{name}"
+        for name in (
+            *("datasets", "models", "openicl.icl_evaluator", "openicl.icl_inferencer", "openicl.icl_retriever"),
+            *("openicl.icl_prompt_template", "utils.postprocess"),
+        )
+    ),
 )
 """The alias of AISBench 3.1."""
 
-_CONFIGS = _in(f"{_AIS}.config_objects", ("Config", "ConfigDict"))
-_FILES = _in(f"{_AIS}.mmengine_files", ("load", "dump", "mkdir_or_exist"))
+_CONFIGS = {**_in(f"{_CLASSES}.configs", "Config", "ConfigDict"), "read_base": "contextlib:nullcontext"}
 MMENGINE = Alias(
     "mmengine",
-    {
-        "mmengine": {**_CONFIGS, **_FILES},
-        "mmengine.config": _CONFIGS,
-        "mmengine.fileio": _FILES,
-        "mmengine.utils": _FILES,
-        "mmengine.device": _in(f"{_AIS}.mmengine_files", ("is_npu_available",)),
-        "mmengine.dist": _in(f"{_AIS}.mmengine_files", ("is_main_process",)),
-    },
+    {"mmengine": _CONFIGS, "mmengine.config": _CONFIGS},
     artifacts=False,
     gaps_only=True,
-    instead={"read_base": "configs that inherit are read, not run: Config.fromfile(path)"},
 )
 """The configs of mmengine, which programs for AISBench and OpenCompass hold, where it is not installed."""

@@ -13,7 +13,7 @@ from proctor.effects import Author, Effect, reading, require, writing
 
 @dataclass(frozen=True)
 class Dataset:
-    """What to load: the arguments of ``datasets.load_dataset`` that say so."""
+    """A dataset to load: the arguments of ``datasets.load_dataset`` that choose it."""
 
     path: str
     name: str | None = None

@@ -51,7 +51,7 @@ def _read(path: Path) -> pa.Table | None:
 
 
 def _is_plain(table: pa.Table) -> bool:
-    """Whether each part of a table is read alike: texts that are no dates, whole numbers, truth values; no gaps."""
+    """Whether each part of a table is read alike: texts that are not dates, whole numbers, truth values; no gaps."""
     import pyarrow as pa
     from pyarrow import compute
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from proctor.data.bounds import check_file
 from proctor.data.fields import Row
-from proctor.data.file_access import access
+from proctor.data.hub import read_parquet
 from proctor.errors import DataError, Location, reason_of
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
@@ -24,7 +24,7 @@ from proctor.ir import Failure
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """How to read a file.
+    """A reader of one kind of file.
 
     Attributes:
         header: Column names of a table that has no header line.
@@ -69,7 +69,7 @@ def read_rows(path: Path, layout: FileFormat = PLAIN, *, passing: bool = False) 
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
-            yield from access().parquet(path)
+            yield from read_parquet([str(path)])
         elif layout.whole:
             with _opened(path, layout) as file:
                 yield {"value": _parsed(file.read(), path, 0), "name": path.name}
@@ -105,7 +105,7 @@ def _opened(path: Path, layout: FileFormat, errors: str = "strict") -> IO[str]:
     if path.suffix.lower() == ".gz":
         check_file(path)
         return gzip.open(path, "rt", encoding=layout.encoding, errors=errors)
-    return access().opened(path, layout.encoding, errors)
+    return path.open(encoding=layout.encoding, errors=errors)
 
 
 def _typed_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
@@ -120,7 +120,7 @@ def _typed_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
 
 
 def _text_lines(path: Path, layout: FileFormat) -> Iterator[Row]:
-    with access().opened(path, layout.encoding) as file:
+    with path.open(encoding=layout.encoding) as file:
         yield from ({"line": line.rstrip("\r\n")} for line in file)
 
 
@@ -138,7 +138,7 @@ def _json_lines(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Ro
 
 
 def _json_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
-    with access().opened(path, layout.encoding) as file:
+    with path.open(encoding=layout.encoding) as file:
         document = _parsed(file.read(), path, 0)
     for key in layout.at:
         if not isinstance(document, dict) or key not in document:
@@ -169,7 +169,7 @@ def _object(value: Any, path: Path, line: int) -> Row:
 
 def _table_rows(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Row | Failure]:
     delimiter = layout.delimiter or ("\t" if path.suffix.lower() == ".tsv" else ",")
-    with access().opened(path, layout.encoding) as file:  # line ends inside a cell become "\n", as upstream
+    with path.open(encoding=layout.encoding) as file:  # line ends inside a cell become "\n", as upstream
         lines = csv.reader(file, delimiter=delimiter)
         for _ in range(layout.skip):
             next(lines, None)
@@ -177,7 +177,7 @@ def _table_rows(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Ro
             yield from ({f"c{i}": cell for i, cell in enumerate(line)} for line in lines)
             return
         header = list(layout.header) or next(lines, [])
-        for line in filter(None, lines):  # a blank line is no row
+        for line in filter(None, lines):  # a blank line is not a row
             if len(line) != len(header) if layout.header else _is_ragged(line, len(header)):
                 error = DataError(
                     f"a line has {len(line)} columns; there should be {len(header)}",

@@ -44,7 +44,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class LabelPrompts:
-    """What retrievers that try prompts out need to know.
+    """Prompts by label, for retrievers that try prompts out.
 
     Attributes:
         labels: The labels that a prompt is made for.

@@ -81,12 +81,12 @@ class Engine(Predicting, Artifact):
 
     @property
     def label(self) -> str:
-        """What people call this engine, in tables and file names."""
+        """The engine's name in tables and files."""
         return str(getattr(self, "model", None) or getattr(self, "model_name", None) or self.type_name())
 
     @property
     def price_name(self) -> str:
-        """What price tables call this engine: the model, after its provider and a slash where there is one."""
+        """The name in price tables: the model, after its provider and a slash where there is one."""
         return self.label
 
     @property
@@ -96,7 +96,7 @@ class Engine(Predicting, Artifact):
 
     @property
     def most_at_once(self) -> int:
-        """How many requests it works on at the same time, whatever it reads ahead; 1 where it cannot say."""
+        """The number of requests in flight at the same time; 1 where the engine cannot say."""
         return 1
 
     @property
@@ -106,7 +106,7 @@ class Engine(Predicting, Artifact):
 
     @property
     def top_tokens(self) -> int:
-        """How many alternatives to each token are asked for, where somebody wants log-probabilities."""
+        """The number of alternatives to each token, where log-probabilities are wanted."""
         return _TOP_TOKENS
 
     @property

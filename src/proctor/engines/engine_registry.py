@@ -139,7 +139,7 @@ def _provider_status(provider: Provider) -> dict[str, Any]:
 
 
 class Origin(NamedTuple):
-    """Who says what an engine is.
+    """The source of an engine's definition.
 
     Attributes:
         author: Whose file names it; ``None`` is the user.

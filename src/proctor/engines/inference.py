@@ -86,7 +86,7 @@ class SavedAnswerer(KnownAnswerer, Protocol):
 
 
 class Predicting:
-    """What users call on engines: predictions for the rows of a dataset."""
+    """Methods of engines that users call: predictions for the rows of a dataset."""
 
     def __call__(
         self: SavedAnswerer, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"

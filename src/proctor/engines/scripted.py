@@ -35,7 +35,7 @@ Scoring = Callable[[str, str], float | Scored]
 _Reply = str | Sequence[str] | Response
 
 _USUAL = {"thoughts": "", "finish_reason": "stop"}
-"""What is no part of the identity: how answers come without thoughts, and end by themselves."""
+"""What is not part of the identity: how answers come without thoughts, and end by themselves."""
 
 
 class ScriptedEngine(Engine):

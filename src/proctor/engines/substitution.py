@@ -132,7 +132,7 @@ class StandIn(Engine):
 
     @property
     def price_name(self) -> str:
-        """What price tables call the engine that answers."""
+        """The name in price tables of the engine that answers."""
         return self._answering.price_name
 
     @property

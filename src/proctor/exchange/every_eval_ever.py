@@ -38,7 +38,7 @@ Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who measured, and what.
+    """The organisation that measured, and the source of its data.
 
     Attributes:
         model_id: ``org/name``.
@@ -66,7 +66,9 @@ def checked_model_id(given: str | None, run: StoredRun) -> str:
     parts = found.split("/")
     if len(parts) < 2 or not all(re.fullmatch(r"[\w.-]*\w", each) for each in parts):  # noqa: PLR2004
         raise UsageError(
-            f"'{found}' is no model id that the format takes" if found else "the run does not say which model it was",
+            f"'{found}' is not a model id that the format takes"
+            if found
+            else "the run does not say which model it was",
             hint="--model-id ORG/NAME, as on the hub or ORG as the provider",
         )
     return found

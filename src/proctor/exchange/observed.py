@@ -130,7 +130,7 @@ def share(value: object, scale: float = 1.0) -> float | None:
 
 
 def _finite(value: float, scale: float) -> float | None:
-    """Return a number as a float; ``None`` for NaN, and for what is beyond floats: they are no scores."""
+    """Return a number as a float; ``None`` for NaN, and for what is beyond floats: they are not scores."""
     try:
         return float(value) * scale if isfinite(value) else None
     except OverflowError:

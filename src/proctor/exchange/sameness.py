@@ -58,7 +58,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What two endpoints answered to the same request.
+    """The answers of two endpoints to the same request.
 
     Attributes:
         logs: Log-likelihoods of the choices (or of the one text), of both.
@@ -79,7 +79,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Sameness:
-    """How alike two endpoints are in one exam.
+    """The agreement of two endpoints in one exam.
 
     Attributes:
         exam: Its name.

@@ -71,7 +71,7 @@ class InspectResults(TypedDict, total=False):
 
 
 class InspectTask(TypedDict, total=False):
-    """What a log is about."""
+    """The task of a log."""
 
     task: Any
     model_generate_config: Free | None
@@ -85,7 +85,7 @@ class InspectLog(TypedDict):
 
 
 class InspectMark(TypedDict, total=False):
-    """What a scorer said of a sample."""
+    """A scorer's mark of a sample."""
 
     value: Any
     answer: Any
@@ -168,7 +168,7 @@ class RecordError(TypedDict, total=False):
 
 
 class RecordUncertainty(TypedDict, total=False):
-    """What is known of a score's noise."""
+    """The uncertainty of a score."""
 
     num_samples: int | None
     confidence_interval: RecordInterval | None
@@ -183,7 +183,7 @@ class RecordScore(TypedDict):
 
 
 class RecordMetric(TypedDict, total=False):
-    """What a score means."""
+    """The metric of a score."""
 
     metric_id: Any
     metric_name: Any
@@ -209,20 +209,20 @@ class Record(TypedDict):
 
 
 class RecordMark(TypedDict):
-    """What came of an instance."""
+    """The mark of an instance."""
 
     score: float
 
 
 class RecordInput(TypedDict, total=False):
-    """What was asked."""
+    """The input of an instance."""
 
     reference: list[Any] | None
     choices: list[str] | None
 
 
 class RecordOutput(TypedDict, total=False):
-    """What came back."""
+    """The output for an instance."""
 
     raw: list[str] | None
 

@@ -53,7 +53,7 @@ class Example:
 
 @dataclass(slots=True)
 class Part:
-    """What one layer does.
+    """The share of one layer in a difference.
 
     Attributes:
         layer: Which.
@@ -70,7 +70,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why two scores differ.
+    """The explanation of a difference between two scores.
 
     Attributes:
         first, second: The exams.

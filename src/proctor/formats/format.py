@@ -35,7 +35,7 @@ class Demo:
 
 
 class Parts(Struct):
-    """What a format lays out.
+    """The parts that a format lays out.
 
     Attributes:
         source: The question in words.

@@ -28,7 +28,7 @@ class KnownAnswerer(Answerer, Protocol):
 
     @property
     def label(self) -> str:
-        """What people call it."""
+        """The answerer's name for people."""
 
     @property
     def policy(self) -> list[str] | None:
@@ -36,7 +36,7 @@ class KnownAnswerer(Answerer, Protocol):
 
     @property
     def top_tokens(self) -> int:
-        """How many alternatives to a token it is asked for, where log-probabilities are wanted."""
+        """The number of alternatives to a token, where log-probabilities are wanted."""
 
     def answering(self) -> KnownAnswerer:
         """Return who answers: itself, or what the user put in its place."""

@@ -61,7 +61,7 @@ class Answered(Struct, frozen=True, gc=False):
 
     @property
     def failure(self) -> Failure | None:
-        """Why there is nothing to grade: the row's failure, else that of the first response that has one."""
+        """The reason why there is nothing to grade: the row's failure, else the first response's."""
         if self.question.failure is not None:
             return self.question.failure
         for response in self.responses:

@@ -34,7 +34,7 @@ def content_key(kind: str, *content: object) -> str:
 
 
 class Decoding(Struct, frozen=True, omit_defaults=True):
-    """How a model is to generate.
+    """Decoding parameters of a request.
 
     Attributes:
         max_tokens: Most tokens to generate; ``None`` leaves it to the engine's default.
@@ -56,7 +56,7 @@ class Decoding(Struct, frozen=True, omit_defaults=True):
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What keys digest: equal values give equal content, however they were written (0 or 0.0, given or default)."""
+        """The content that keys digest: equal values give equal content (0 or 0.0, given or default)."""
         return (
             self.max_tokens,
             float(self.temperature),

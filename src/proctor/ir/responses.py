@@ -54,7 +54,7 @@ def total_usage(usages: Iterable[Usage]) -> Usage:
 
 
 class Timing(Struct, frozen=True, omit_defaults=True, gc=False):
-    """When a request was sent (Unix seconds) and how long the answer took (seconds).
+    """The time of sending (Unix seconds) and of the answer (seconds).
 
     Attributes:
         started: When it was sent.
@@ -71,7 +71,7 @@ class Timing(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Failure(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Why there is no answer. A failure is a value: it is stored, shown and counted.
+    """The reason why an answer is missing. A failure is a value: it is stored, shown and counted.
 
     Attributes:
         kind: A short stable word: ``timeout``, ``unreachable`` (no server there), ``connection`` (it hung up),

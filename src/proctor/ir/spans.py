@@ -38,7 +38,7 @@ Part = Span | Media
 
 
 class Turn(Struct, frozen=True, gc=False):
-    """What one role says.
+    """One role's turn.
 
     Attributes:
         role: ``system``, ``user``, ``assistant``, or a role of a dialect's own (``HUMAN``, ``BOT``).

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a program may use; whatever goes beyond is refused, or ends it.
+    """Limits of a program; beyond them it is refused or ended.
 
     Attributes:
         seconds: Time, from when it starts until its tests are through.

@@ -44,7 +44,7 @@ _ENVIRONMENT: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a prisoner is started.
+    """The command that starts a prisoner.
 
     Attributes:
         command: The command line.

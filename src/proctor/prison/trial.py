@@ -61,7 +61,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the tests of a program ended.
+    """The outcome of a program's tests.
 
     Attributes:
         how: ``pass``, ``wrong_answer`` (an assertion failed), ``failed`` (anything else was raised) or ``timeout``.

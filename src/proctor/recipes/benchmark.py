@@ -20,7 +20,7 @@ OVERRIDES = ("format", "num_demos", "system_prompt", "loader_limit")
 
 
 class BaseBenchmark(Recipe):
-    """What all benchmarks share.
+    """Base of benchmarks.
 
     Attributes:
         format, num_demos, system_prompt, loader_limit: Replace those of every recipe.

@@ -116,7 +116,7 @@ class Exam:
 
     @property
     def selection(self) -> Selection:
-        """Which instances are asked about."""
+        """The instances to evaluate."""
         return Selection(self.options.limit, self.options.places_of(self.name), self.ceiling)
 
     @property
@@ -261,7 +261,7 @@ class Exam:
 
     @cached_property
     def definition(self) -> Definition:
-        """How answers are read and scored, and what its specification names, by value."""
+        """The exam's extraction, metrics and named artifacts, by value."""
         found = self.define() if self.define is not Definition else self._own_definition()
         said = {"truncated": self.options.truncated == "fail", "answers": self.options.answers == "raw"}
         if not any(said.values()):

@@ -27,7 +27,7 @@ Demos = tuple[Any, ...]
 
 
 class Rows(Protocol):
-    """Where the instances of an exam come from."""
+    """The source of an exam's instances."""
 
     def open(self, selection: Selection) -> Opened:
         """Return the rows of the split that is asked about. The core selects, unless :class:`Opened` says it is done.
@@ -57,7 +57,7 @@ class Asker(Protocol):
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """What is asked of a model; known before any row."""
+        """The kinds of requests, known before any row."""
 
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
         """Return a function from a row and its demos to a question; a row that it cannot use raises ProctorError."""
@@ -82,7 +82,7 @@ class Grader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an asker knows of who is asked.
+    """Facts about the engine for an asker.
 
     Attributes:
         fits: Whether a prompt is short enough for the model; ``None`` where that is not known or not asked for.

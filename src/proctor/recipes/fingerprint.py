@@ -168,7 +168,7 @@ def digest_of(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
-    """What an exam was made of, in layers: each 12 hexadecimal digits, empty where it is not known.
+    """Digests of an exam in layers: each 12 hexadecimal digits, empty where it is not known.
 
     Attributes:
         data: The instances that were asked about, in order.
@@ -220,7 +220,7 @@ LAYERS: Final = tuple(each.name for each in fields(Fingerprint))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """What a dialect says of an exam beside its questions, by value.
+    """A dialect's definition of an exam beside its questions, by value.
 
     Attributes:
         extraction: JSON-like data: how answers are read, and what makes predictions of them.

@@ -37,7 +37,7 @@ _AS_MARKED = "<think>\n{}\n</think>\n\n{}"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a run wants graded.
+    """The part of answers that a run grades.
 
     Attributes:
         options: ``truncated`` decides.

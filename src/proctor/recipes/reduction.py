@@ -24,7 +24,7 @@ from proctor.statistics.two_level import TwoLevel, two_level
 
 @dataclass(frozen=True)
 class ReducingGrader:
-    """What graders of several answers to each question have in common.
+    """Base of graders of several answers to each question.
 
     Attributes:
         base: The exam's own grader.

@@ -53,7 +53,7 @@ class RepeatedAsker:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """What is asked of a model."""
+        """The kinds of requests."""
         return self.base.kinds
 
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:

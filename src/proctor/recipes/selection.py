@@ -39,7 +39,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which instances are asked about.
+    """The instances to evaluate.
 
     Attributes:
         limit: The first so many instances, or that share of them below 1; ``None`` for all.

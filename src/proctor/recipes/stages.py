@@ -52,7 +52,7 @@ class RecipeStage(MultiStreamOperator):
 
 
 class Staged:
-    """What a recipe has beside its fields: its stages, each of which can be run without the next."""
+    """The stages of a recipe, each of which can be run without the next."""
 
     if TYPE_CHECKING:  # fields of the recipe
         max_steps: int | None

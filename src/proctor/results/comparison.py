@@ -78,7 +78,7 @@ def compare(
         test: ``mcnemar`` for scores of which each is 0 or the whole (1, or 100 for percentages), exact; ``t`` for
             paired differences; ``bootstrap`` for no assumption about their distribution; ``auto`` takes ``mcnemar``
             where it fits and ``t`` elsewhere. Differences that are all equal, or those of all clusters, get an exact
-            sign test (``sign``). What rounding leaves behind is no difference.
+            sign test (``sign``). What rounding leaves behind is not a difference.
         clusters: A key for each instance; instances with the same one (questions on one text) are not independent.
         whole: The score of a right answer, where each is right or wrong; by default 100 where one has that, else 1.
         level: Confidence level.

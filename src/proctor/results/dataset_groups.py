@@ -41,7 +41,7 @@ class SummaryGroup:
 
     @property
     def main_metric(self) -> str:
-        """What its own score is called."""
+        """The name of the group's own score."""
         return _default_metric(self.config)
 
     def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def summary_groups(summarizer: Mapping[str, Any] | None) -> list[SummaryGroup]:
     """Return the groups of a summarizer, in order.
 
     Raises:
-        ScoringError: They are no list, or one has no name or no datasets.
+        ScoringError: They are not a list, or one has no name or no datasets.
     """
     groups: list[SummaryGroup] = []
     listed = (summarizer or {}).get("summary_groups") or []

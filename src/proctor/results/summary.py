@@ -195,7 +195,7 @@ def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
 def ending_notes(rows: Iterable[ScoreRow]) -> list[str]:
     """Return a sentence on each exam whose answers did not end as answers do, with the option that helps.
 
-    They are no failures: the scores count, and the reader should know of what.
+    They are not failures: the scores count, and the reader should know of what.
     """
     return [
         f"{row.task}: {note}"

@@ -15,7 +15,7 @@ MARGIN = 10
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How values are laid out.
+    """The layout of printed values.
 
     Attributes:
         width: Characters a line may have, its indentation included twice; what is longer goes on in the next line.

@@ -28,7 +28,7 @@ _LINE_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class ExamBaseline:
-    """What a model scored on an exam, question by question.
+    """A model's scores on an exam, question by question.
 
     Attributes:
         scores: Scores from 0 to 1, by the question's key (:func:`keys_of`).

@@ -143,7 +143,7 @@ def price_table(path: Path | None = None) -> PriceTable:
 
 @dataclass(slots=True)
 class Allowance:
-    """What a run may spend; a :class:`~proctor.running.session.Budget`.
+    """The budget of a run; a :class:`~proctor.running.session.Budget`.
 
     Before a request is sent, its prompt and its longest answer are held, so that a run never uses more: what is on its
     way counts as spent until it is back. Where nobody knows how long an answer may be, it is reckoned with the longest
@@ -237,7 +237,7 @@ class ModelAllowance:
 
     @property
     def why(self) -> str:
-        """Why the last request was refused."""
+        """The reason for which the last request was refused."""
         return self._whole.why
 
     def claim(self, request: Generate | Score, engine: Engine) -> Claim | None:

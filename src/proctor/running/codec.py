@@ -26,7 +26,7 @@ _ZLIB_FIRST_BYTE = 0x78
 _SEALED = b"\xff"
 """Sealed bodies start so. A body without a seal begins with 0x80 to 0x8f or 0x78: three bits away."""
 
-_SEAL_BYTES = 8  # 2**-64 that damage keeps it; it is no secret, and does not guard against somebody who writes logs
+_SEAL_BYTES = 8  # 2**-64 that damage keeps it; not a secret, and no guard against whoever writes logs
 _BODY_FROM = len(_SEALED) + _SEAL_BYTES
 _PACKED = struct.Struct("<Hqq").pack
 _WHAT_NEXT = "proctor log verify --log PATH names what is damaged and can drop it, so that it is asked again"

@@ -31,11 +31,11 @@ class Draw(Protocol):
 
     @property
     def said(self) -> str:
-        """How questions are chosen, for people."""
+        """The way of choosing questions, in words."""
 
     @property
     def interval(self) -> str:
-        """What kind of interval the bounds are."""
+        """The kind of the interval."""
 
     def next(self) -> list[int]:
         """Return the places of the next questions; their scores have to be taken before others are drawn."""

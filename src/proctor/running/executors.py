@@ -120,7 +120,7 @@ class RayEngine(Engine):
 
     @property
     def price_name(self) -> str:
-        """What price tables call the engine that the workers run."""
+        """The name in price tables of the engine that the workers run."""
         return self.engine.price_name
 
     @property

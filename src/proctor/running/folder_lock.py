@@ -172,7 +172,7 @@ def _machine() -> str:
     parts = [platform.node()]
     with suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
-        parts.append(os.readlink("/proc/self/ns/pid"))  # noqa: PTH115 - it is no path
+        parts.append(os.readlink("/proc/self/ns/pid"))  # noqa: PTH115 - it is not a path
     return " ".join(parts)
 
 

@@ -44,7 +44,7 @@ _SCORES, _DIFFERENCES = 0.2, 0.015
 
 @dataclass(frozen=True, slots=True)
 class GateRules:
-    """What a gate wants.
+    """The rules of a gate.
 
     Attributes:
         margin: How much worse than the baseline the model may be, as a share of 1.
@@ -72,13 +72,13 @@ class GateRules:
 
     @property
     def threshold(self) -> float:
-        """What the mean of what is bet on has to be at least: of scores, or of differences moved to 0 to 1."""
+        """The least mean of the bets: of scores, or of differences moved to 0 to 1."""
         return (1.0 - self.margin) / 2.0 if self.at_least is None else self.at_least
 
 
 @dataclass(frozen=True, slots=True)
 class ExamVerdict:
-    """What a gate found out about one exam.
+    """The verdict of a gate on one exam.
 
     Attributes:
         exam: Its name.
@@ -281,7 +281,7 @@ class _State:
 
     @property
     def shares(self) -> list[float | None]:
-        """What is bet on, question by question, from 0 to 1: scores, or differences."""
+        """The bets, question by question, from 0 to 1: scores, or differences."""
         if self.rules.at_least is not None:
             return [new for new, _ in self.scores]
         return [None if new is None else (new - (old or 0.0) + 1.0) / 2.0 for new, old in self.scores]

@@ -72,7 +72,7 @@ _LAYERS: Mapping[str, str] = {
 
 
 def check_reduced(exam: Exam, known: ExamBaseline, baseline: Baseline, changed: Collection[str]) -> None:
-    """Refuse a baseline whose answers were reduced in another way: a best of four is no mean of four.
+    """Refuse a baseline whose answers were reduced in another way: a best of four is not a mean of four.
 
     Args:
         exam: The exam.

@@ -27,7 +27,7 @@ _NO_ANSWER = Failure("engine", "the engine ended without answering this request"
 
 @dataclass(slots=True)
 class JudgeCounts:
-    """What a judge was asked in one evaluation.
+    """Counts of a judge's requests in one evaluation.
 
     Attributes:
         asked: Requests that were sent.
@@ -53,7 +53,7 @@ class JudgeCounts:
 
 
 class Judging:
-    """What stands between judges and their engines while something is evaluated.
+    """The response log between judges and their engines during an evaluation.
 
     Args:
         log: The response log or its file, by default the one in the cache folder. It is opened when a judge first

@@ -46,7 +46,7 @@ _STOPPED = ("stop",)  # why nearly all answers end: nobody filtered those
 
 
 class Key(NamedTuple):
-    """What an answer is filed under, for one engine: the request's content key as bytes, and the repeat."""
+    """The key of an answer, for one engine: the request's content key as bytes, and the repeat."""
 
     request: bytes
     repeat: int = 0
@@ -214,7 +214,7 @@ class ResponseLog:
 
     @property
     def damaged(self) -> int:
-        """How many damaged entries were met so far; they count as absent."""
+        """The number of damaged entries met so far; they count as absent."""
         return len(self._damaged)
 
     def has_many(self, engine: int, keys: Sequence[Key], *, failures: bool = False) -> set[Key]:

@@ -65,7 +65,7 @@ class LoggedResponse:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What :func:`verify` found.
+    """The findings of :func:`verify`.
 
     Attributes:
         entries: Answers that were looked at.

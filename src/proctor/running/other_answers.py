@@ -32,7 +32,7 @@ _MOST_MODELS = 200
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """What other models scored on the questions of one exam.
+    """Scores of other models on the questions of one exam.
 
     Attributes:
         names: Who they are, for people.

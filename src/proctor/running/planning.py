@@ -60,7 +60,7 @@ _NONE = Estimate(0.0, 0.0, 0.0)
 
 @dataclass(slots=True)
 class ExamPlan:
-    """What one exam would take.
+    """Estimates for one exam.
 
     Attributes:
         exam: Its name.
@@ -98,7 +98,7 @@ class ExamPlan:
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a run would take.
+    """Estimates for a run.
 
     Attributes:
         exams: Each exam's part.

@@ -23,7 +23,7 @@ _REDRAW_SECONDS = 0.1  # drawing takes a millisecond, and nobody reads faster th
 _WIDTH = 80
 _BAR, _NARROW_BAR = 20, 10  # columns: five percent of a run move it by one; half of that on a narrow terminal
 _AROUND = 5  # columns: the spinner, and a blank between two columns
-_LEAST_TITLE = 16  # columns: a name of which less is shown is no name
+_LEAST_TITLE = 16  # columns: a name of which less is shown is not a name
 _JUDGE = 16  # columns of a judge's name beside its counts
 _NAMES_SHOWN = 3  # one line of a terminal, also where names of recipes are long
 
@@ -233,7 +233,7 @@ class LiveObserver(SilentObserver):
         from rich.progress import Progress as Bars
         from rich.table import Column
 
-        # Whatever else is written meanwhile passes this console: names in brackets are no markup there, either.
+        # Whatever else is written meanwhile passes this console: names in brackets are not markup there, either.
         console = Console(file=self._stream, markup=False, highlight=False, emoji=False)
         self._bar_width = _BAR if console.width >= _WIDTH else _NARROW_BAR
         exam = exams[0] if len(exams) == 1 else f"{len(exams)} exams"

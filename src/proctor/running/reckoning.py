@@ -19,7 +19,7 @@ _MEDIA_TOKENS = 1_600
 
 
 class Claim(NamedTuple):
-    """What a request on its way may cost.
+    """The most that a request in flight may cost.
 
     Attributes:
         prompt: Tokens of its prompt, about.

@@ -37,7 +37,7 @@ from proctor.scoring.grade import Grade
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run gives.
+    """The result of a run.
 
     Attributes:
         results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``, and how

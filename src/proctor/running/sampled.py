@@ -9,7 +9,7 @@ from proctor.scoring.grade import Grade
 
 
 class Sampled(Protocol):
-    """How the questions of an exam were drawn from a larger one."""
+    """The draw of an exam's questions from a larger one."""
 
     def corrected(self, grade: Grade) -> Grade:
         """Return a grade of what was asked as one of the whole exam."""

@@ -27,7 +27,7 @@ class Budget(Protocol):
 
     @property
     def why(self) -> str:
-        """Why the last request was refused."""
+        """The reason for which the last request was refused."""
 
     def claim(self, request: Single, engine: Engine) -> Claim | None:
         """Return what a request may cost, which is held from now on.
@@ -60,7 +60,7 @@ class Terms(TypedDict, total=False):
 
 @dataclass(slots=True)
 class Session:
-    """What one run works with.
+    """The context of one run.
 
     Attributes:
         engine: Who is asked.

@@ -69,7 +69,7 @@ class ExamComparison:
 
     @property
     def too_few(self) -> str:
-        """Why there is no difference where nothing else refuses one; empty where there is one."""
+        """The reason why there is no difference where nothing else refuses one; else empty."""
         if self.difference is not None:
             return ""
         few = {0: "no instance was", 1: "only one instance was"}.get(self.n, f"only {self.n} instances were")

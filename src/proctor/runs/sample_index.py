@@ -184,7 +184,7 @@ class SampleIndex:
 
     @property
     def share(self) -> float:
-        """How much of the file is indexed, between 0 and 1."""
+        """The share of the file that is indexed, between 0 and 1."""
         with closing(self._connect()) as database:
             consumed, total = database.execute("SELECT consumed, total FROM progress").fetchone()
         return consumed / total if total else 1.0

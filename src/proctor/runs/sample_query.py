@@ -18,7 +18,7 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 @dataclass(frozen=True, slots=True)
 class SampleQuery:
-    """Which instances to show.
+    """A query for instances.
 
     Attributes:
         exam: Only of this exam.
@@ -52,7 +52,7 @@ def selection(query: SampleQuery, start: int, count: int) -> tuple[str, tuple[An
 
 
 class Source(NamedTuple):
-    """Where instances are looked for, and what their columns are called there."""
+    """The table of instances, and its names of columns."""
 
     table: str
     place: str

@@ -25,7 +25,7 @@ State = Literal["done", "running", "stopped", "damaged"]
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """What a run folder says.
+    """A run folder, read.
 
     Attributes:
         path: The folder.
@@ -47,7 +47,7 @@ class StoredRun:
 
     @property
     def model(self) -> str:
-        """What people call the engine."""
+        """The engine's name for people."""
         engine = self.run.get("engine")
         label = engine.get("label") if isinstance(engine, dict) else None
         return str(label or (self.spec.model if self.spec else "?"))
@@ -61,7 +61,7 @@ class StoredRun:
 
     @property
     def started(self) -> str:
-        """When it began, in ISO 8601, or ``""``."""
+        """The start of the run, in ISO 8601, or ``""``."""
         return str(self.run.get("started") or "")
 
     @property

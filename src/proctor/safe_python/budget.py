@@ -80,7 +80,7 @@ def check_length(source: str) -> None:
 
 
 class Budget:
-    """What is left of steps, memory and time.
+    """The steps, memory and time that are left.
 
     The attributes of the class are what every evaluation starts with: making a budget costs next to nothing, and most
     rows need no more than the first portion of steps.

@@ -24,7 +24,7 @@ _SHORT = 1_000
 
 
 class Match:
-    """What a search found: the text and where its groups are; what :class:`re.Match` has for readers.
+    """A match of a search: its text and groups; the readable part of :class:`re.Match`.
 
     Attributes:
         string: The text that was searched.

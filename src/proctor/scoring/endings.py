@@ -16,7 +16,7 @@ from proctor.ir.question import Answered, Question
 from proctor.scoring.choice import first_largest
 
 FEWEST_EQUAL: Final = 5
-"""Equal answers that are worth a word: of a fair coin, fewer come once in eight times, which is no news."""
+"""Equal answers that are worth a word: fewer from a fair coin happen once in eight times."""
 
 FEWEST_ALIKE: Final = 2
 """Empty or cut-off answers that are 'all answers': one alone is counted, and that says it."""
@@ -156,7 +156,7 @@ def _values(question: Question, responses: Sequence[Response]) -> list[float]:
         scores = responses[0].scores
         return [each.log_likelihood for each in scores[: len(question.exchange.choices) or len(scores)]]
     labels = len(question.labels)
-    if labels < 2 or not all(response.scores for response in responses):  # noqa: PLR2004 - one is no choice
+    if labels < 2 or not all(response.scores for response in responses):  # noqa: PLR2004 - one is not a choice
         return []
     if len(responses) == 2 * labels:  # with and without the context
         means = [_mean(response) for response in responses]

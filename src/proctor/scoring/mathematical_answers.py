@@ -306,7 +306,7 @@ _said: set[str] = set()
 
 
 def _side(one: Any, other: Any) -> Any:
-    """Return of ``x = 2`` the side with the value, where the other is no relation."""
+    """Return of ``x = 2`` the side with the value, where the other is not a relation."""
     import sympy
 
     if not isinstance(one, sympy.Equality) or getattr(other, "is_Relational", False):
@@ -325,7 +325,7 @@ def _close(one: Any, other: Any) -> bool:
         return False
     try:
         first, second = complex(sympy.N(one, 30)), complex(sympy.N(other, 30))
-    except Exception as error:  # noqa: BLE001 - sympy says in many ways that something is no number
+    except Exception as error:  # noqa: BLE001 - sympy says in many ways that something is not a number
         _say_undecided(error)
         return False
     apart = abs(first - second)

@@ -211,7 +211,7 @@ def with_columns_of(columns: str, query: str, dialect: str | None) -> str:
     """Return a query with the columns of another one: what is right but for what it shows becomes right.
 
     Raises:
-        ScoringError: One of them is no SELECT.
+        ScoringError: One of them is not a SELECT.
     """
     sqlglot = _sqlglot()
     dialect = dialect or "postgres"

@@ -31,7 +31,7 @@ _LEAST_VARIANCE = 0.02
 """Of an answer: predictions are never taken to be surer."""
 
 _PRIOR_DRAWS = 8.0
-"""Draws that the variance expected of a question weighs beside those that were seen: few equal answers are no proof
+"""Draws that the variance expected of a question weighs beside those that were seen: few equal answers do not prove
 that all are equal."""
 
 

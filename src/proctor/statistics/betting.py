@@ -38,7 +38,7 @@ _EDGE = 1e-12  # of prices: keeps logarithms finite where a price is 0 or 1
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How to bet that the mean is above the null.
+    """A strategy of betting that the mean is above the null.
 
     The stake is the gap over the variance plus the squared gap, which makes capital grow fastest where the gap is
     right (GRAPA, section B.2 of arXiv 2010.09686, with plug-in moments).

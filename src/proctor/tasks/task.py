@@ -30,7 +30,7 @@ Fields = dict[str, Any] | list[str]
 
 
 class Task(InstanceOperator):
-    """What goes into a problem, what comes out, and how answers are judged.
+    """The schema of a problem: inputs, references, prediction type, metrics.
 
     Attributes:
         input_fields: Names of the fields a prompt is made of, each with its type (a type, or its name as text).

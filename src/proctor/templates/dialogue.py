@@ -12,7 +12,7 @@ from proctor.templates.text import InputOutputTemplate
 
 
 class DialogFieldsData(Artifact):
-    """How the roles of one dialog field are called in the prompt."""
+    """The names of a dialog field's roles in the prompt."""
 
     user_role_label: str
     assistant_role_label: str
@@ -78,7 +78,7 @@ def _swap(fields: Fields, first: str, second: str) -> None:
 
 
 class PairwiseChoiceTemplate(_SidesTemplate):
-    """Which of two answers is better: ``choice_a``, ``choice_b`` or ``tie``."""
+    """A choice between two answers: ``choice_a``, ``choice_b`` or ``tie``."""
 
     choice_a_label: str
     choice_b_label: str
@@ -100,7 +100,7 @@ class PairwiseChoiceTemplate(_SidesTemplate):
 
 
 class DialogPairwiseChoiceTemplate(DialogTemplate, PairwiseChoiceTemplate):
-    """Which of two dialogs is better."""
+    """A choice between two dialogs."""
 
 
 class PairwiseComparativeRatingTemplate(_SidesTemplate):

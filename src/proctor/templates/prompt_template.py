@@ -28,7 +28,7 @@ DIALOGUE_KEYS = frozenset({"begin", "round", "end"})
 
 
 class BasePromptTemplate(Template):
-    """What dialogue templates share.
+    """Base of dialogue templates.
 
     Attributes:
         template: A text, a dialogue, or a map from labels to either.

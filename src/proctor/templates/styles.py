@@ -49,7 +49,7 @@ ALPHABETS: dict[str, Callable[[int], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ChoiceLabels:
-    """What choices are called.
+    """The labels of choices.
 
     Attributes:
         given: Labels somebody wrote down; ``None`` to count in an alphabet.
@@ -126,7 +126,7 @@ def _unusable(form: str, why: str) -> TemplateError:
 
 @dataclass(frozen=True, slots=True)
 class QuestionStyle:
-    """How a question with choices is put in words.
+    """The words around a question with choices.
 
     Attributes:
         kind: ``mcq`` scores labels, ``cloze`` scores the choices, ``generate`` asks for the label in words.

@@ -29,7 +29,7 @@ _REPLIES = {CHAT: chat_reply, COMPLETIONS: completion_reply, OLLAMA: ollama_repl
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to send back: a status, headers, a body, and the fault that spoils the sending."""
+    """A reply to send: a status, headers, a body, and the fault that spoils the sending."""
 
     status: int
     body: bytes
@@ -38,7 +38,7 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """How long sending takes."""
+        """The seconds that sending takes."""
         return self.fault.seconds if self.fault else 0.0
 
 

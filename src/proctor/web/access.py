@@ -25,7 +25,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 @dataclass(frozen=True)
 class Access:
-    """What lets requests in; without a token, everybody.
+    """The token that lets requests in; without one, everybody is let in.
 
     Attributes:
         token: What stands in the address; ``None`` lets everybody in who reaches the app.

@@ -25,7 +25,7 @@ _Range = tuple[int, int, int, int]
 
 @dataclass
 class Difference:
-    """What has to be done to one text to get the other.
+    """The edits that turn one text into the other.
 
     Attributes:
         pieces: The texts in pieces.

@@ -20,7 +20,7 @@ _POOL = 100  # rows that demos are drawn from: Unitxt's usual size
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What one chooses on the page; empty means what the exam says.
+    """A choice on the page; empty means what the exam says.
 
     Attributes:
         exam: A name, a card, or a recipe.
@@ -57,7 +57,7 @@ class Setting:
 
     @property
     def task(self) -> str:
-        """What to type for this setting: the name of an exam, a query, or a recipe."""
+        """The name, query or recipe to type for this setting."""
         if not self.is_recipe:
             return self.exam
         chosen = {name: getattr(self, name) for name in ("template", "format", "sampler", "split")}

@@ -36,7 +36,7 @@ _END_OF_NAME = re.compile(r"[-_. ]*(?:\d{4}-?\d\d-?\d\d(?:[T_-]?\d\d[-:]?\d\d(?:
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """What a list says of a run.
+    """A line of the list of runs.
 
     Attributes:
         id: In addresses.
@@ -61,7 +61,7 @@ class RunLine:
 
     @property
     def started(self) -> str:
-        """When it began, in ISO 8601; of a run without results, when its folder was written."""
+        """The start, in ISO 8601; of a run without results, the time its folder was written."""
         if self.run.started:
             return self.run.started
         with suppress(OSError):
@@ -81,7 +81,7 @@ class RunLine:
 
     @property
     def verdict(self) -> tuple[str, str]:
-        """How it ended, as a class of the style sheet and in words: ``good`` only where nothing failed."""
+        """The outcome, as a class of the style sheet and in words: ``good`` only where nothing failed."""
         if self.run.state != "done":
             return ("" if self.run.state == "running" else "bad"), self.run.state
         scored = any(row.scored or not row.is_graded for row in self.rows)
@@ -96,7 +96,7 @@ class RunLine:
 
     @property
     def cost(self) -> str:
-        """What it cost, in dollars, where that is known."""
+        """The cost in dollars, where it is known."""
         dollars = (self.run.run.get("cost") or {}).get("usd")
         return f"${dollars:,.4f}" if isinstance(dollars, int | float) else ""
 
@@ -159,7 +159,7 @@ def _templates(run: StoredRun) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class RunQuery:
-    """Which runs are wanted.
+    """A query for runs.
 
     Attributes:
         q: Words that all occur in what a line says.

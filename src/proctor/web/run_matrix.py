@@ -30,7 +30,7 @@ _IN_WORDS: Final = {
 }
 """What people call the layers of an exam."""
 _OTHER_MEASURE: Final = frozenset({"rows", "metrics"})
-"""Layers with which two numbers measure different things: their difference is no change."""
+"""Layers with which two numbers measure different things: their difference is not a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is different from the run before, of the same model and exam.
+    """The change from the run before, of the same model and exam.
 
     Attributes:
         since: Name of that run.

@@ -189,7 +189,7 @@ def _entry(key: str, title: str, value: Any, part: str) -> dict[str, Any]:
 
 
 class Room:
-    """How many characters of a value may still be shown; texts within lists and dictionaries share it."""
+    """The characters that may still be shown of a value; texts within lists and dictionaries share them."""
 
     def __init__(self, characters: int) -> None:
         self._characters = characters

@@ -50,5 +50,5 @@ def test_words_depend_on_the_row(tmp_path, monkeypatch, template):
         assert main(["run", "few.py", "--model", "openai", "--model-args", address, "--output", "out"]) == 0
     english, chinese_words = sorted(asked)
     assert "International Physics competition. The answer of The problem should be a numerical value. " in english
-    assert "How far is \\text{unit}?" in english  # a word in braces is no column
+    assert "How far is \\text{unit}?" in english  # a word in braces is not a column
     assert "题目有多个答案，答案类型分别为数值、区间" in chinese_words

@@ -249,7 +249,7 @@ BAD = {
     "deep arguments": json.dumps(OPENAI).replace('"tool_calls": null', '"tool_calls":[{"function":{"name":"f","arguments":%s}}]'
         % ("[" * 900 + "]" * 900)).encode(),
     "deep error": b'{"error":' * 50_000 + b"1" + b"}" * 50_000,
-    "bytes that are no text": b'{"choices":[{"message":{"content":"\xff\xfe\xfa"}}]}',
+    "bytes that are not text": b'{"choices":[{"message":{"content":"\xff\xfe\xfa"}}]}',
     "half a character": b'{"choices":[{"message":{"content":"\\ud800"},"finish_reason":"stop"}]}',
     "many tokens": json.dumps({**OPENAI, "usage": {"prompt_tokens": 10**30}}).encode(),
     "a very long number": b'{"usage":{"prompt_tokens":' + b"9" * 5000 + b"}}",

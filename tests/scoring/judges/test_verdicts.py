@@ -1,4 +1,4 @@
-"""Which option a judge chose, and what is no verdict."""
+"""Which option a judge chose, and what is not a verdict."""
 
 from __future__ import annotations
 

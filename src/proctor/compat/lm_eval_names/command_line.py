@@ -56,7 +56,7 @@ def _int_or_none_list_arg_type(
     """Return whole numbers (``None`` for ``none``); one stands for all, and defaults for what is missing.
 
     Raises:
-        ValueError: One is no number, or there are too few or too many.
+        ValueError: One is not a number, or there are too few or too many.
     """
     given, known = ([_int_or_none(each) for each in text.split(split_char)] for text in (value, defaults))
     if len(given) == 1:

@@ -204,7 +204,7 @@ def _four_seeds(given: Any) -> list[int | None]:
     """Return a seed for each generator; one stands for all, and three leave the last one as it is.
 
     Raises:
-        ValueError: There are two or more than four, or one is no number.
+        ValueError: There are two or more than four, or one is not a number.
     """
     values = list(given) if isinstance(given, list | tuple) else [given]
     if len(values) == 1:

@@ -374,7 +374,7 @@ def _mapped(obj: Any, inner: Callable[[Any], Any], leaf: Callable[[Any], Any]) -
 
 
 def to_dict(obj: Any, func: Callable[[Any], Any] = copy.deepcopy, _visited: set[int] | None = None) -> Any:
-    """Return an object with its data classes as dicts of all fields, and ``func`` of whatever is no container.
+    """Return an object with its data classes as dicts of all fields, and ``func`` of whatever is not a container.
 
     What holds itself ends in ``func`` of it.
     """

@@ -201,7 +201,7 @@ def run_evaluation(predictions: list[Any], dataset: Any) -> Any:
     """Return the scores of predictions; nothing where there are none.
 
     Raises:
-        RuntimeError: What comes back are no results.
+        RuntimeError: What comes back are not results.
     """
     logger.info("Starting evaluation...")
     if not predictions:

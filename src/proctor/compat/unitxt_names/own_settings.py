@@ -90,7 +90,7 @@ class Settings:
         if (kind := self._types.get(name)) is not None and value is not None:
             value = cast_to_type(value, kind)
         if name not in self._own and (hint := did_you_mean(name, known.describe())):
-            get_logger().warning("'%s' is no setting here, so it is kept for the program itself; %s", name, hint)
+            get_logger().warning("'%s' is not a setting here, so it is kept for the program itself; %s", name, hint)
         self._own[name] = value
 
     @contextmanager

@@ -190,7 +190,7 @@ def get_internal_imports(file_path: str) -> list[str]:
 def get_missing_imports(file: str, exclude: Sequence[str] | None = None) -> list[str]:
     """Return the modules that a script of the Hub would have to name and does not.
 
-    A script that imports an installed package misses none, and ``unitxt/data`` is no file here at all; one that imports
+    A script that imports an installed package misses none, and ``unitxt/data`` is not a file here; one that imports
     modules from beside it has to name all of them, since only those are copied with it.
 
     Args:

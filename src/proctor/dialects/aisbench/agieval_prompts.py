@@ -32,37 +32,15 @@ def is_choice(name: str) -> bool:
 
 def zero_shot(row: Mapping[str, Any], name: str) -> str | None:
     """Return the question of a row, asked for the answer; ``None`` of an exam that AGIEval does not have."""
-    return _asked(row, name, "")
-
-
-def zero_shot_reasoned(row: Mapping[str, Any], name: str) -> str | None:
-    """Return the question of a row, asked for the way to the answer; ``None`` of an exam that AGIEval does not have."""
-    return _asked(row, name, "reasoned ")
-
-
-def numbered(row: Mapping[str, Any], name: str, number: int, *, with_passage: bool = True) -> str | None:
-    """Return the question of a row as one of several; ``None`` of an exam that AGIEval does not have."""
-    return _asked(row if with_passage else {**row, "passage": ""}, name, "numbered ", number)
-
-
-def _asked(row: Mapping[str, Any], name: str, manner: str, number: int = 0) -> str | None:
     language = language_of(name)
     if not language:
         return None
     options = (row["options"] or ()) if is_choice(name) else ()
     count = _UNKNOWN_COUNT[language] if len(options) == 1 else len(options)
-    template: str = prompt_texts("agieval")[language][manner + ("choice" if is_choice(name) else "cloze")]
+    template: str = prompt_texts("agieval")[language]["choice" if is_choice(name) else "cloze"]
     return template.format(
         passage=row["passage"] or "",
         question=row["question"],
         options=" ".join(options),
         last=_LETTERS[count - 1 : count],
-        number=number,
     )
-
-
-def answered(name: str, number: int, answer: object, explanation: str = "") -> str:
-    """Return an answer as examples give it, behind its explanation where there is one."""
-    words = prompt_texts("agieval")["en" if language_of(name) == "en" else "zh"]
-    why = words["explained"].format(number=number, explanation=explanation) if explanation else ""
-    return why + str(words["answered"].format(answer=answer))

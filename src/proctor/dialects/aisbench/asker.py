@@ -41,7 +41,7 @@ Fits = Callable[[Prompt], bool]
 
 
 class Prompts:
-    """What makes the prompts of a dataset; the draw of demos and the asker share it.
+    """The prompt builder of a dataset, shared by the draw of demos and the asker.
 
     Args:
         config: The dataset.
@@ -119,7 +119,7 @@ class ConfigAsker:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """What is asked of a model."""
+        """The kinds of requests."""
         own = self.config.inferencer
         if own.kind == PPL:
             losses: Kind = "rolling_chat" if self.options.as_messages else "rolling"

@@ -29,7 +29,7 @@ Columns = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """What compiles one template.
+    """Compiles one template.
 
     Attributes:
         template: The template that asks.

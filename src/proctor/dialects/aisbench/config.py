@@ -59,7 +59,7 @@ class DatasetConfig:
 
     @property
     def reader(self) -> Mapping[str, Any]:
-        """Which columns are read."""
+        """The columns that are read."""
         found: Mapping[str, Any] = self.values["reader_cfg"]
         return found
 

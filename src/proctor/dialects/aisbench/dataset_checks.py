@@ -48,7 +48,7 @@ def _media_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _type_problems(kind: Any, values: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """Yield a dataset's type that is a list, a number, or a class of upstream's that is no dataset."""
+    """Yield a dataset's type that is a list, a number, or a class of upstream's that is not a dataset."""
     where = location_of(values)
     if isinstance(kind, list | tuple | Mapping | bool | int | float):
         yield Diagnostic("the type of a dataset is a class", where, "$.type", it_is(kind), "type=HFDataset")
@@ -57,7 +57,7 @@ def _type_problems(kind: Any, values: Mapping[str, Any]) -> Iterator[Diagnostic]
         return
     if found := next((each for each in _KINDS if _is_upstreams(each, kind)), None):
         hint = "type=HFDataset, or another class that loads rows"
-        yield Diagnostic(f"'{short_name(kind)}' is no dataset", where, "$.type", f"it is one of the {found}", hint)
+        yield Diagnostic(f"'{short_name(kind)}' is not a dataset", where, "$.type", f"it is one of the {found}", hint)
 
 
 def _is_upstreams(kind: str, named: Any) -> bool:

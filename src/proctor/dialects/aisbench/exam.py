@@ -32,7 +32,7 @@ from proctor.scoring.groupings import GroupBy
 
 @dataclass(frozen=True, slots=True)
 class ConfigExam:
-    """What an exam was made of; converters read it (``exam.own``).
+    """The parts that an exam was made of; converters read it (``exam.own``).
 
     Attributes:
         config: The dataset.
@@ -50,7 +50,7 @@ class ConfigExam:
 
     @property
     def builder(self) -> PromptBuilder:
-        """What makes the prompts, with demos of the dataset's own index."""
+        """The prompt builder, with demos of the dataset's own index."""
         return self.prompts.over(self.rows.dataset.index)
 
     @property

@@ -46,7 +46,7 @@ CHAT_MODES = ("last", "every", "every_with_gt")
 
 @dataclass(frozen=True, slots=True)
 class Inferencer:
-    """What is asked of the model.
+    """An inferencer: the kind of requests, and its arguments.
 
     Attributes:
         kind: :data:`GENERATE` …

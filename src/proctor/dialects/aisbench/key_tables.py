@@ -24,7 +24,7 @@ Reasons = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What may stand in one dictionary of a config.
+    """The keys that one dictionary of a config may have.
 
     Attributes:
         used: Keys that have an effect.

@@ -12,7 +12,7 @@ from proctor.templates.prompt_list import PromptList
 
 
 class PromptLayout:
-    """How prompts look to a model.
+    """The layout of prompts: text or messages, roles, limits.
 
     Args:
         meta_template: How the model wants dialogues written; ``None`` for a model that says nothing about it.

@@ -24,7 +24,7 @@ _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a class or a function may be given.
+    """The parameters of a class or a function.
 
     Attributes:
         needed: Arguments without a default.

@@ -79,7 +79,7 @@ def _names_problems(listed: Any, what: str, path: str, where: Location | None) -
         parts = each if isinstance(each, list | tuple) else [each, ""]
         if len(parts) != _PAIR or not all(isinstance(part, str) for part in parts):
             hint = "'gsm8k', or ['gsm8k', 'accuracy']"
-            yield Diagnostic(f"an entry of '{what}' is no dataset", where, f"{path}[{place}]", it_is(each), hint)
+            yield Diagnostic(f"an entry of '{what}' is not a dataset", where, f"{path}[{place}]", it_is(each), hint)
 
 
 def _entries(listed: Any) -> Iterator[tuple[str, str]]:

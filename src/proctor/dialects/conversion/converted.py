@@ -13,7 +13,7 @@ Part = Literal["requests", "scores", "elsewhere"]
 
 
 class Loss(NamedTuple):
-    """What the other form does not say, with the reason."""
+    """Something that the other form cannot express, with the reason."""
 
     part: Part
     text: str
@@ -24,7 +24,7 @@ class Loss(NamedTuple):
 
 
 class Losses(list[Loss]):
-    """What is lost, each thing once."""
+    """Losses, each once."""
 
     def add(self, part: Part, *texts: str) -> None:
         """Add reasons."""

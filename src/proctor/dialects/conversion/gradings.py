@@ -63,7 +63,7 @@ def _nothing(question: Question) -> Any:
 
 @dataclass(slots=True)
 class Graded:
-    """What grades an exam.
+    """The grading of an exam.
 
     Attributes:
         metrics: The metrics; the first has the main score.

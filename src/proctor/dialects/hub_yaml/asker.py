@@ -38,7 +38,7 @@ class HubAsker:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """What is asked of a model."""
+        """The kinds of requests."""
         return frozenset({"converse" if self.solvers.answers > 1 else "generate"})
 
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:

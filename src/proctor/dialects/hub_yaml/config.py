@@ -52,7 +52,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """Which columns a sample is made of.
+    """The columns that a sample is made of.
 
     Attributes:
         input: The question: a text, or chat messages.

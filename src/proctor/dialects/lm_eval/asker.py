@@ -66,7 +66,7 @@ class TaskAsker:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """What is asked of a model."""
+        """The kinds of requests."""
         return frozenset({KINDS[self._task.config.output_type]})
 
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Mapping[str, Any], Demos], Question]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ClassScored(NamedTuple):
-    """What a class makes of one document's answers.
+    """The scores that a class gives one document.
 
     Attributes:
         answered: The document, and what was answered.

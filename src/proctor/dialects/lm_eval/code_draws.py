@@ -42,7 +42,7 @@ State = tuple[Any, Any]
 
 
 class ModuleDraws:
-    """What a module of a task draws with, as it stands once the module is imported.
+    """The random generators of a task's module, as they stand once it is imported.
 
     Args:
         module: The module.

@@ -19,7 +19,7 @@ CHOICE_METRICS = frozenset(
 
 @dataclass
 class FewshotConfig:
-    """How demos are chosen and put in words; what is ``None`` is inherited from the task."""
+    """The choice and the words of demos; ``None`` inherits from the task."""
 
     sampler: Any = "default"
     split: str | None = None
@@ -105,7 +105,7 @@ class TaskConfig:
 
     @property
     def fewshot(self) -> FewshotConfig:
-        """How demos are chosen and put in words, nothing left to inherit."""
+        """The choice and the words of demos, with nothing left to inherit."""
         return self.fewshot_config  # type: ignore[no-any-return]
 
     @property

@@ -77,7 +77,7 @@ _SEEDS = (0, 1234, 1234, None)
 
 @dataclass(frozen=True)
 class GivenSeeds:
-    """What ``--seed`` says.
+    """The seeds of ``--seed``.
 
     Attributes:
         seed: Of what exams draw; ``None`` is the exam's own.

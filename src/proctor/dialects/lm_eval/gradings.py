@@ -174,7 +174,7 @@ class _Reader:
 
     @property
     def shown(self) -> Shown:
-        """What samples show as the raw answer: what was read, of likelihoods these alone."""
+        """The raw answer as samples show it: of likelihoods these alone."""
         return raw_answer if self._writes else _likelihoods
 
 

@@ -27,7 +27,7 @@ Document = Mapping[str, Any]
 
 
 class DocumentView(Struct, frozen=True, gc=False):
-    """What a task finds in one document.
+    """The fields of one document.
 
     Attributes:
         text: The question, or the position of the right input where there are several.
@@ -43,7 +43,7 @@ class DocumentView(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True)
 class PreparedTask:
-    """What stands behind the exam of a task file: ``Exam.own``, for the asker, the grader, writers and converters.
+    """A compiled task: ``Exam.own``, for the asker, the grader, writers and converters.
 
     Attributes:
         name: The name under which results are filed.
@@ -85,12 +85,12 @@ class PreparedTask:
 
     @cached_property
     def chat(self) -> ChatOptions | None:
-        """How chats are laid out; ``None`` for plain text."""
+        """The chat layout; ``None`` for plain text."""
         return chat_options(self.options)
 
     @cached_property
     def fields(self) -> TaskFields:
-        """What the task takes from its documents; compiled on first use."""
+        """The task's fields, compiled on first use."""
         return compiled_fields(self.config, self.documents.columns())
 
     def view(self, doc: Document) -> DocumentView:

@@ -17,7 +17,7 @@ RenderChat = Callable[[list[Message], bool], str]
 
 
 class Piece(NamedTuple):
-    """What one role says, and what follows it where roles have no place."""
+    """The text of one role, with what follows it where roles have no place."""
 
     role: str
     text: str
@@ -29,7 +29,7 @@ Pieces = tuple[Piece, ...]
 
 
 class ChatOptions(NamedTuple):
-    """How to lay out chats.
+    """Options of the chat layout.
 
     Attributes:
         render: The chat template; ``None`` leaves messages to the engine.

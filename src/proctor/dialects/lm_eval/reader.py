@@ -32,7 +32,7 @@ class TaskFileError(DataError):
 
 @dataclass(frozen=True, slots=True)
 class FunctionReference:
-    """What ``!function utils.process_docs`` stands for; nothing is imported.
+    """A reference ``!function utils.process_docs``; nothing is imported.
 
     Attributes:
         name: The words behind the tag: dotted module path, then the function.

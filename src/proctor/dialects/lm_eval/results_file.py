@@ -58,7 +58,7 @@ _ELSEWHERE: Final = frozenset(("batch_size", "max_batch_size", "device"))
 
 @dataclass(frozen=True, slots=True)
 class ModelDescription:
-    """What the results say about the model.
+    """The model as results describe it.
 
     Attributes:
         source: Kind of model: ``hf``, ``openai`` …

@@ -33,7 +33,7 @@ def expanded(value: Any) -> Requests:
 
 
 class Scored(NamedTuple):
-    """What becomes of one document's answers.
+    """The filtered answers and scores of one document.
 
     Attributes:
         shown: The prediction; the failure where the filters stumble.

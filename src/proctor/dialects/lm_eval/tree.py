@@ -16,7 +16,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class GroupMetric:
-    """How a group makes one score of its tasks' scores.
+    """The aggregation of a group's score over its tasks.
 
     Attributes:
         metric: The tasks' metric.

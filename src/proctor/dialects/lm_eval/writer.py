@@ -102,7 +102,7 @@ def samples(
     Args:
         exam: The exam.
         answers: Returns its answers; they are passed once for each pipeline, and not kept.
-        grade: What they scored; lines of exams that are no tasks of lm-eval's come from it.
+        grade: What they scored; lines of exams that are not tasks of lm-eval's come from it.
         text_of: Returns a prompt as it was asked; by default messages are JSON.
     """
     task, text_of = task_of(exam), text_of or _payload

@@ -165,7 +165,7 @@ def _numbered(number: int, count: int) -> Iterator[tuple[Way, int]]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """How the answers of a table name choices.
+    """The way in which a table's answers name choices.
 
     Attributes:
         column: The column of the answers.

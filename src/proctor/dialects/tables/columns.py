@@ -19,7 +19,7 @@ CHOICES: Final = ("choices", "options")
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table say what.
+    """The roles of a table's columns.
 
     Attributes:
         question: The question; ``None`` where a prompt says all.

@@ -116,7 +116,7 @@ def _cells(text: str, path: str) -> Iterator[Row]:
         raise DataError("the file is empty", location=Location(path))
     names = _names(header[1], path, separator)
     for line, cells in lines:
-        beyond = cells[len(names) :]  # a separator at the end of a line is no cell; where it is the only one, who knows
+        beyond = cells[len(names) :]  # a separator at the end of a line is not a cell; a lone one may be
         if len(cells) < len(names) or any(cell.strip() for cell in beyond) or (beyond and len(names) == 1):
             raise DataError(
                 f"a row has {len(cells)} cells, and the table has {len(names)} columns",

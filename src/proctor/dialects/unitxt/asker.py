@@ -45,7 +45,7 @@ class RecipeAsker:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """What is asked of a model."""
+        """The kinds of requests."""
         return frozenset({self.request})
 
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:

@@ -52,7 +52,7 @@ _KEY_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=repr)
 
 
 class Options(Protocol):
-    """What an engine says about answering; each is a field of :class:`~proctor.engines.hf.hf_engine.HFEngine`."""
+    """Options of answering; each is a field of :class:`~proctor.engines.hf.hf_engine.HFEngine`."""
 
     batch_size: int | str
     batch_tokens: int | None

@@ -20,7 +20,7 @@ _NO_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory|
 
 @dataclass(slots=True)
 class Budget:
-    """What one forward pass may hold.
+    """The capacity of one forward pass.
 
     Attributes:
         sequences: Most sequences; ``None`` counts tokens instead.

@@ -32,7 +32,7 @@ _AUTO_CLASSES: dict[Family, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """What to load, and how: everything that ``from_pretrained`` is told.
+    """The model to load, and every argument of ``from_pretrained``.
 
     Attributes:
         name: Hub id or folder.

@@ -67,7 +67,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a step may be.
+    """Limits of a step's size.
 
     Attributes:
         tokens: Tokens in a leaf step, where it can be helped.

@@ -42,7 +42,7 @@ def split_login(address: str) -> tuple[str, Login | None]:
     """Return an address without its name and password, and these; they are kept as secrets."""
     scheme, separator, rest = address.partition("://") if "://" in address else ("", "", address)
     place = re.split(r"[/?#]", rest, maxsplit=1)[0]
-    if "@" not in place or _BAD.search(place):  # the latter is no address, which whoever asks is told
+    if "@" not in place or _BAD.search(place):  # the latter is not an address, which whoever asks is told
         return address, None
     pair, _, host = place.rpartition("@")
     user, _, password = (unquote(part) for part in pair.partition(":"))

@@ -204,7 +204,7 @@ class OpenAIEngine(HTTPEngine):
 
     @property
     def served_name(self) -> str:
-        """What the server calls the model."""
+        """The model's name at the server."""
         return self.model
 
     def _address(self) -> str:
@@ -222,7 +222,7 @@ class OpenAIEngine(HTTPEngine):
 
     @property
     def top_tokens(self) -> int:
-        """How many alternatives to each token are asked for: ``top_logprobs`` where it is given."""
+        """The number of alternatives to each token: ``top_logprobs`` where it is given."""
         return self.top_logprobs or super().top_tokens
 
     def decoding_defaults(self) -> dict[str, Any]:

@@ -187,7 +187,7 @@ class ProviderEngine(OpenAIEngine):
 
     @property
     def served_name(self) -> str:
-        """What the provider calls the model."""
+        """The model's name at the provider."""
         return self.served_model
 
     def _thinking_order(self) -> ThinkingOrder:

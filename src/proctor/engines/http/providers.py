@@ -45,7 +45,7 @@ class Quirk(Struct, frozen=True):
 
 
 class ThinkingWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """How a provider is told how hard some of its models are to think.
+    """A provider's words for thinking effort, for some of its models.
 
     Attributes:
         levels: From our levels to fields of the body; ``{tokens}`` stands for the allowance.
@@ -132,7 +132,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Connection(NamedTuple):
-    """How to reach one model of a provider."""
+    """The connection to one model of a provider."""
 
     url: str
     query: str
@@ -177,7 +177,7 @@ MaySend = Callable[[str, str], bool]
 
 
 class Address(NamedTuple):
-    """Where one model of a provider is.
+    """The address of one model of a provider.
 
     Attributes:
         url: The base URL, without a name and a password.

@@ -27,7 +27,7 @@ def is_retried(status: int) -> bool:
 
 
 class RetryPolicy(Struct, frozen=True):
-    """How often, how long, and when to give up.
+    """Limits of retrying: attempts, waits, total time.
 
     Attributes:
         max_retries: Attempts after the first one.

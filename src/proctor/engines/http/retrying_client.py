@@ -244,7 +244,7 @@ class Caller:
 
 
 _MOST_TOKENS = 10**9
-"""No request reads or writes as many tokens: a larger count, or one below zero, is no count."""
+"""No request reads or writes as many tokens: a larger count, or one below zero, is not a count."""
 
 
 def check_response(response: Response) -> None:

@@ -16,7 +16,7 @@ _OWN_SERVER = "vllm-server"
 
 
 class ThinkingOrder(NamedTuple):
-    """What to send so that a model thinks as hard as it is to.
+    """The fields to send for a thinking effort.
 
     Attributes:
         body: Fields of every body.

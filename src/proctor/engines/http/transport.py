@@ -38,7 +38,7 @@ _MOST_HEADERS = 64  # that are kept prepared; more come only from servers that w
 
 
 class Reply(NamedTuple):
-    """What a server sent back.
+    """A server's reply.
 
     Attributes:
         first_token_seconds: When the first piece of a streamed answer came, in seconds after the request.

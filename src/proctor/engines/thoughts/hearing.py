@@ -19,7 +19,7 @@ _ALLOW = "--thinking-tokens N allows for thoughts, on top of what the exam allow
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What a prompt says about the thoughts of its answer.
+    """The state of thoughts at the end of a prompt.
 
     Attributes:
         family: Whose thoughts it begins; ``None`` where it begins none.

@@ -20,7 +20,7 @@ OWN = "own"
 
 
 class Family(Struct, frozen=True, forbid_unknown_fields=True):
-    """How some models mark what they think.
+    """The marks of thoughts of a family of models.
 
     Attributes:
         name: What it is called here.

@@ -20,7 +20,7 @@ _BLANKS = re.compile(r"\s*")
 
 
 class Split(NamedTuple):
-    """What a text is made of.
+    """A text split into thoughts and answer.
 
     Attributes:
         pieces: Kind and text, in order; together they are the whole text. Blanks beside a mark belong to it.
@@ -32,18 +32,18 @@ class Split(NamedTuple):
 
     @property
     def thoughts(self) -> tuple[str, ...]:
-        """What the model thought, without blanks around it and without empty thoughts."""
+        """The model's thoughts, without blanks around them and without empty ones."""
         found = (text.strip() for kind, text in self.pieces if kind == "thought")
         return tuple(text for text in found if text)
 
     @property
     def answer(self) -> str:
-        """What the model answered; empty where the thoughts do not end."""
+        """The model's answer; empty where the thoughts do not end."""
         return "".join(text for kind, text in self.pieces if kind == "answer")
 
     @property
     def start(self) -> int:
-        """Where in the text the answer begins."""
+        """The position in the text at which the answer begins."""
         lengths = 0
         for kind, text in self.pieces:
             if kind == "answer":

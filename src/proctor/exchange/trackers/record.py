@@ -126,7 +126,7 @@ class _Names:
 
 
 def _metrics(run: StoredRun, names: _Names) -> tuple[dict[str, float], dict[str, Parameter], list[str]]:
-    """Return scores and counts, the units of scores, and which scores are no numbers."""
+    """Return scores and counts, the units of scores, and which scores are not numbers."""
     metrics: dict[str, float] = {}
     units: dict[str, Parameter] = {}
     left_out = []

@@ -103,7 +103,7 @@ def _atoms(formula: str) -> dict[str, int]:
 
 
 def fingerprints(cases: Cases) -> Verdict:
-    """Mean Tanimoto similarity of Morgan fingerprints, in percent; 0 where a text is no molecule (``FTSEvaluator``).
+    """Mean Tanimoto similarity of Morgan fingerprints, in percent; 0 where a text is not a molecule (``FTSEvaluator``).
 
     Raises:
         MissingExtraError: ``rdkit`` is not installed.

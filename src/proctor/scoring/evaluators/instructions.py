@@ -40,16 +40,6 @@ def instructions_followed(cases: Cases) -> Verdict:
     return Verdict(scores, named, right, failures=failures)
 
 
-def shares_of_followed(found: Mapping[int, _Followed]) -> dict[str, float]:
-    """Return the shares of ``IFEvaluator``, in percent, of answers whose instructions are checked already.
-
-    Args:
-        found: By answer and kind (``strict``, ``loose``): whether it follows each instruction.
-    """
-    shares, _ = _shares(found, len(found))
-    return {_NAMES[key]: value for key, value in shares.items()}
-
-
 def instructions_followed_on_average(cases: Cases) -> Verdict:
     """The four shares of ``IFEvaluator``, behind their mean (``IFBenchEvaluator``), in percent.
 

@@ -55,7 +55,7 @@ class ConcurrentEvaluations(Generic[Q, A]):
                 task.cancel()  # of those that are done nothing changes
             _turn(loop, asyncio.wait(tasks) if tasks else asyncio.sleep(0))
             loop.close()
-        return [task.exception() or task.result() for task in tasks]  # type: ignore[misc]  # they are no BaseException
+        return [task.exception() or task.result() for task in tasks]  # type: ignore[misc]  # never BaseException alone
 
     async def _until_all_wait(self) -> None:
         self._all_wait = asyncio.Event()

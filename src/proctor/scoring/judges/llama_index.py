@@ -47,7 +47,7 @@ Evaluation = Callable[[], Coroutine[Any, Any, float]]
 
 
 class _NoVerdictError(Exception):
-    """An answer, or the lack of one, that is no verdict.
+    """An answer, or the lack of one, that is not a verdict.
 
     Args:
         failure: Why.

@@ -1,7 +1,8 @@
 """Which of its options a judge chose: what it names, and never what merely looks like it.
 
 A judge is asked to reply with the name of one option and nothing else. Many say more, and some say something else:
-``I cannot tell`` is no ``No``, ``not good`` is no ``Good``, and ``Answer 3`` is neither ``Answer 1`` nor ``Answer 2``.
+``I cannot tell`` is not ``No``, ``not good`` is not ``Good``, and ``Answer 3`` is neither ``Answer 1`` nor
+``Answer 2``.
 """
 
 from __future__ import annotations

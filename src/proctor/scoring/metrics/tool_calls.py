@@ -90,7 +90,7 @@ def _equal(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> set[str]:
 def _same(given: Any, wanted: Any) -> bool:
     try:
         return _text(given) == _text(wanted)
-    except TypeError:  # it is no JSON, which no call can say
+    except TypeError:  # it is not JSON, which no call can say
         return False
 
 

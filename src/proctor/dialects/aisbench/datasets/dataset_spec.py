@@ -8,7 +8,6 @@ that ``where`` leaves) and ``texts`` (constants of a module of upstream's).
 
 from __future__ import annotations
 
-import ast
 import random
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,7 +38,7 @@ _MODULES = ("re", "json", "math")  # what the specs that come along need; none o
 
 @dataclass(frozen=True, slots=True)
 class DatasetSpec:
-    """How a dataset class makes its rows.
+    """The rows of a dataset class, described as data.
 
     Attributes:
         files: ``None`` where ``datasets.load_dataset`` loads the rows. Otherwise path templates over the arguments: one
@@ -124,18 +123,6 @@ class DatasetSpec:
         files = self.files if isinstance(self.files, Mapping) else {WHOLE: self.files}
         named = {_filled(name, arguments, place): paths for name, paths in files.items()}
         return {name: partial(self._read, paths, name, arguments, place) for name, paths in named.items()}
-
-    def file_names(self, given: Mapping[str, Any]) -> Any:
-        """Return the files that make each split, by split; one name where there is one split without a name."""
-        arguments = self.arguments(given)
-        if isinstance(self.files, str):
-            return _filled(self.files, arguments, None)
-        return {_filled(name, arguments, None): _filled(file, arguments, None) for name, file in self.files.items()}
-
-    def column_names(self) -> list[str]:
-        """Return the columns of files that its columns are made of."""
-        nodes = (node for text in self.columns.values() for node in ast.walk(ast.parse(text, mode="eval")))
-        return sorted({node.id for node in nodes if isinstance(node, ast.Name)})
 
     def wanted(self) -> frozenset[str]:
         """Return the arguments that its files are named with."""

@@ -22,7 +22,6 @@ from typing import Any
 
 from proctor.data import hub
 from proctor.data.fields import Row
-from proctor.data.file_access import access
 from proctor.data.row_files import PLAIN, FileFormat, read_rows
 from proctor.effects import Effect, author_of_file, reading, require
 from proctor.errors import DataError, DatasetNotFoundError, Location
@@ -71,7 +70,7 @@ def find_file(path: str, place: Location | None = None) -> Path | None:
     """
     for root in roots(place):
         candidate = root / path
-        if access().exists(candidate):
+        if candidate.exists():
             _let_read(candidate, root, place)
             return candidate
     return None
@@ -147,7 +146,7 @@ def iter_rows(path: str, layout: FileFormat = PLAIN, place: Location | None = No
         DataError: The file is not what its name says.
     """
     found = find_file(path, place)
-    if found is not None and access().is_file(found):
+    if found is not None and found.is_file():
         return read_rows(found, layout, passing=True)
     source = hub_source(path)
     if source is not None and not Path(path).is_absolute():

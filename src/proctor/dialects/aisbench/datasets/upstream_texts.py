@@ -71,12 +71,6 @@ def constants(module: str) -> Mapping[str, Any]:
     return _read(package_file(module.replace(".", "/") + ".py"), module)
 
 
-@cache
-def constants_of_file(path: Path) -> Mapping[str, Any]:
-    """Return the constants of a file by itself, as :func:`constants` does, without what it imports."""
-    return _read(path)
-
-
 def _read(path: Path, module: str = "") -> Mapping[str, Any]:
     """Return constants of a file, and of the modules beside it that it imports, where it is a module of the package."""
     file = SourceFile(path, path.read_text(encoding="utf-8"), path.parent)

@@ -47,7 +47,6 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "lm_eval.config.group": (f"{_HERE}.group",),
     "lm_eval.config.task": ("proctor.dialects.lm_eval.config",),
     "lm_eval.config.template": _TEMPLATES,
-    "lm_eval.decontamination.janitor": (f"{_HERE}.janitor",),
     "lm_eval.defaults": (f"{_HERE}.defaults",),
     "lm_eval.models.utils": (f"{_HERE}.model_utils", f"{_HERE}.utils"),
     "lm_eval.models.utils_hf": (f"{_HERE}.torch_utils",),

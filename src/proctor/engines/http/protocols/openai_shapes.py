@@ -69,7 +69,7 @@ class _ChatChoice(Struct):
 
 
 class UsageReply(Struct):
-    """How many tokens were read and written. Cached and reasoning tokens are parts of these, not more of them."""
+    """Tokens read and written. Cached and reasoning tokens are parts of these, not more of them."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

@@ -64,7 +64,7 @@ class _Event(Struct):
 
     @property
     def complaint(self) -> Any:
-        """What the server says went wrong: ``error``, or itself an error (vLLM before 0.10); nothing else says it."""
+        """The server's error, or ``None``: ``error``, or the event itself (vLLM before 0.10)."""
         return self.error or (self.message or "an error" if self.object == "error" else None)
 
 

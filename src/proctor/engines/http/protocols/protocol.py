@@ -18,7 +18,7 @@ from proctor.logs import get_logger
 
 
 class Post(NamedTuple):
-    """What to post, and how to read the reply.
+    """A post, and the reader of its reply.
 
     Attributes:
         route: Appended to the base URL.
@@ -35,7 +35,7 @@ class Post(NamedTuple):
 
 @dataclass(frozen=True)
 class Thinking:
-    """What a run says of a model's thoughts.
+    """The run's settings for a model's thoughts.
 
     Attributes:
         marks: What begins and ends them in a text.

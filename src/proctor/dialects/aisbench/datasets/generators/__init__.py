@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.data.file_access import access
 from proctor.data.row_files import PLAIN, FileFormat
 from proctor.dialects.aisbench.datasets.files import file_rows, find_file, found_file, local_path
 from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
@@ -26,7 +25,7 @@ LINES = FileFormat(lines=True)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a generator reads with.
+    """The files and arguments that a generator reads.
 
     Attributes:
         arguments: Of the dataset's config; paths are places in the data folder.
@@ -65,7 +64,7 @@ class Source:
         """
         file = found_file(path, self.place)
         try:
-            with access().opened(file) as stream:
+            with file.open(encoding="utf-8") as stream:
                 return stream.read(most)
         except (OSError, UnicodeDecodeError) as error:
             raise DataError("the file cannot be read", location=Location(str(file)), why=reason_of(error)) from None
@@ -80,7 +79,7 @@ class Source:
         Raises:
             DatasetNotFoundError: There is no such folder.
         """
-        return access().names(found_file(folder, self.place))
+        return sorted(each.name for each in found_file(folder, self.place).iterdir())
 
     def load(self, **arguments: Any) -> list[Row]:
         """Return the rows of one split, as ``datasets.load_dataset`` gives them.

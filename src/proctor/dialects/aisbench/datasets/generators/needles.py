@@ -29,7 +29,7 @@ _FILES["needlebench_v2 origin"] = _FILES["needlebench origin"]
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What is hidden in one haystack.
+    """The needles of one haystack.
 
     Attributes:
         needles: Texts to hide.

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.data.file_access import access
 from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.files import found_file
 from proctor.dialects.aisbench.datasets.generators import LINES, Source
@@ -195,7 +194,7 @@ def _medium(source: Source, path: str, how: str, kind: str) -> str:
     if how in ("path", f"{kind}_path"):
         return str(source.find(path) or path)
     if how in ("base64", f"{kind}_base64") and kind != "video":
-        return base64.b64encode(access().content(found_file(path, source.place))).decode("ascii")
+        return base64.b64encode(found_file(path, source.place).read_bytes()).decode("ascii")
     why = "frames of films are not taken out here" if kind == "video" else f"it is '{how}'"
     raise DataError(f"'{kind}_type' cannot be honoured", location=source.place, why=why, hint=f"say '{kind}_path'")
 

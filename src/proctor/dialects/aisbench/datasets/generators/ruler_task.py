@@ -24,7 +24,7 @@ Made = tuple[str, list[str]]
 
 @dataclass(slots=True)
 class Task:
-    """What all five tasks share: the generators, the tokenizer, and the config's arguments with their defaults."""
+    """Base of the five tasks: generators, tokenizer, and the config's arguments with their defaults."""
 
     given: Mapping[str, Any]
     draw: random.Random

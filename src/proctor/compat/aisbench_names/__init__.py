@@ -1,1 +1,0 @@
-"""What programs import from AISBench beside prompts: its errors, registries, evaluators, post-processors."""

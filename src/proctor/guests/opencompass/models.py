@@ -1,0 +1,120 @@
+"""Bases of models that code beside configs derives from: a meta template around a model's own ``generate``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from proctor.errors import UsageError
+from proctor.guests.opencompass.helpers import get_logger
+from proctor.guests.opencompass.template_parsers import APITemplateParser, LMTemplateParser
+from proctor.templates import PromptList
+
+
+class BaseModel:
+    """A model of one's own: override :meth:`generate`, :meth:`get_ppl` and :meth:`get_token_len`.
+
+    Args:
+        path: Name or folder of the model.
+        max_seq_len: Most tokens of a prompt with its answer.
+        tokenizer_only: Whether only the tokenizer is loaded.
+        meta_template: Layout of dialogues.
+        generation_kwargs: Settings of every generation.
+        sync_rank: Whether ranks of one model wait for each other.
+    """
+
+    is_api = False
+
+    def __init__(
+        self,
+        path: str,
+        max_seq_len: int = 2048,
+        tokenizer_only: bool = False,
+        meta_template: Mapping[str, Any] | None = None,
+        generation_kwargs: Mapping[str, Any] | None = None,
+        sync_rank: bool = False,
+    ) -> None:
+        self.path, self.max_seq_len, self.tokenizer_only = path, max_seq_len, tokenizer_only
+        self.template_parser: Any = LMTemplateParser(meta_template)
+        self.eos_token_id = (meta_template or {}).get("eos_token_id")
+        self.generation_kwargs = dict(generation_kwargs or {})
+        self.sync_rank = sync_rank
+
+    def generate(self, inputs: list[Any], max_out_len: int) -> list[str]:
+        """Return an answer to each prompt, of at most ``max_out_len`` tokens."""
+        raise self._lacks("generate", inputs, max_out_len)
+
+    def get_ppl(self, inputs: list[Any], mask_length: list[int] | None = None) -> Any:
+        """Return the mean loss of each prompt's tokens."""
+        raise self._lacks("get_ppl", inputs, mask_length)
+
+    def get_token_len(self, prompt: str) -> int:
+        """Return the number of tokens of a text."""
+        raise self._lacks("get_token_len", prompt)
+
+    def _lacks(self, step: str, *_: Any) -> UsageError:
+        return UsageError(f"{type(self).__name__} has no '{step}'", hint="a class derived from BaseModel defines it")
+
+    def parse_template(self, prompt_template: Any, mode: str) -> Any:
+        """Return a dialogue, or each of a list, laid out by the meta template.
+
+        Args:
+            prompt_template: A dialogue, a text, or a list of these.
+            mode: ``gen`` or ``ppl``.
+        """
+        return self.template_parser.parse_template(prompt_template, mode)
+
+    def generate_from_template(self, templates: Any, max_out_len: int, **kwargs: Any) -> Any:
+        """Return the answers to dialogues."""
+        return self.generate(self._all(templates, "gen"), max_out_len=max_out_len, **kwargs)
+
+    def get_ppl_from_template(self, templates: Any, mask_length: list[int] | None = None) -> Any:
+        """Return the mean losses of dialogues."""
+        return self.get_ppl(self._all(templates, "ppl"), mask_length)
+
+    def get_token_len_from_template(self, templates: Any, mode: str = "ppl") -> Any:
+        """Return the number of tokens of a dialogue, or of each of a list."""
+        parsed = self.parse_template(templates, mode)
+        if isinstance(parsed, list) and not isinstance(parsed, PromptList):
+            return [self.get_token_len(str(each)) for each in parsed]
+        return self.get_token_len(str(parsed))
+
+    def _all(self, templates: Any, mode: str) -> list[Any]:
+        parsed = self.parse_template(templates, mode)
+        return parsed if isinstance(parsed, list) and not isinstance(parsed, PromptList) else [parsed]
+
+
+class BaseAPIModel(BaseModel):
+    """A model of one's own behind a service: override :meth:`generate`.
+
+    Args:
+        path: Name of the model.
+        query_per_second: Most requests in a second, for the class's own use.
+        retry: How often a request is sent again, for the class's own use.
+        max_seq_len: Most tokens of a prompt with its answer.
+        meta_template: Layout of dialogues.
+        generation_kwargs: Settings of every generation.
+    """
+
+    is_api = True
+
+    def __init__(
+        self,
+        path: str,
+        query_per_second: float = 1,
+        retry: int = 2,
+        max_seq_len: int = 2048,
+        meta_template: Any = None,
+        generation_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(path, max_seq_len, generation_kwargs=generation_kwargs)
+        self.template_parser = APITemplateParser(meta_template)
+        self.meta_template = meta_template
+        self.query_per_second, self.retry = query_per_second, retry
+        self.logger = get_logger()
+
+    def get_token_len(self, prompt: str) -> int:
+        """Return the number of words of a text, each Chinese character being one."""
+        chinese = sum("\u4e00" <= each <= "\u9fff" for each in prompt)
+        others = "".join(" " if "\u4e00" <= each <= "\u9fff" else each for each in prompt)
+        return chinese + len(others.split())
