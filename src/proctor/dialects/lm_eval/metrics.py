@@ -34,7 +34,9 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
     """
     if spec is None:
         known = metric_table().of(LM_EVAL).get(metric)
-        return _registered("metric_agg_registry", metric) or mean if known is None else AGGREGATIONS[known.aggregation]
+        if known is None:
+            return _registered("metric_agg_registry", metric) or mean
+        return aggregations.find_aggregation(known.aggregation)
     if isinstance(spec, FunctionReference):
         return guarded(value_of(spec, "aggregation"), f"aggregation ('{spec.name}')", spec.location)
     if callable(spec):
