@@ -168,7 +168,7 @@ class Settings:
 
     @staticmethod
     def defaults() -> dict[str, Any]:
-        """Return what every setting is where nobody says anything; ``None`` for folders that depend on the user."""
+        """Return the default of every setting; ``None`` for folders that depend on the user."""
         return {name: entry.default for name, entry in _TABLE.items()}
 
     def _checked(self, values: dict[str, Any]) -> dict[str, Any]:

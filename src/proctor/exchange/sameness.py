@@ -113,7 +113,7 @@ class Sameness:
 
 
 def same_runs(first: Path, second: Path, baseline: Path | None = None) -> list[Sameness]:
-    """Return how alike two endpoints are, by exam.
+    """Return the agreement of two endpoints, by exam.
 
     Args:
         first, second: Run folders with samples.
@@ -194,7 +194,7 @@ def _right(line: Mapping[str, Any], metric: str) -> float | None:
 
 
 def measured(exam: str, answers: Sequence[Answers], otherwise: int = 0) -> Sameness:
-    """Return how alike two endpoints are, from their answers to equal requests."""
+    """Measure the agreement of two endpoints by their answers to equal requests."""
     if not answers:
         return Sameness(exam, 0, otherwise, "undecided", ("no request in common",))
     written = [each.texts for each in answers if each.texts is not None]

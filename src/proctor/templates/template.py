@@ -123,7 +123,7 @@ class Template(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        """Return what puts an instance of a stream in words: the hooks that the class has, and nothing for others."""
+        """Compile the template: the hooks that the class has, and nothing for others."""
         arrange, before, before_answer, after = map(self._hook, _HOOKS)
         skips, postprocessors, titles = self.skip_rendered_instance, self.postprocessors, self.title_fields
         serialize = self._serialized()
@@ -223,7 +223,7 @@ class Template(InstanceOperator):
         )
 
     def answer_prefix_of(self, fields: Mapping[str, Any]) -> str:
-        """Return what an answer was asked to start with, from the task's fields.
+        """Return the prefix that an answer was asked to start with, from the task's fields.
 
         Raises:
             TemplateError: The prefix names a field that is not there.
