@@ -140,18 +140,20 @@ AGGREGATIONS: dict[str, Aggregate] = {
 
 
 def find_aggregation(name: object) -> Aggregate:
-    """Return an aggregation by name.
+    """Return an aggregation by name; a function is one.
 
     Raises:
         ScoringError: There is no such aggregation.
     """
+    if callable(name):
+        return name
     if name not in AGGREGATIONS:
         raise ScoringError(
             f"there is no aggregation '{name}'",
             why=f"there are {', '.join(AGGREGATIONS)}",
             hint=did_you_mean(str(name), AGGREGATIONS),
         )
-    return AGGREGATIONS[name]
+    return AGGREGATIONS[str(name)]
 
 
 _OF_A_CORPUS = ("bleu", "chrf", "chrf++", "ter")

@@ -10,8 +10,9 @@ from proctor.dialects.aisbench.absent_evaluators import ABSENT, RECORDED_ONLY
 from proctor.dialects.aisbench.values import UPSTREAM, as_data, dotted_name, short_name
 from proctor.errors import Location, ProctorError, ScoringError, did_you_mean
 from proctor.lazy import Deferred
-from proctor.scoring.metric_table import MetricEntry, metric_entry, metric_of, metric_table
-from proctor.scoring.registry import OPENCOMPASS, is_in_catalog, named
+from proctor.scoring.metric_table import MetricEntry, metric_of, metric_table
+from proctor.scoring.metric_table import is_metric as names_metric
+from proctor.scoring.registry import OPENCOMPASS
 from proctor.scoring.score import Score, Unit
 from proctor.settings import settings
 
@@ -63,7 +64,7 @@ def entry_of(config: Mapping[str, Any]) -> MetricEntry | None:
 def is_metric(config: Mapping[str, Any]) -> bool:
     """Return whether a config names a metric of another system: by its name in a catalog or in the table."""
     kind = config.get("type")
-    return isinstance(kind, str) and (is_in_catalog(kind) or metric_entry(named(kind)[0], OPENCOMPASS) is not None)
+    return isinstance(kind, str) and names_metric(kind, OPENCOMPASS)
 
 
 def _known_name(whole: str) -> str:

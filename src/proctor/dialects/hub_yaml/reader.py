@@ -13,6 +13,7 @@ from proctor.dialects.hub_yaml.config import SCORERS, SOLVERS, FieldSpec, HubTas
 from proctor.errors import DataError, Diagnostic, Location, ValidationError, did_you_mean, reason_of
 from proctor.foreign_text import NotAFileError, read_source
 from proctor.foreign_yaml import parse_with_nodes
+from proctor.scoring.metric_table import is_metric
 
 FRAMEWORK = "inspect-ai"
 _KEYS = (
@@ -220,7 +221,7 @@ class _File:
                 continue
             self._unknown(here, each, ("name", "args"), f"a {kind}")
             args = each.get("args") or {}
-            if each["name"] not in known:
+            if each["name"] not in known and not (known is SCORERS and is_metric(each["name"])):
                 hint = did_you_mean(each["name"], known) or f"there are {', '.join(known)}"
                 self._say((*here, "name"), f"there is no {kind} '{each['name']}'", hint=hint)
             elif not isinstance(args, Mapping) or not all(isinstance(key, str) for key in args):
