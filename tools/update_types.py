@@ -16,7 +16,7 @@ TARGET = SOURCE / "proctor" / "artifacts" / "types.json"
 SKIPPED = (
     "proctor.catalog",
     *(f"proctor.compat.{name}" for name in ("__main__", "aliases", "helm", "hugging_face", "lm_eval", "opencompass")),
-    "proctor.compat.unitxt_functions",
+    "proctor.guests.unitxt.functions",
     "proctor.cli",
     "proctor.web",
     "proctor.testing",

@@ -10,8 +10,8 @@ import pytest
 
 from proctor import load_dataset
 from proctor.compat import install, uninstall
-from proctor.compat.unitxt_names import kept_results
 from proctor.errors import ProctorError
+from proctor.guests.unitxt import kept_results
 
 RECIPE = "card=samples.cards.science,template_card_index=0,max_test_instances=4"
 

@@ -14,7 +14,7 @@ import pytest
 
 from proctor.compat import install, uninstall
 from proctor.compat.__main__ import main
-from proctor.compat.unitxt_names import evaluate_cli as cli
+from proctor.guests.unitxt import evaluate_cli as cli
 from proctor.settings import settings
 
 

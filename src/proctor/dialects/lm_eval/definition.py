@@ -11,6 +11,7 @@ from typing import Any
 from proctor.artifacts import Artifact
 from proctor.artifacts.held import by_value, resolved
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig, plain
+from proctor.dialects.lm_eval.functions import read_by
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file, code_of_module
@@ -59,6 +60,7 @@ def _code_of(value: Any) -> Iterator[tuple[str, str]]:
         found = code_of_file(file) if file.is_file() else code_of_module(module)
         for path, digest in found.items():
             yield f"!function {module}" if path in (file.name, module) else f"!function {module}: {path}", digest
+        yield from read_by(file).items()
     elif isinstance(value, Mapping):
         for each in value.values():
             yield from _code_of(each)

@@ -47,7 +47,7 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
 
 def _registered(kind: str, name: Any) -> Any:
     """Return what code of a task or a program has registered."""
-    from proctor.dialects.lm_eval.package.registry import registered  # which knows the metrics of this module
+    from proctor.guests.lm_eval.registry import registered  # which knows the metrics of this module
 
     return registered(kind, name)
 
