@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 TARGET = SOURCE / "proctor" / "artifacts" / "types.json"
 SKIPPED = (
     "proctor.catalog",
-    *(f"proctor.compat.{name}" for name in ("__main__", "aliases", "helm", "hugging_face", "lm_eval", "opencompass")),
+    "proctor.compat",
     "proctor.guests.unitxt.functions",
     "proctor.cli",
     "proctor.web",

@@ -17,11 +17,11 @@ from proctor.scoring.metric_table import check_metric, metric_of, metric_table
 from proctor.scoring.registry import LM_EVAL, is_in_catalog, named
 from proctor.scoring.row_metrics import EVALUATE_METRICS, TEXT_METRICS
 
-DEFAULT_METRICS: dict[str, tuple[str, ...]] = {
-    "loglikelihood": ("perplexity", "acc"),
-    "loglikelihood_rolling": ("word_perplexity", "byte_perplexity", "bits_per_byte"),
-    "multiple_choice": ("acc", "acc_norm"),
-    "generate_until": ("exact_match",),
+DEFAULT_METRICS: dict[str, list[str]] = {
+    "loglikelihood": ["perplexity", "acc"],
+    "loglikelihood_rolling": ["word_perplexity", "byte_perplexity", "bits_per_byte"],
+    "multiple_choice": ["acc", "acc_norm"],
+    "generate_until": ["exact_match"],
 }
 """The metrics of tasks that name none."""
 
