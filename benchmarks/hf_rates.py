@@ -51,7 +51,7 @@ def documents(count: int) -> list[Choose]:
 
 def one_at_a_time(engine: HFEngine, requests: Sequence[Choose]) -> None:
     """Score with one forward pass for each continuation."""
-    encoder, model = engine._encoder(), engine.loaded.model  # noqa: SLF001 - the same tokens, by hand
+    encoder, model = engine.encoder(), engine.loaded.model
     for request in requests:
         for context, continuation in encoder.encode_pairs([(p.context.text, p.continuation) for p in request.pairs]):
             with torch.inference_mode():
@@ -87,7 +87,7 @@ def beside_lm_eval(engine: HFEngine, record: dict[str, Any]) -> tuple[float, flo
 
 def bound(engine: HFEngine, requests: Sequence[Choose]) -> float:
     """Return lm-eval's multiplications over the engine's, attention left out."""
-    encoder, model = engine._encoder(), engine.loaded.model  # noqa: SLF001
+    encoder, model = engine.encoder(), engine.loaded.model
     head = model.get_output_embeddings().weight.numel()
     weights = {id(found): found for module in model.modules() if (found := getattr(module, "weight", None)) is not None}
     body = sum(weight.numel() for weight in weights.values()) - head
@@ -104,11 +104,11 @@ def bound(engine: HFEngine, requests: Sequence[Choose]) -> float:
 def generation(engine: HFEngine, count: int) -> float:
     """Return the rate over that of ideal batches: prompts of one length, no padding, no stop strings; best of four."""
     prompts = [f"Question {n:03}: why is the sky blue on a sunny day in spring?\nAnswer:" for n in range(count)]
-    ids = torch.tensor(engine._encoder().encode_prompts(prompts))  # noqa: SLF001 - the same tokens, by hand
+    ids = torch.tensor(engine.encoder().encode_prompts(prompts))
     decoding = Decoding(NEW_TOKENS, extra={"min_new_tokens": NEW_TOKENS})
     requests = [Generate(Prompt(prompt), decoding) for prompt in prompts]
 
-    plain_model = HFEngine(engine.model, dtype="float32", device="cpu", reorder_weights=False).load().model
+    plain_model = HFEngine(engine.model, dtype="float32", device="cpu", reorder_weights=False).loaded.model
 
     def by_hand() -> None:
         with torch.inference_mode():

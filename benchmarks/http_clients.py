@@ -24,13 +24,12 @@ Post = Callable[[bytes], Awaitable[bytes]]
 def server(*arguments: str) -> Iterator[str]:
     """Run the test server in a process of its own; yields its URL."""
     command = [sys.executable, "-m", "proctor.testing.server", "--port", "0", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
 
 
 def body_of(number: int) -> bytes:
@@ -94,7 +93,7 @@ def timed(
     return count / wall, cpu / count * 1000
 
 
-def measure() -> dict[str, Any]:
+def measure(count: int = 3000, rounds: int = 3) -> dict[str, Any]:
     """Return what ``make bench`` writes down; a client that is not installed is left out."""
     found: dict[str, Any] = {}
     with server() as url:
@@ -102,7 +101,7 @@ def measure() -> dict[str, Any]:
             if find_spec(name) is None:
                 continue
             timed(run, url, 200, 32)
-            rate, each = max(timed(run, url, 3000, 32) for _ in range(3))
+            rate, each = max(timed(run, url, count, 32) for _ in range(rounds))
             found[f"{name}, bare loop"] = {"value": round(rate), "unit": "/s", "note": f"{each:.3f} ms CPU/request"}
     return found
 

@@ -69,10 +69,10 @@ def compare(url: str, count: int, concurrency: int, rounds: int) -> tuple[float,
     return ratio, extra, max(rate for rate, _ in engine)
 
 
-def shares(latency: float, limit: int, rounds: int) -> tuple[float, float, float]:
+def shares(latency: float, limit: int, rounds: int, each: int = 200) -> tuple[float, float, float]:
     """Return the engine's share of a limited server's maximum, the same with ``auto``, and limit * latency's share."""
     plain, found, bare = [], [], []
-    count, enough = 200 * limit, 2 * limit
+    count, enough = each * limit, 2 * limit
     with server("--latency", str(latency), "--max-concurrency", str(limit)) as url:
         for _ in range(rounds):
             bare.append(timed(run_bare, url, count, enough)[0])
@@ -87,12 +87,12 @@ def shares(latency: float, limit: int, rounds: int) -> tuple[float, float, float
     )
 
 
-def measure() -> dict[str, Any]:
+def measure(count: int = 4000, limit: int = 16, rounds: int = 5, each: int = 200) -> dict[str, Any]:
     """Return what ``make bench`` writes down."""
     with server() as url:
-        ratio, extra, best = compare(url, 4000, 32, 5)
-    plain, found, reached = shares(0.05, 16, 3)
-    note = f"16 at once, 50 ms each; the bare loop reached {reached:.3f} of 320 requests/s"
+        ratio, extra, best = compare(url, count, 32, rounds)
+    plain, found, reached = shares(0.05, limit, min(rounds, 3), each)
+    note = f"{limit} at once, 50 ms each; the bare loop reached {reached:.3f} of {20 * limit} requests/s"
     return {
         "engine / bare loop, requests per second": {"value": round(ratio, 2), "budget": ">= 0.9"},
         "CPU beyond the bare loop": {"value": round(extra, 3), "unit": "ms/request", "budget": "<= 0.3"},

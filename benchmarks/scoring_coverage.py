@@ -19,9 +19,12 @@ from functools import cache
 import numpy as np
 
 from proctor.results.comparison import compare
-from proctor.scoring.intervals import Bootstrap, Interval, exact, settled, student_t, wilson
 from proctor.scoring.metrics.f1 import F1Fast, LabelPair
-from proctor.scoring.resamplers import Means
+from proctor.statistics.intervals import Bootstrap, Interval, exact, settled, student_t, wilson
+from proctor.statistics.resampling import Means
+
+MANY = 1_000_000
+"""Instances whose F1 is taken for the truth."""
 
 Drawing = Callable[[np.random.Generator, int], Interval]
 
@@ -94,7 +97,7 @@ def coverage(draw: Drawing, truth: float, size: int, repetitions: int) -> float:
 def main() -> None:
     """Print the coverage of each interval."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    table = F1Fast(main_score="f1_macro", averages=["macro"]).reduce(pairs(np.random.default_rng(0), 1_000_000))
+    table = F1Fast(main_score="f1_macro", averages=["macro"]).reduce(pairs(np.random.default_rng(0), MANY))
     cases: list[tuple[str, Drawing, float]] = [
         ("BCa, skewed mean", skewed(bca), 1 / 3),
         ("Student's t, skewed mean", skewed(student_t), 1 / 3),

@@ -28,6 +28,8 @@ FIRST_SECONDS = {1_000: 0.3, 1_000_000: 1.0}
 TURN_SECONDS = 1.0
 MEMORY_MB = 300
 REPORT_MB = 5
+REPORTED = 10_000
+"""Samples of the report whose size is measured."""
 EXAMS = 3
 WORDS = [f"w{number:x}" for number in range(50_000)]
 
@@ -183,14 +185,14 @@ def report(name: str, value: float, budget: float, unit: str = "s") -> bool:
 
 
 def measure_report(folder: Path) -> bool:
-    """Print the size of the report of 10,000 samples."""
-    write_run(folder, 10_000)
+    """Print the size of a report."""
+    write_run(folder, REPORTED)
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "report.html"
         started = time.perf_counter()
-        command = [sys.executable, "-m", "proctor", "report", str(folder), "--samples", "10000", "-o", str(path)]
+        command = [sys.executable, "-m", "proctor", "report", str(folder), "--samples", str(REPORTED), "-o", str(path)]
         subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PROCTOR_CACHE_DIR": place})
-        print(f"\n10,000 samples, report.html ({time.perf_counter() - started:.1f} s)")
+        print(f"\n{REPORTED:,} samples, report.html ({time.perf_counter() - started:.1f} s)")
         return report("size", path.stat().st_size / 1e6, REPORT_MB, "MB")
 
 

@@ -34,12 +34,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Tests import what they share by a name of its own, for they are not a package: ``from tests_pace import within``.
-_spec = spec_from_file_location("tests_pace", Path(__file__).with_name("pace.py"))
-assert _spec is not None
-assert _spec.loader is not None
-_pace = sys.modules["tests_pace"] = module_from_spec(_spec)
-_spec.loader.exec_module(_pace)
+# Tests import what they share by names of its own, for they are not a package: ``from tests_pace import within``.
+for _name in ("pace", "commands"):
+    _spec = spec_from_file_location(f"tests_{_name}", Path(__file__).with_name(f"{_name}.py"))
+    assert _spec is not None
+    assert _spec.loader is not None
+    sys.modules[_spec.name] = module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules[_spec.name])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

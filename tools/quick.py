@@ -11,13 +11,14 @@ on. Tests that start processes or are marked slow are left to ``make test``; wha
 from __future__ import annotations
 
 import argparse
-import ast
+import re
 import shutil
 import subprocess
 import sys
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 GIT = shutil.which("git") or "git"
@@ -105,6 +106,7 @@ def _room(name: str) -> str:
     return "/".join(parts[2:-1] if parts[0] == "src" else parts[1:-1])
 
 
+@cache
 def _importers() -> Mapping[str, set[str]]:
     """Return, for each file of the package, the files that import it."""
     found: dict[str, set[str]] = defaultdict(set)
@@ -116,30 +118,28 @@ def _importers() -> Mapping[str, set[str]]:
     return found
 
 
+# Read as text: parsing every file of the package takes as long as a good part of its tests.
+_IMPORT = re.compile(r"^\s*(?:from (proctor[\w.]*) import (\([^)]*\)|.*)|import (proctor[\w.]*))", re.MULTILINE)
+_DATA = re.compile(r"""["']([\w-]+\.json)["']""")
+
+
 def _imported(path: Path) -> Iterator[str]:
     """Yield the files of the package that a file imports, inside functions, too; and data beside it."""
-    tree = ast.parse(path.read_bytes())
-    for node in ast.walk(tree):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [each.name for each in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".json"):
-            data = path.parent / node.value
-            if data.is_file() and data.is_relative_to(ROOT):
-                yield str(data.relative_to(ROOT))
-        for name in names:
-            yield from _file_of(name)
+    text = path.read_text(encoding="utf-8")
+    for package, names, module in _IMPORT.findall(text):
+        yield from _file_of(package or module)
+        for name in re.findall(r"\w+", names):
+            yield from _file_of(f"{package}.{name}")
+    for name in _DATA.findall(text):
+        if (path.parent / name).is_file():
+            yield str((path.parent / name).relative_to(ROOT))
 
 
-def _file_of(module: str) -> Iterator[str]:
-    if module.partition(".")[0] != "proctor":
-        return
+@cache
+def _file_of(module: str) -> tuple[str, ...]:
     place = Path("src", *module.split("."))
-    for path in (place.with_suffix(".py"), place / "__init__.py"):
-        if (ROOT / path).is_file():
-            yield str(path)
+    known = (Path(f"{place}.py"), place / "__init__.py")
+    return tuple(str(path) for path in known if (ROOT / path).is_file())
 
 
 if __name__ == "__main__":

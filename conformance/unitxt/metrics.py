@@ -27,7 +27,7 @@ from conformance.unitxt import metrics_cases
 from conformance.unitxt.metrics_oracle import from_json
 
 from proctor.errors import MissingExtraError
-from proctor.scoring import intervals
+from proctor.statistics import intervals
 
 TOLERANCE = 1e-9
 TIE = 1e-9

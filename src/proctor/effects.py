@@ -144,7 +144,7 @@ def written_by(author: Author | None) -> Iterator[None]:
 
 
 def author() -> Author | None:
-    """Return who wrote what is being built; ``None`` where it is the user's own program."""
+    """Return the author of what is being built; ``None`` for the user's own program."""
     known = _author.get()
     return None if known is _NOBODY_SAID else known
 
@@ -155,7 +155,7 @@ def author_of_file(path: str | os.PathLike[str]) -> Author:
 
 
 def author_of_text() -> Author | None:
-    """Return who wrote a text that is read without a file: a stranger, unless :func:`written_by` says more."""
+    """Return the author of a text that is read without a file: a stranger, unless :func:`written_by` says more."""
     known = _author.get()
     return Author() if known is _NOBODY_SAID else known
 
@@ -231,7 +231,7 @@ def parse_grant(text: str) -> str:
 
 
 def grants() -> frozenset[str]:
-    """Return what the user allowed: for this process and in the settings."""
+    """Return the user's permissions: for this process and in the settings."""
     named = (parse_grant(each) for each in str(settings.allow or "").replace(",", " ").split())
     return frozenset(_granted.union(named))
 

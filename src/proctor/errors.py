@@ -331,7 +331,7 @@ _LONGEST_NAME = 200  # characters; comparing takes their square, for each candid
 
 
 def reason_of(error: Exception) -> str:
-    """Return why the system refused a file, in its words and without a number; of other errors their own words."""
+    """Return the system's reason for refusing a file, without a number; of other errors their own words."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 

@@ -131,7 +131,7 @@ class TooLargeError(NotAFileError):
 
 
 def read_source(path: str | os.PathLike[str], most: int = LARGEST_SOURCE) -> bytes:
-    """Return what a file holds that a person wrote.
+    """Read a file that a person wrote.
 
     Raises:
         NotAFileError: It is a device, a pipe or a folder; as :class:`TooLargeError`, it has more than ``most`` bytes.

@@ -89,7 +89,7 @@ BoundedLoader.add_constructor("tag:yaml.org,2002:float", _number)
 
 
 def parse_yaml(content: str | bytes, kind: type[BoundedLoader] = BoundedLoader) -> Any:
-    """Return what the only document of a YAML text says; ``kind`` has other bounds.
+    """Parse the only document of a YAML text; ``kind`` has other bounds.
 
     Raises:
         yaml.YAMLError: It is not YAML, or too much of it; mostly a :class:`yaml.MarkedYAMLError`, with its place.

@@ -71,12 +71,12 @@ def fetched_folder(module: str) -> Path | None:
 
 
 def packages_folder() -> Path:
-    """Return where fetched packages lie."""
+    """Return the folder of fetched packages."""
     return Path(settings.cache_dir) / "packages"
 
 
 def fetched(module: str) -> dict[str, Any] | None:
-    """Return what is known of a fetched package: ``package``, ``version``, ``sha256`` of its wheel, ``files``."""
+    """Return facts about a fetched package: ``package``, ``version``, ``sha256`` of its wheel, ``files``."""
     path = packages_folder() / module / "package.json"
     try:
         changed = path.stat().st_mtime_ns

@@ -121,7 +121,7 @@ class BoundedPattern:
         return str(self._run("sub", text, replacement, count, seconds=seconds))
 
     def spans(self, text: str, how: str = "search", *, seconds: float | None = None) -> list[tuple[int, int]] | None:
-        """Return where the first match and its groups are, ``None`` where nothing matches.
+        """Return the spans of the first match and its groups, ``None`` where nothing matches.
 
         Args:
             text: What is searched.
@@ -266,7 +266,7 @@ class _Worker:
         self._lock = threading.Lock()
 
     def run(self, pattern: re.Pattern[str], seconds: float, action: str, text: str, *arguments: Any) -> Found:
-        """Return what :data:`ACTIONS` gives.
+        """Run one of :data:`ACTIONS`.
 
         Raises:
             _OutOfTimeError: It did not end in time.

@@ -132,14 +132,13 @@ class Settings:
         object.__setattr__(self, "_assigned", {})
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self:
-            raise AttributeError(self._unknown(name))
         name = _ALSO.get(name, name)
+        if name not in _TABLE:
+            raise AttributeError(self._unknown(name))
         for layer in (_overrides.get(), self._assigned):
             if name in layer:
                 return layer[name]
-        given = [variable for variable in VARIABLES[name] if variable in os.environ]
-        if given:
+        if given := [variable for variable in VARIABLES[name] if variable in os.environ]:
             if given[1:] and not given[0].startswith("PROCTOR_"):
                 raise _said_twice(given)
             return _parse(name, given[0], os.environ[given[0]])
@@ -169,7 +168,7 @@ class Settings:
 
     @staticmethod
     def defaults() -> dict[str, Any]:
-        """Return what every setting is where nobody says anything; ``None`` for folders that depend on the user."""
+        """Return the default of every setting; ``None`` for folders that depend on the user."""
         return {name: entry.default for name, entry in _TABLE.items()}
 
     def _checked(self, values: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
-import subprocess
-import sys
-
 import pytest
+from tests_commands import proctor
 
 TASK = """
 task: my_benchmark
@@ -22,9 +20,7 @@ def task_file(tmp_path):
 
 
 def convert(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "proctor", "convert", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    return proctor("convert", *arguments)
 
 
 def test_a_task_with_another_template(task_file):

@@ -1,15 +1,13 @@
 import json
-import subprocess
-import sys
+
+from tests_commands import proctor
 
 from proctor.recipes import load_recipe
 from proctor.running.log import ResponseLog
 
 
 def evaluate(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "proctor", "evaluate", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    return proctor("evaluate", *arguments)
 
 
 def test_predictions_of_a_file_are_scored(tmp_path):
@@ -65,14 +63,9 @@ def test_a_metric_that_cannot_be_computed_is_said(tmp_path):
 
 
 def test_a_mistyped_metric_is_found_before_a_model_is_asked(tmp_path):
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "proctor", "run", "--model", "scripted", "--model-args", "answer=positive"),
-            *("--tasks", "samples.sentiment[metrics=[metrics.acuracy]]", "--output", str(tmp_path / "run")),
-            *("--log", str(tmp_path / "log.db")),
-        ],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    asked = ("--model", "scripted", "--model-args", "answer=positive", "--log", tmp_path / "log.db")
+    exam = "samples.sentiment[metrics=[metrics.acuracy]]"
+    done = proctor("run", *asked, "--tasks", exam, "--output", tmp_path / "run")
     assert done.returncode == 2
     assert "did you mean 'metrics.accuracy'" in done.stderr
     with ResponseLog(tmp_path / "log.db") as log:

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-import subprocess
-import sys
 import zipfile
 
 import pytest
+from tests_commands import proctor
 
 from proctor.dialects.known_names import known_names, where_to_get
 from proctor.packages import COLLECTIONS, fetched_folder, package_folder
@@ -53,11 +52,6 @@ def wheel(home, version, **more):
             archive.writestr(each, text)
     (home / "rows.jsonl").write_text(json.dumps({"q": "Of France?", "a": "Paris"}) + "\n")
     return path
-
-
-def proctor(*arguments):
-    command = [sys.executable, "-m", "proctor", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_a_fetched_exam_is_known_from_then_on(home):

@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+import tests_commands
 
 from proctor.cli.lm_eval_words import in_our_words
 from proctor.errors import UsageError
@@ -140,10 +139,7 @@ def test_a_file_does_not_say_that_code_is_trusted(tmp_path, capsys):
 
 
 def proctor(*words, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "proctor", *words], cwd=cwd, capture_output=True, text=True, check=False,
-        env={**os.environ, "PROCTOR_CACHE_DIR": str(cwd / "cache")},
-    )  # fmt: skip
+    return tests_commands.proctor(*words, cwd=cwd, env={**os.environ, "PROCTOR_CACHE_DIR": str(cwd / "cache")})
 
 
 def test_the_program_itself(tmp_path):

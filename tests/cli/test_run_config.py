@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+import tests_commands
 
 from proctor.testing.server import FaultServer
 
@@ -46,14 +45,7 @@ def folder(tmp_path):
 
 def proctor(folder, *arguments):
     environment = {**os.environ, "PROCTOR_CACHE_DIR": str(folder / "cache")}
-    return subprocess.run(
-        [sys.executable, "-m", "proctor", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env=environment,
-    )
+    return tests_commands.proctor(*arguments, cwd=folder, env=environment)
 
 
 def test_models_sit_datasets_and_the_summarizer_sums_up(folder):

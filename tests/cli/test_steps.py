@@ -1,11 +1,8 @@
-import subprocess
-import sys
+from tests_commands import proctor
 
 
 def show(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "proctor", "show", *arguments], capture_output=True, text=True, check=False
-    )
+    return proctor("show", *arguments)
 
 
 def test_every_step_with_counts_and_one_row():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from proctor.errors import ScoringError, UsageError
 from proctor.results import comparison as c
-from proctor.scoring.intervals import Bootstrap
-from proctor.scoring.resamplers import Means
+from proctor.statistics.intervals import Bootstrap
+from proctor.statistics.resampling import Means
 
 scipy_stats = pytest.importorskip("scipy.stats")
 scores = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=40)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
+import tests_commands
 
 from proctor import (
     DatasetRecipe,
@@ -230,9 +229,7 @@ def judged_exam(tmp_path, monkeypatch):
 
 
 def proctor(*arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "proctor", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    done = tests_commands.proctor(*arguments)
     assert done.returncode == 0, done.stderr[-2000:]
     return done
 

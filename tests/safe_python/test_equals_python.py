@@ -7,7 +7,7 @@ import re
 import warnings
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from proctor.dialects.aisbench.reader import read_config
@@ -186,6 +186,8 @@ def config(tmp_path_factory):
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(expression=expressions)
+@example(expression="{str(q): reversed(s) for q in w}")
+@example(expression="[(q, enumerate(s)) for q in w]")
 def test_the_same_in_a_config(config, expression):
     expected = of(lambda: evaluated(expression))
     names = "".join(f"{name} = {value!r}\n" for name, value in ROW.items())
@@ -196,7 +198,8 @@ def test_the_same_in_a_config(config, expression):
         kind = re.search(r"the config fails: (\w+)", str(error))
         found = ("raised", kind[1]) if kind else ("ours", str(error))
     if found[0] == "ours":
-        told = expected[0] in ("raised", "iterator") or any(part in found[1] for part in REFUSED)
+        once = "'iterator'" in repr(expected) and "an iterator" in found[1]  # wherever it stands: it is read once
+        told = expected[0] == "raised" or once or any(part in found[1] for part in REFUSED)
         assert told, (expression, found, expected)
     elif "set(" not in expression:
         assert found == expected, expression

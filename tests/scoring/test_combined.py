@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.scoring.combined import interval_of_mean, mean_score
-from proctor.scoring.intervals import wilson
 from proctor.scoring.score import Score
+from proctor.statistics.intervals import wilson
 
 SHARES = st.lists(st.tuples(st.integers(0, 20), st.integers(20, 60)), min_size=1, max_size=6)
 

@@ -16,7 +16,6 @@ from proctor.scoring.columns import ABSENT
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
-from proctor.scoring.intervals import wilson
 from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, ReductionInstanceMetric
 from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
 from proctor.scoring.metrics.binary import F1Binary
@@ -31,6 +30,7 @@ from proctor.scoring.processor_steps import Processors, ProcessorsOfEach, proces
 from proctor.scoring.processors import PostProcess
 from proctor.scoring.reductions import MaxReduction, MeanReduction, RootMeanReduction, SequentialSuccess
 from proctor.scoring.text_processors import Lower, LowerCase, Upper
+from proctor.statistics.intervals import wilson
 
 
 class SumAccuracy(InstanceMetric):
@@ -308,7 +308,7 @@ def test_f1_equals_scikit_learns(pairs):
 @given(st.lists(st.tuples(labels, labels), min_size=2, max_size=15), st.booleans())
 def test_f1_resamples_counts_as_if_they_were_labels(pairs, small):
     from proctor.scoring.metrics import f1
-    from proctor.scoring.resamplers import Opaque
+    from proctor.statistics.resampling import Opaque
 
     metric = F1Fast()
     intermediates = [f1.LabelPair(*pair) for pair in pairs]

@@ -1,8 +1,9 @@
 import pytest
 
 from proctor.errors import ScoringError
-from proctor.scoring.metric_table import metric_table
-from proctor.scoring.registry import LM_EVAL, Entry, Table, is_word, named
+from proctor.scoring.grade import Columns
+from proctor.scoring.metric_table import metric_of, metric_table, register_metric
+from proctor.scoring.registry import INSPECT, LM_EVAL, OPENCOMPASS, PROGRAM, UNITXT, Entry, Table, is_word, named
 from proctor.scoring.text_functions import text_function_table
 from proctor.settings import settings
 
@@ -54,3 +55,27 @@ def test_a_missing_package_and_code_are_known_before():
     assert "needs the package 'no_such_package'" in first.what
     assert first.hint == "pip install it"
     assert "--trust-code" in second.hint
+
+
+def test_what_a_program_registers_is_named_like_the_others():
+    def brevity(references, predictions):
+        return float(len(predictions[0]) <= 3)
+
+    register_metric("brevity", brevity, higher_is_better=True)
+    columns = Columns(["yes", "not at all"], [["yes"], ["no"]])
+    for own in (UNITXT, LM_EVAL, OPENCOMPASS, INSPECT):
+        found = metric_of("brevity", own).measure(columns)
+        assert (found.main, found.scores[0].value, found.scores[0].higher_is_better) == ("brevity", 0.5, True)
+    assert metric_of("program:brevity").name == "brevity"
+
+
+def test_a_name_that_a_system_has_stays_its_own():
+    register_metric("exact_match", lambda references, predictions: 1.0)
+    assert metric_table().find("exact_match", UNITXT).system == LM_EVAL
+    assert metric_table().find("program:exact_match", UNITXT).system == PROGRAM
+
+
+def test_an_aggregation_may_be_a_function():
+    register_metric("longest", lambda references, predictions: float(len(predictions[0])), aggregation=max)
+    (score,) = metric_of("longest").measure(Columns(["a", "abc"], [["x"], ["y"]])).scores
+    assert score.value == 3.0

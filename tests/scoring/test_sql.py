@@ -61,7 +61,7 @@ def test_queries_are_run_on_the_database() -> None:
         "DELETE FROM t",
     ]
     columns = Columns(answers, [[gold]] * len(answers), [{"db": DATABASE}] * len(answers))
-    found = SQLExecutionAccuracy().evaluate(columns, intervals=False)
+    found = SQLExecutionAccuracy().measure(columns, intervals=False)
     assert not found.failures
     assert list(found.instances["execution_accuracy"]) == [1, 0, 0, 0, 0]
     assert list(found.instances["predicted_error"]) == [0, 0, 1, 1, 0]
@@ -73,13 +73,13 @@ def test_queries_are_compared_by_their_text() -> None:
     gold = "SELECT a, b FROM t WHERE c = 1"
     answers = ["select b , a from t where c = 1", "SELECT a, b FROM u WHERE c = 1", gold + ";", "SELEC a"]
     columns = Columns(answers, [[gold]] * len(answers), [{}] * len(answers))
-    found = SQLNonExecutionAccuracy().evaluate(columns, intervals=False)
+    found = SQLNonExecutionAccuracy().measure(columns, intervals=False)
     assert list(found.instances["sqlglot_equivalence"]) == [1, 0, 1, 0]
     assert list(found.instances["sql_exact_match"]) == [0, 0, 1, 0]
 
 
 def test_a_query_of_a_result_needs_a_database() -> None:
-    found = SQLExecutionAccuracy().evaluate(Columns(["SELECT 1"], [["SELECT 1"]], [{}]), intervals=False)
+    found = SQLExecutionAccuracy().measure(Columns(["SELECT 1"], [["SELECT 1"]], [{}]), intervals=False)
     assert "no database" in found.failures[0].message
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from proctor.statistics.betting import Bets, Strategy, log_capital
 from proctor.statistics.gates import GateTest, simulated_stops
+from proctor.statistics.intervals import wilson
 from proctor.statistics.sequences import ConfidenceSequence, difference_interval, mean_interval
 
 
@@ -118,3 +119,16 @@ def test_an_interval_narrows_and_ends_at_the_mean():
     assert mean_interval(scores, 150) == pytest.approx((np.mean(scores),) * 2, abs=1e-9)
     low, high = difference_interval([0.0] * 100, 100)
     assert (low, high) == pytest.approx((0.0, 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+@pytest.mark.parametrize("count", [50, 200, 1000])
+def test_a_confidence_sequence_costs_at_most_three_quarters_of_a_width(share, count):
+    ratios = []
+    for seed in range(8):
+        hits = np.random.default_rng([seed, count]).random(count) < share
+        low, high = mean_interval(hits.astype(float).tolist(), 100_000)
+        once = wilson(int(hits.sum()), count)
+        ratios.append((high - low) / (once.high - once.low))
+    # An interval that holds at every look is wider than Wilson's, which holds at one.
+    assert 1.3 < np.mean(ratios) < 1.75

@@ -148,7 +148,7 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         return self._author
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it does beside computing: files it reads or writes, servers it asks, keys it sends.
+        """Return its effects: files it reads or writes, servers it asks, keys it sends.
 
         Override this where :meth:`prepare` or the work itself touches something, and call :meth:`act` before it does.
         """

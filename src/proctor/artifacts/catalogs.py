@@ -59,7 +59,7 @@ class LocalCatalog:
         return path if path.is_file() else None
 
     def file_for(self, name: str) -> Path:
-        """Return where an artifact of this name belongs, whether it exists or not."""
+        """Return the file of an artifact of this name, whether it exists or not."""
         if not is_name(name) or "" in name.split("."):
             raise ArtifactError(f"'{name}' cannot name an artifact", why="names are words joined by dots")
         return Path(f"{self._prefix}{name.replace('.', os.sep)}.json")

@@ -27,7 +27,7 @@ def parts_of(value: object) -> Iterator[Artifact]:
 
 
 def effects_of(artifact: Artifact) -> list[Effect]:
-    """Return what an artifact and its parts do besides computing, where strangers wrote them; each effect once.
+    """Return the effects of an artifact and its parts, where strangers wrote them; each effect once.
 
     What a program builds is the user's own, and needs nobody's permission.
     """

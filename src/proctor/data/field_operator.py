@@ -110,7 +110,7 @@ class InstanceFieldOperator(InstanceOperator):
         return convert
 
     def process_one(self, value: Any) -> Any:
-        """Return what becomes of a single value, outside of any row."""
+        """Process a single value, outside of any row."""
         return self._converter()(value, {})
 
 

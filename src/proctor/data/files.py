@@ -90,7 +90,7 @@ def _near(path: str) -> str:
 
 
 def located(path: str) -> str:
-    """Return where a file is: ``package:proctor.catalog.samples/data/x.jsonl`` lies inside this package.
+    """Return the path of a file: ``package:proctor.catalog.samples/data/x.jsonl`` lies inside this package.
 
     A URL is a file of the mapped folder, where that has it.
 

@@ -183,7 +183,7 @@ class SignatureRefiner(StreamRefiner):
     fields: list[str]
 
     def signature(self, instance: Row) -> Any:
-        """Return what is equal for rows that belong together."""
+        """Return a key that is equal for rows that belong together."""
         return str(tuple(getter(name)(instance) for name in self.fields))
 
 

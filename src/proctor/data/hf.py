@@ -53,7 +53,7 @@ class LoadHF(LazyLoader):
         return ["proprietary"] if os.path.exists(self.path) else ["public"]  # noqa: PTH110 - a hub id is not a path
 
     def dataset(self) -> hub.Dataset:
-        """Return what to load."""
+        """Return the dataset to load."""
         return hub.Dataset(
             path=self.path,
             name=self.name,

@@ -26,7 +26,7 @@ class Dataset:
     author: Author | None = field(default=None, compare=False)
 
     def effects(self, by: str = "") -> list[Effect]:
-        """Return what loading does beside reading mapped folders: other folders and files, the hub, servers."""
+        """Return the effects of loading beside reading mapped folders: other folders and files, the hub, servers."""
         effects: list[Effect] = []
         is_files = self.path in FILE_FORMATS
         if not is_files and local_folder(self.path) is None:

@@ -42,7 +42,7 @@ def local_file(url: str) -> Path | None:
 
 
 def place_of(url: str) -> str:
-    """Return where the mapped folder has a web address: ``host/path``, the query left out, ``index`` after a slash."""
+    """Return a web address as a path in the mapped folder: ``host/path`` without the query, ``index`` after a slash."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"}:
         return ""

@@ -29,7 +29,7 @@ class Operator(Artifact):
     data_classification_policy: Annotated[list[str] | None, NON_POSITIONAL] = None
 
     def label(self) -> str:
-        """Return how messages call this operator."""
+        """Return the operator's name in messages."""
         text = repr(self)
         return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 

@@ -35,7 +35,7 @@ class RowFailures:
         self._waiting.append(error)
 
     def take(self) -> list[ProctorError]:
-        """Return what was filed since the last call."""
+        """Return the failures filed since the last call."""
         taken, self._waiting = self._waiting, []
         return taken
 

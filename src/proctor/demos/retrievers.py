@@ -78,7 +78,7 @@ class Repeated(Sequence[Positions]):
 
 
 def field_text(columns: Sequence[str]) -> Callable[[Row], str]:
-    """Return what joins the columns of a row by blanks."""
+    """Return a function that joins the columns of a row by blanks."""
 
     def text(row: Row) -> str:
         missing = [name for name in columns if name not in row]

@@ -98,7 +98,7 @@ def _importance(frequencies: dict[str, int], size: int) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def word_tokenizer() -> Callable[[str], list[str]]:
-    """Return what cuts texts into words: NLTK's sentences, then the rules of the Penn Treebank.
+    """Return a tokenizer of words: NLTK's sentences, then the rules of the Penn Treebank.
 
     Where NLTK's trained data (``punkt_tab``) is not on this machine, its untrained sentence splitter is used, which
     knows no abbreviations: ``Dr. Who`` may give ``Dr`` and ``.`` instead of ``Dr.``. Nothing is downloaded.

@@ -160,7 +160,7 @@ class Encoder:
         return context, tail[len(context) :] if self.joined else tail
 
     def scorable(self, context: Ids, continuation: Ids) -> Scorable:
-        """Return what to feed and what to look up; a context that is too long loses its beginning.
+        """Return the input and the tokens to look up; a context that is too long loses its beginning.
 
         Raises:
             RefusedError: The continuation has no tokens, or does not fit by itself.
@@ -194,7 +194,7 @@ class Encoder:
         return windows
 
     def continued(self, text: str) -> list[Scorable]:
-        """Return what predicts every token of a text but the first from those before it.
+        """Return the prediction of every token of a text but the first from those before it.
 
         Raises:
             RefusedError: The text has fewer than two tokens, or more than the model reads at once.

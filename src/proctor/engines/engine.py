@@ -135,14 +135,14 @@ class Engine(Predicting, Artifact):
         return lambda response, prompt: heard(response, marks, opening_of(prompt, marks))
 
     def answering(self) -> Engine:
-        """Return who answers what this engine is asked: itself, or what ``settings.engine_map`` puts in its place."""
+        """Return the engine that answers: itself, or the one that ``settings.engine_map`` puts in its place."""
         if not (settings.engine_map or settings.mock_inference_mode):
             return self
         found: Engine = registry.get("stand_in").in_place_of(self)
         return found
 
     def about(self, response: Response) -> Mapping[str, Any]:
-        """Return what is known about an answer, by the fields of ``TextGenerationInferenceOutput``."""
+        """Return facts about an answer, by the fields of ``TextGenerationInferenceOutput``."""
         known: dict[str, Any] = {}
         if response.failure is None:
             known = {
@@ -167,11 +167,11 @@ class Engine(Predicting, Artifact):
         object.__setattr__(self, "is_of_config", other.is_of_config)
 
     def decoding_defaults(self) -> Mapping[str, Any]:
-        """Return how to decode what a request leaves open, by the names of :class:`~proctor.ir.Decoding`."""
+        """Return the decoding of what a request leaves open, by the names of :class:`~proctor.ir.Decoding`."""
         return {}
 
     def facts(self) -> Mapping[str, Any]:
-        """Return what is known of the model now, without asking or loading it, by the names of lm-eval's result files.
+        """Return facts about the model, without asking or loading it, by the names of lm-eval's result files.
 
         ``model_num_parameters``, ``model_dtype``, ``model_revision``, ``model_sha``, ``batch_size``, ``device``,
         ``max_length`` in tokens, ``tokenizer_pad_token`` and its kin, ``eot_token_id``, ``chat_template``.

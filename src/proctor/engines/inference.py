@@ -79,7 +79,7 @@ class SavedAnswerer(KnownAnswerer, Protocol):
     """An answerer that can be written down."""
 
     def answering(self) -> SavedAnswerer:
-        """Return who answers: itself, or what the user put in its place."""
+        """Return the engine that answers: itself, or the one that the user put in its place."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the artifact as JSON-like data."""
@@ -247,7 +247,7 @@ def _output(
 
 
 def metadata_of(engine: SavedAnswerer) -> dict[str, Any]:
-    """Return who predicted, for :attr:`Predictions.metadata`."""
+    """Return the engine's description, for :attr:`Predictions.metadata`."""
     return {
         "init_dict": engine.to_dict(),
         "inference_engine_type": type(engine).__name__,

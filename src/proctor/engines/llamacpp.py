@@ -52,16 +52,16 @@ class LlamaCppEngine(OpenAIEngine):
         object.__setattr__(self, "can_score", self.endpoint == "completions" and self.scoring == "llamacpp")
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads."""
+        """Return its effects: reading files."""
         return self.would_do()
 
     def would_do(self) -> list[Effect]:
-        """Return what it reads: the model's file, and its projector's."""
+        """Return its effects: reading the model's file, and its projector's."""
         named = [self.mmproj] if self.model == EMBEDDED else [self.model, self.mmproj]
         return [each for name in named if name for each in reading(name, self.author, self.label)]
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers: name and size of the file, wherever it lies."""
+        """Return the values that decide answers: name and size of the file, wherever it lies."""
         self.act()
         path = self._path()
         size = path.stat().st_size if path.is_file() else 0

@@ -172,7 +172,7 @@ def is_foreign(name: str) -> bool:
 
 
 def translated(name: str, given: Mapping[str, Any]) -> Translated:
-    """Return what does here what a model of lm-eval does; what has no effect is logged.
+    """Return the engine and arguments for a model of lm-eval; what has no effect is logged.
 
     Args:
         name: One for which :func:`is_foreign` holds.
@@ -199,7 +199,7 @@ def translated(name: str, given: Mapping[str, Any]) -> Translated:
 
 
 def own_name(name: str, argument: str) -> str:
-    """Return what an argument of a model of lm-eval is called here."""
+    """Return our name of an argument of a model of lm-eval."""
     model = MODELS.get(name)
     return argument if model is None else _RENAMED[model.arguments].get(argument, argument)
 

@@ -83,7 +83,7 @@ class ReplayEngine(Engine):
         return reading(self.path, self.author, self.label)
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers: the content of the file, wherever it lies."""
+        """Return the values that decide answers: the content of the file, wherever it lies."""
         return {**super().identity_values(), "path": content_key("replay", self._read())}
 
     @property
@@ -161,7 +161,7 @@ class _Recorded:
                 self._note_answers(prompt, told)
 
     def answer(self, position: int, payload: Any) -> _Told:
-        """Return what is recorded about a prompt: nothing at all, where the prompt is not there."""
+        """Return the recorded answer to a prompt; ``None`` where the prompt is not there."""
         if not self._by_prompt:
             return self._in_order[position] if position < len(self._in_order) else _Told()
         waiting = self._by_prompt.get(content_key("prompt", payload), deque([_Told()]))
@@ -221,7 +221,7 @@ def _each_of(value: Any, count: int) -> list[Any]:
 
 
 def recorded_response(prediction: object, row: Row) -> Response:
-    """Return what a row records: a prediction with its thoughts and how it ended, or why there is none.
+    """Return the response that a row records: a prediction with its thoughts and finish reason, or a failure.
 
     Args:
         prediction: The text, or ``None``.

@@ -77,7 +77,7 @@ class ScriptedEngine(Engine):
         object.__setattr__(self, "can_score", self.log_likelihood is not None or self.log_likelihoods is not None)
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers; functions by their code."""
+        """Return the values that decide answers; functions by their code."""
         values = super().identity_values()
         for name, usual in _USUAL.items():  # engines of older logs did not have these
             if values[name] == usual:

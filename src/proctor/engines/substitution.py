@@ -96,7 +96,7 @@ class StandIn(Engine):
 
     @classmethod
     def in_place_of(cls, engine: Engine) -> Engine:
-        """Return what ``settings.engine_map`` puts in place of an engine; the engine itself where it does not."""
+        """Return the engine that ``settings.engine_map`` puts in place of another; else that one."""
         if isinstance(engine, StandIn):
             return engine
         if settings.mock_inference_mode:
@@ -151,7 +151,7 @@ class StandIn(Engine):
         return policy_of(self._asked) if self._tries_out else self._answering.policy
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers: the engine that answers, and the decoding."""
+        """Return the values that decide answers: the engine that answers, and the decoding."""
         return {"engine": self._answering.identity, "decoding": dict(self._asked.decoding_defaults())}
 
     def decoding_defaults(self) -> Mapping[str, Any]:

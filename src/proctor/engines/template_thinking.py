@@ -14,7 +14,7 @@ _EFFORT = "reasoning_effort"
 
 
 def template_options(template: object, level: str | None, label: str) -> dict[str, Any]:
-    """Return what to tell a chat template.
+    """Return the options of a chat template for a thinking effort.
 
     Args:
         template: Its text, or several by name; nothing where the model has none.

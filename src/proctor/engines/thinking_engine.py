@@ -59,7 +59,7 @@ class ThinkingEngine(Engine):
                 raise ValidationError(f"{name} is empty", path=f"$.{name}", hint="leave it out, or give the mark")
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers; of thinking, what is said.
+        """Return the values that decide answers; of thinking, those that are given.
 
         Engines of older logs said nothing; and what earlier turns carry is in the requests.
         """
@@ -91,7 +91,7 @@ class ThinkingEngine(Engine):
         return self.thinking_tokens or 0
 
     def with_allowance(self, decoding: Decoding) -> Decoding:
-        """Return how to decode so that there is room for thoughts, too."""
+        """Return a decoding with room for thoughts."""
         if decoding.max_tokens is None or not self.thought_allowance:
             return decoding
         return structs.replace(decoding, max_tokens=decoding.max_tokens + self.thought_allowance)

@@ -59,7 +59,7 @@ def fitted_prompt(
 
 
 def fitted_pair(encoder: Encoder, pair: Pair, ids: tuple[Ids, Ids], truncate: Truncate) -> Scorable:
-    """Return what to read and what to look up for a context and its continuation.
+    """Return a context and its continuation as tokens that fit.
 
     Raises:
         RefusedError: It does not fit; says by how many tokens.

@@ -43,7 +43,7 @@ def files_of(run: StoredRun, source: Mapping[str, str] | None = None) -> tuple[d
 
 
 def dataset_of(run: StoredRun, exam: str) -> dict[str, str] | None:
-    """Return which dataset of the hub an exam asks about, and which task of it; ``None`` where it does not say it.
+    """Return an exam's dataset on the hub and its task; ``None`` where it does not say it.
 
     A YAML task says it by ``dataset_path``, a recipe by the path that it loads from the hub, an ``eval.yaml`` by where
     it lies. Paths of configs are names in OpenCompass' own collection, or folders, and no ids of the hub.

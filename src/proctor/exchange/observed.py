@@ -75,7 +75,7 @@ def text_of(value: object) -> str | None:
 
 
 def prompt_text(payload: object, continuations: Sequence[str] = ()) -> str | None:
-    """Return what was sent as one text: messages with their roles, one message of the user as its words.
+    """Return a prompt as one text: messages with their roles, one message of the user as its words.
 
     Args:
         payload: A text, chat messages, or a list of either.

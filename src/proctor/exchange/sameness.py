@@ -26,8 +26,8 @@ from proctor.exchange.lines import samples_of
 from proctor.exchange.observed import text_of
 from proctor.results.comparison import detectable_difference, mcnemar
 from proctor.runs.stored_run import load_run
-from proctor.scoring.intervals import exact
-from proctor.scoring.standard_errors import sample_deviation
+from proctor.statistics.intervals import exact
+from proctor.statistics.standard_errors import sample_deviation
 
 Floats = NDArray[np.float64]
 Verdict = Literal["same", "different", "undecided"]
@@ -113,7 +113,7 @@ class Sameness:
 
 
 def same_runs(first: Path, second: Path, baseline: Path | None = None) -> list[Sameness]:
-    """Return how alike two endpoints are, by exam.
+    """Return the agreement of two endpoints, by exam.
 
     Args:
         first, second: Run folders with samples.
@@ -194,7 +194,7 @@ def _right(line: Mapping[str, Any], metric: str) -> float | None:
 
 
 def measured(exam: str, answers: Sequence[Answers], otherwise: int = 0) -> Sameness:
-    """Return how alike two endpoints are, from their answers to equal requests."""
+    """Measure the agreement of two endpoints by their answers to equal requests."""
     if not answers:
         return Sameness(exam, 0, otherwise, "undecided", ("no request in common",))
     written = [each.texts for each in answers if each.texts is not None]

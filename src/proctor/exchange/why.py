@@ -104,7 +104,7 @@ class Explanation:
 
 
 def explain(first: ObservedExam, second: ObservedExam, shown: int = 3) -> Explanation:
-    """Return why two exams have different scores.
+    """Explain the difference between the scores of two exams.
 
     Args:
         first, second: The exams.

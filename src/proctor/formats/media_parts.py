@@ -15,7 +15,7 @@ _KINDS: Mapping[str, Literal["image", "audio", "video"]] = {
 
 
 def parts_of(content: Any, origin: str) -> Iterator[Part]:
-    """Yield what a message holds: words as spans, pictures, sounds and films as media."""
+    """Yield the parts of a message: words as spans, pictures, sounds and films as media."""
     if isinstance(content, str):
         if content:
             yield Span(content, origin)

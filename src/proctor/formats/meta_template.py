@@ -89,7 +89,7 @@ class MetaTemplate(Format):
         return all("api_role" in item for item in self.round if isinstance(item, dict))
 
     def compiled(self) -> DialogueLayout:
-        """Return what lays dialogues out; no later change to this artifact reaches it."""
+        """Compile the layout of dialogues; no later change to this artifact reaches it."""
         return DialogueLayout(
             [_plain_role(item) for item in self.round],
             [_plain_role(item) for item in self.reserved_roles],
@@ -157,7 +157,7 @@ CHAT = DialogueLayout(
 
 
 def chat_role(role: str) -> str:
-    """Return what chat APIs call a role."""
+    """Return the name of a role in chat APIs."""
     return CHAT_ROLES.get(role, role)
 
 

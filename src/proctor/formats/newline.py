@@ -49,7 +49,7 @@ def stands_alone(text: str) -> bool:
 
 
 def inside(text: str) -> str:
-    r"""Return what becomes of a text between others where what comes next begins no run.
+    r"""Return a text between others with its line breaks applied, where what comes next begins no run.
 
     Nothing is returned where that depends on what comes before: where the text itself begins one.
     """

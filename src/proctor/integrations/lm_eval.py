@@ -140,7 +140,7 @@ class ProctorTask(Task):  # type: ignore[misc]
         return {"score": (doc["position"], list(results))}
 
     def aggregation(self) -> dict[str, Callable[[Sequence[Any]], float]]:
-        """Return how answers become the exam's main score."""
+        """Return the aggregation to the exam's main score."""
         return {"score": self._score}
 
     def higher_is_better(self) -> dict[str, bool]:

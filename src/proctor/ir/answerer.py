@@ -39,10 +39,10 @@ class KnownAnswerer(Answerer, Protocol):
         """The number of alternatives to a token, where log-probabilities are wanted."""
 
     def answering(self) -> KnownAnswerer:
-        """Return who answers: itself, or what the user put in its place."""
+        """Return the answerer: itself, or the one that the user put in its place."""
 
     def about(self, response: Response) -> Mapping[str, Any]:
-        """Return what is known about an answer: tokens, why it ended, who gave it."""
+        """Return facts about an answer: tokens, finish reason, model."""
 
 
 def in_order(answers: Iterable[tuple[int, Response]], count: int) -> list[Response]:

@@ -49,7 +49,7 @@ def as_turns(texts: Iterable[str]) -> list[Message]:
 
 
 def next_messages(turns: Sequence[Message | None], answers: Sequence[Message]) -> list[Message] | None:
-    """Return what the model is told before its next answer; ``None`` where there is nothing left to answer.
+    """Return the messages before the model's next answer; ``None`` where nothing is left to answer.
 
     Args:
         turns: The conversation.

@@ -133,7 +133,7 @@ class Cell:
         return False
 
     def complaint(self) -> str:
-        """Return what it wrote as an error, which only a prison that could not be built does."""
+        """Return the cell's error, which only a prison that could not be built writes."""
         assert self._process.stderr is not None  # noqa: S101
         try:
             return os.read(self._process.stderr.fileno(), 1000).decode("utf-8", "replace").strip()

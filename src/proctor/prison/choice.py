@@ -92,7 +92,7 @@ def _tried(prison: Prison) -> str:
 
 
 def available() -> list[Finding]:
-    """Return what is known of every kind, the strongest first."""
+    """Return the state of every kind of prison, the strongest first."""
     return [examined(name) for name in KINDS]
 
 

@@ -54,7 +54,7 @@ def compile_inside() -> None:
 
 @cache
 def places() -> Places:
-    """Return what a prisoner on this machine may read."""
+    """Return the files that a prisoner on this machine may read."""
     python = os.path.realpath(sys.executable)
     paths = sysconfig.get_paths()
     site = tuple(dict.fromkeys(path for path in (paths["purelib"], paths["platlib"]) if Path(path).is_dir()))

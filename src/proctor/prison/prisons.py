@@ -77,7 +77,7 @@ class Prison:
     needs_shield = False
 
     def missing(self) -> str:
-        """Return why there is none on this machine, as far as that is known without trying; empty where it may work."""
+        """Return the reason why there is none here, as far as it is known without trying; else empty."""
         return ""
 
     def start(self, role: Role, limits: Limits) -> Start:

@@ -104,7 +104,7 @@ class Court:
             self._shield.lower()
 
     def outcome(self, trial: Trial) -> Outcome:
-        """Return how a program's tests end.
+        """Return the outcome of a program's tests.
 
         Raises:
             PrisonError: A prisoner cannot be started.
@@ -178,7 +178,7 @@ class _Session:
         self.is_clean = False
 
     def verdict(self, token: str | None = None) -> tuple[Outcome, bool]:
-        """Return how it ended, and whether values could not be handed over, so that it has to be tried in one process.
+        """Return the outcome, and whether values could not be handed over, so that it has to be tried in one process.
 
         Raises:
             PrisonError: A prisoner did not start.

@@ -37,7 +37,7 @@ def part_of(origin: str) -> str:
 
 
 def label_of(origin: str) -> str:
-    """Return what people call an origin; demos and choices count from 1.
+    """Return the label of an origin; demos and choices count from 1.
 
     >>> label_of("demo[2].answer"), label_of("choice[0]"), label_of("question")
     ('demo 3 answer', 'choice 1', 'question')

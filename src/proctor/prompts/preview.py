@@ -42,7 +42,7 @@ def continuations_of(request: Request) -> tuple[str, ...]:
 
 
 def decoding_of(request: Request) -> Decoding:
-    """Return how the model is to write; the default where it does not."""
+    """Return the decoding of a question; the default where the model does not write."""
     return request.decoding if isinstance(request, Generate | Converse) else _NO_DECODING
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from proctor.errors import TemplateError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
+from proctor.garbage import collecting_seldom
 from proctor.randomness import Course
 from proctor.settings import settings
 
@@ -104,7 +105,7 @@ def load_dataset(
     recipe = load_recipe(dataset_query, **overrides)
     streams = recipe()
     chosen = MultiStream({split: streams[split]}) if split is not None else streams
-    with Course() if split is None else nullcontext():  # splits are read one after the other
+    with collecting_seldom(), Course() if split is None else nullcontext():  # splits are read one after the other
         made: dict[str, Any] = {
             name: _stream(stream) if streaming else rows_to_dataset(stream) for name, stream in chosen.items()
         }

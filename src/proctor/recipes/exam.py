@@ -223,11 +223,11 @@ class Exam:
         return None if self.options.predict_only else found
 
     def refused(self) -> list[Diagnostic]:
-        """Return which of the options that were given the exam cannot honour, and why."""
+        """Return the given options that the exam cannot honour, with the reasons."""
         return list(refusals(self.name, self.honours, self.options))
 
     def problems(self, engine: Engine | None = None) -> list[Diagnostic]:
-        """Return what can be known to go wrong before anybody is asked: options, metrics, permissions, the engine."""
+        """Return the problems known before anybody is asked: options, metrics, permissions, the engine."""
         found = [*self.refused(), *self.grader.check(), *effects_refused(self.effects(), self.author, self.name)]
         return found if engine is None else [*found, *_lacking(self, engine)]
 

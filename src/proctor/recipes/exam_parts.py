@@ -71,7 +71,7 @@ class Grader(Protocol):
     """
 
     def check(self) -> Iterator[Diagnostic]:
-        """Yield what can be known before anybody is asked.
+        """Yield the problems known before anybody is asked.
 
         Metrics and text functions that there are not, packages that are missing, code that is not trusted.
         """

@@ -18,7 +18,7 @@ MEAN = "subsets_mean"
 
 
 def varied_of(recipe: DatasetRecipe) -> tuple[str, ...]:
-    """Return which of :data:`VARIED` differ between the instances of a recipe."""
+    """Return the members of :data:`VARIED` that differ between the instances of a recipe."""
     varies = (len(recipe.chosen_templates()) > 1, isinstance(recipe.num_demos, list) and len(recipe.num_demos) > 1)
     return tuple(name for name, does in zip(VARIED, varies, strict=True) if does)
 

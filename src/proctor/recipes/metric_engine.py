@@ -60,7 +60,7 @@ class MetricInferenceEngine(Engine):
         columns = Columns(
             [self._prediction(task) for task in tasks], [list(row.get("references") or ()) for row in rows], tasks
         )
-        found = self.metric.evaluate(columns, intervals=False)
+        found = self.metric.measure(columns, intervals=False)
         failures = dict.fromkeys(range(len(rows)), found.failure) if found.failure else found.failures
         if failures and on_failure == "raise":
             raise _failed(self.label, failures, len(rows))

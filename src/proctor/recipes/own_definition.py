@@ -30,7 +30,7 @@ class _Described(Protocol):
 
 
 def own_definition(exam: _Described) -> Definition:
-    """Return how an exam's answers are read and scored, from its parts: steps and metrics by name and by value.
+    """Return an exam's definition from its parts: steps and metrics by name and by value.
 
     The code of its parts, where it is not ours, is held by digest. Of a grader that is not :class:`ExamGrader` nothing
     else can be known, so both layers are made of its code and of what the exam says it was made of.

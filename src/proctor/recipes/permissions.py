@@ -31,7 +31,7 @@ def memory() -> Path:
 
 
 def remembered() -> dict[str, dict[str, Any]]:
-    """Return what was allowed: for each fingerprint, the ``exam`` that it was of and its ``allowed`` effects.
+    """Return the remembered permissions by fingerprint: the ``exam`` and its ``allowed`` effects.
 
     Raises:
         SettingsError: The file cannot be read.
@@ -123,7 +123,7 @@ class _Asking(NamedTuple):
     strange: list[Effect]
 
     def grants(self) -> frozenset[str]:
-        """Return what would allow all of it."""
+        """Return the grants that would allow all of it."""
         return frozenset(each.grant for each in self.wanted)
 
 

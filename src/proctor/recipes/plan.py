@@ -50,5 +50,5 @@ class Plan:
 
 
 def called(artifact: Artifact) -> str:
-    """Return how messages call an artifact."""
+    """Return an artifact's name in messages."""
     return artifact.artifact_id or type(artifact).__name__

@@ -305,7 +305,7 @@ class DatasetRecipe(Staged, Recipe):
         return Pipeline(self.plan())
 
     def row_maker(self) -> RowMaker:
-        """Return what turns rendered instances into dataset rows."""
+        """Return a function from rendered instances to dataset rows."""
         return RowMaker(metrics=self.metrics, postprocessors=self.postprocessors, group_by=self.group_by)
 
     def process(self) -> MultiStream:

@@ -42,7 +42,7 @@ class ReducingGrader:
         return getattr(self.base, "declared_main", None)
 
     def check(self) -> Iterator[Diagnostic]:
-        """Yield what can be known before anybody is asked."""
+        """Yield the problems known before anybody is asked."""
         yield from self.base.check()
         try:
             reducers(self.names, self.count)

@@ -60,7 +60,7 @@ def is_read_by(operators: Iterable[Any]) -> bool:
 
 
 def row_metadata(system_prompt: Artifact, layout: Artifact) -> dict[str, Described]:
-    """Return what each row says of its recipe's system prompt and format."""
+    """Return the metadata of rows about the recipe's system prompt and format."""
     return {"system_prompt": Described(system_prompt), "format": Described(layout)}
 
 

@@ -80,7 +80,7 @@ class SideBySide(Sequence[Any]):
         return list(map(_together, zip(*found, strict=True))) if isinstance(index, slice) else _together(found)
 
     def all_at(self, place: int) -> list[Any]:
-        """Return what each repeat has of a question, failures too."""
+        """Return each repeat's entry for a question, failures too."""
         return [each[place] for each in self._columns]
 
     def __eq__(self, other: object) -> bool:

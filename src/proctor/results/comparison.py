@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 
 from proctor.errors import ScoringError, UsageError
-from proctor.scoring.arrays import Floats, as_floats
-from proctor.scoring.distributions import binomial_cdf, normal_quantile, t_cdf, t_quantile
-from proctor.scoring.intervals import Bootstrap, Interval
-from proctor.scoring.resamplers import Means
+from proctor.statistics.arrays import Floats, as_floats
+from proctor.statistics.distributions import binomial_cdf, normal_quantile, t_cdf, t_quantile
+from proctor.statistics.intervals import Bootstrap, Interval
+from proctor.statistics.resampling import Means
 from proctor.statistics.two_level import clustered_error
 
 Test = Literal["auto", "mcnemar", "t", "bootstrap"]

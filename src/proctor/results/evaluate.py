@@ -14,6 +14,7 @@ from proctor.artifacts import fetch_artifact
 from proctor.engines.thoughts import as_written, heard, marks_of
 from proctor.errors import ScoringError
 from proctor.foreign_text import parse_json
+from proctor.garbage import collecting_seldom
 from proctor.ir import Failure, Response
 from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.options import ExamOptions
@@ -118,12 +119,17 @@ def evaluate(
         ScoringError: The lengths differ, or there is nothing to score.
         ProctorError: A metric cannot be had, or a package is missing.
     """
-    table = Table(_given(dataset, data))
-    given = (
-        [EmptyPrediction()] * len(table)
-        if predictions is None
-        else _answers(predictions, table, options or ExamOptions())
-    )
+    with collecting_seldom():
+        rows = _evaluated(
+            predictions, Table(_given(dataset, data)), calc_confidence_intervals, options or ExamOptions()
+        )
+    return EvaluationResults(rows, _about(predictions, _given(dataset, data)))
+
+
+def _evaluated(
+    predictions: Sequence[Any] | None, table: Table, intervals: bool, options: ExamOptions
+) -> list[dict[str, Any]]:
+    given = [EmptyPrediction()] * len(table) if predictions is None else _answers(predictions, table, options)
     task_data = table.task_data()
     references = [_present_references(each) for each in table["references"]]
     columns = Columns(given, references, task_data, classes=table.get("data_classification_policy", ()))
@@ -132,9 +138,8 @@ def evaluate(
         fields["source"] = source
     processed = _processed(columns, table["postprocessors"])
     with remembering():  # groups ask a judge nothing new
-        scores, instance_scores, failures = _scores(processed, table, calc_confidence_intervals)
-    rows = _rows(table, columns, processed, instance_scores, scores, failures)
-    return EvaluationResults(rows, _about(predictions, _given(dataset, data)))
+        scores, instance_scores, failures = _scores(processed, table, intervals)
+    return _rows(table, columns, processed, instance_scores, scores, failures)
 
 
 def _about(predictions: Sequence[Any] | None, dataset: Any) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def main_score(record: Mapping[str, Any], name: str | None) -> float | None:
 
 
 def whole_of(values: Collection[float], entry: Mapping[str, Any]) -> float:
-    """Return what a full score of an instance is: 100 where the exam is in percent and its instances are, too.
+    """Return the full score of an instance: 100 where the exam is in percent and its instances are, too.
 
     Some exams in percent score an instance as 1. Which it is, the mean tells; where the score is not their mean, the
     largest value does.

@@ -90,7 +90,7 @@ def score_grids(
 
 
 def group_label(by: Mapping[str, Any]) -> str:
-    """Return what people call a group: ``num_demos=2, template=templates.a``.
+    """Return a group's label: ``num_demos=2, template=templates.a``.
 
     >>> group_label({"label": "yes", "num_demos": 2})
     'label=yes, num_demos=2'

@@ -141,7 +141,7 @@ UNITS: Mapping[str, str] = {"share": "of 1", "percent": "%"}
 
 
 def unit_of(row: ScoreRow) -> str:
-    """Return how tables call a row's unit: ``of 1``, ``%``, or nothing where it has none."""
+    """Return a row's unit in tables: ``of 1``, ``%``, or nothing where it has none."""
     return UNITS.get(row.unit, "")
 
 
@@ -163,7 +163,7 @@ def interval(row: ScoreRow) -> str:
 
 
 def first_failures(grades: Iterable[Grade]) -> dict[str, str]:
-    """Return what the first failure of each kind says: what went wrong, and what to do about it."""
+    """Return the first failure of each kind: what went wrong, and what to do about it."""
     found: dict[str, str] = {}
     for grade in grades:
         for _, failure in sorted(grade.failures.items()):

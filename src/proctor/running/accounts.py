@@ -51,7 +51,7 @@ class Tally:
 
 
 def cost_of(price: Price, table: PriceTable, every: Usage, asked: Usage) -> dict[str, Any]:
-    """Return what a run cost at list prices, as JSON-like data.
+    """Return the cost of a run at list prices, as JSON-like data.
 
     Thoughts and tokens read from a provider's cache have entries of their own, where there are some; both are part of
     the whole.

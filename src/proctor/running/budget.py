@@ -46,7 +46,7 @@ class Price(Struct, frozen=True, omit_defaults=True):
     cached_input: float | None = None
 
     def cost(self, usage: Usage) -> float:
-        """Return what some tokens cost, in US dollars.
+        """Return the cost of tokens, in US dollars.
 
         It is at most that where tokens are from a cache and their price is not known: they then count as others do.
         """
@@ -55,11 +55,11 @@ class Price(Struct, frozen=True, omit_defaults=True):
         return (fresh * self.input + usage.completion_tokens * self.output) / _MILLION + (cached or 0.0)
 
     def cost_of_thinking(self, usage: Usage) -> float:
-        """Return what the tokens of thoughts cost, which is part of :meth:`cost`."""
+        """Return the cost of the tokens of thoughts, which is part of :meth:`cost`."""
         return min(usage.thinking_tokens, usage.completion_tokens) * self.output / _MILLION
 
     def cost_of_cached(self, usage: Usage) -> float | None:
-        """Return what the tokens from the cache cost, which is part of :meth:`cost`; ``None`` where nobody knows."""
+        """Return the cost of cached tokens, which is part of :meth:`cost`; ``None`` where it is not known."""
         if self.cached_input is None:
             return None
         return _cached(usage) * self.cached_input / _MILLION
@@ -261,7 +261,7 @@ class ModelAllowance:
 def make_allowance(
     model: str, *, tokens: int | None = None, usd: float | None = None, prices: Path | None = None
 ) -> Allowance | None:
-    """Return what a run on a model may spend; ``None`` where nothing is limited.
+    """Return the budget of a run on a model; ``None`` where nothing is limited.
 
     Args:
         model: The model's name, as :attr:`~proctor.engines.engine.Engine.price_name` has it.

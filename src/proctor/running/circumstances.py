@@ -21,7 +21,7 @@ _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
 
 
 def circumstances(session: Session, usage: Mapping[str, Usage], began: float) -> dict[str, Any]:
-    """Return when, where and with what a run took place, and what each exam's answers used."""
+    """Return the circumstances of a run: time, machine, versions, and the usage of each exam's answers."""
     progress = session.progress
     return {
         "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),

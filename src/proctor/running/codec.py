@@ -44,7 +44,7 @@ class Sealer:
         self._start = blake2b(whose, digest_size=_SEAL_BYTES, person=b"proctor log")
 
     def sealed(self, request: bytes, repeat: int, at: int, body: bytes) -> bytes:
-        """Return what is stored: the seal and the body."""
+        """Return the stored form: the seal and the body."""
         return _SEALED + self._seal(request, repeat, at, body) + body
 
     def opened(self, request: Any, repeat: Any, at: Any, stored: Any) -> bytes:

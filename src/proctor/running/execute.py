@@ -176,7 +176,7 @@ class _Asking:
         return (kind, id(exam)) in self._visited
 
     def open_steps(self, exam: Exam, requests: list[Wanted], *, count: bool) -> tuple[list[Step], bool]:
-        """Return what has to be asked now for an exam, and whether some conversation goes on after that.
+        """Return the requests to ask now for an exam, and whether a conversation goes on after them.
 
         A step is claimed before the log is asked a second time, so an answer that was committed between the first
         look and the claim is seen, and nothing is asked twice.

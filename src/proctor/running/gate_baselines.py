@@ -23,7 +23,7 @@ _COMPARED = ("rows", "prompts", "decoding", "extraction", "metrics")
 
 
 def known_exam(name: str, baseline: Baseline) -> ExamBaseline:
-    """Return what a baseline knows of an exam.
+    """Return a baseline's scores of an exam.
 
     Raises:
         UsageError: It does not have it.

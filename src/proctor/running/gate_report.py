@@ -16,7 +16,7 @@ EXIT_CODES = {"passed": 0, "failed": 1, "undecided": 4}
 
 
 def paragraph(result: GateResult) -> str:
-    """Return what a person wants to know: verdict, questions asked of how many, difference, what it cost."""
+    """Return the report for people: verdict, questions asked of how many, difference, cost."""
     said = [_sentence(each, result) for each in result.exams]
     if len(said) > 1:
         shared = f"all {len(said)} exams together are wrong with a chance of at most {1 - result.rules.level:.0%}"

@@ -24,7 +24,7 @@ def infer(
     previous_messages: Sequence[Sequence[dict[str, Any]]] | None = None,
     **overrides: Any,
 ) -> Any:
-    """Return what an engine answers about instances, parsed as the recipe says.
+    """Return an engine's predictions for instances, parsed as the recipe says.
 
     Args:
         instance_or_instances: Task fields of one instance, or of several.

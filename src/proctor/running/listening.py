@@ -63,7 +63,7 @@ _JOINTS = {"aisbench": "</think>"}
 
 
 def listening(engine: Engine, exam: Exam | None = None) -> Listening:
-    """Return how answers are heard.
+    """Return a reader of answers.
 
     Args:
         engine: Who gave them.

@@ -68,7 +68,7 @@ class LogStats:
 
 
 def default_log_path() -> Path:
-    """Return where the log lives unless somebody says otherwise: ``responses.db`` in the cache folder."""
+    """Return the default place of the log: ``responses.db`` in the cache folder."""
     return Path(settings.cache_dir) / "responses.db"
 
 
@@ -204,7 +204,7 @@ class ResponseLog:
             return None if row is None else str(row[0])
 
     def sealer(self, engine: int) -> Sealer:
-        """Return what seals and checks the bodies of an engine."""
+        """Return the seal of an engine's bodies."""
         sealer = self._sealers.get(engine)
         if sealer is None:
             sealer = self._sealers[engine] = Sealer(self._identity(engine) or "")
@@ -277,7 +277,7 @@ class ResponseLog:
             return LogStats(responses, failures, engines, self.path.stat().st_size)
 
     def check(self) -> list[str]:
-        """Return what SQLite finds wrong with the file; an empty list when it is sound."""
+        """Return SQLite's findings about the file; an empty list when it is sound."""
         with self._guard() as connection:
             found = [row[0] for row in connection.execute("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
@@ -301,7 +301,7 @@ class ResponseLog:
         self.sync()
 
     def sync(self) -> None:
-        """Return when everything committed so far would outlive a power loss.
+        """Wait until everything committed so far would outlive a power loss.
 
         A commit alone outlives the end of the process; flushing the disk takes a hundred times as long, so it is
         done once for many commits.

@@ -78,7 +78,7 @@ class LogWriter:
         return key in self._waiting
 
     def flush(self) -> None:
-        """Return when everything handed over is durable; raise :class:`LogError` where that is impossible."""
+        """Wait until everything handed over is durable; raise :class:`LogError` where that is impossible."""
         with self._change:
             self._hurried += 1
             self._change.notify_all()

@@ -48,7 +48,7 @@ class Others:
         return len(self.names) >= FEWEST_MODELS
 
     def model(self) -> ItemModel:
-        """Return what their answers say about the questions."""
+        """Return the item model of their answers."""
         return ItemModel.fit(self.table)
 
 
@@ -60,7 +60,7 @@ def others_of(
     engine: Engine,
     log: ResponseLog,
 ) -> Others:
-    """Return what other models scored; nobody is asked.
+    """Return other models' scores; nobody is asked.
 
     Args:
         exam: The exam.

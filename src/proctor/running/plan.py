@@ -30,7 +30,7 @@ Entry = TypeVar("Entry")
 
 
 def kind_of(request: Request) -> Kind:
-    """Return which of an engine's two methods answers a request."""
+    """Return the engine's method that answers a request."""
     return "generate" if isinstance(request, (Generate, Converse)) else "score"
 
 
@@ -108,7 +108,7 @@ class Filed:
         return self._log.has_many(self._engine, keys, failures=self._with_failures)
 
     def responses(self, keys: Sequence[Key]) -> dict[Key, Response]:
-        """Return what is filed under the keys as it stands, failures included where they stand for answers."""
+        """Return the entries under the keys, failures included where they stand for answers."""
         return self._log.get_many(self._engine, keys, failures=self._with_failures)
 
     def next_steps(self, requests: Sequence[Wanted]) -> tuple[list[Step], int]:

@@ -20,7 +20,7 @@ from proctor.running.log import Key, ResponseLog, default_log_path
 from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import BATCH, Filed, Single, Wanted, batches, wanted
 from proctor.running.reckoning import Reckoner
-from proctor.scoring.distributions import t_quantile
+from proctor.statistics.distributions import t_quantile
 from proctor.statistics.fixed_width import FIRST_LOOK, units_needed
 
 DISCORDANT = 0.1
@@ -50,7 +50,7 @@ class Estimate:
         return Estimate(value, max(0.0, value - down), value + up)
 
     def priced(self, price: float) -> Estimate:
-        """Return what so many tokens cost at a price for a million."""
+        """Return the price of tokens at a price for a million."""
         low, high = (None if bound is None else bound * price / 1e6 for bound in (self.low, self.high))
         return Estimate(self.value * price / 1e6, low, high)
 
@@ -115,7 +115,7 @@ class RunPlan:
     discordant: float
 
     def usd(self, each: ExamPlan) -> Estimate | None:
-        """Return what an exam costs at list prices; ``None`` where no price is known."""
+        """Return an exam's cost at list prices; ``None`` where no price is known."""
         if not each.left:
             return _NONE
         if self.price is None:
@@ -139,7 +139,7 @@ def plan_run(
     prices: PriceTable | None = None,
     discordant: float = DISCORDANT,
 ) -> RunPlan:
-    """Return what a run would take. Nobody is asked, and nothing is written.
+    """Estimate what a run would take. Nobody is asked, and nothing is written.
 
     Args:
         exams: Exams with different names.

@@ -71,7 +71,7 @@ class Sample:
         return self.asked == self.questions and self.high - self.low <= _ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what results say of it."""
+        """Return it as results hold it."""
         found: dict[str, Any] = {
             "asked": self.asked,
             "of": self.questions,
@@ -272,7 +272,7 @@ class _State:
         self.draws.take(scores)
 
     def sample(self) -> Sample:
-        """Return what was asked, in the exam's own order."""
+        """Return the questions that were asked, in the exam's own order."""
         if not self.is_done:
             self.draws.stop()
         asked = sorted(self.draws.places)

@@ -65,7 +65,7 @@ class Reckoner:
         return -int(-size * self._ratio // 1)
 
     def usage(self, claim: Claim, response: Response) -> Usage:
-        """Return what an answer cost, and learn from it; where the engine counted nothing, by its length."""
+        """Return an answer's usage, and learn from it; where the engine counted nothing, by its length."""
         usage = response.usage
         if not usage.prompt_tokens and response.failure is None:
             written = sum(-(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN) for text in response.texts)

@@ -130,7 +130,7 @@ _NAMES_SHOWN = 5  # a suite may have hundreds of exams with the same variant: on
 def complete_spec(
     spec: RunSpec | None, exams: Sequence[Exam], engine: Engine, limit: int | None, *, log_samples: bool
 ) -> RunSpec:
-    """Return what ``run.yaml`` says of a run: a spec with its engine and its exams by value.
+    """Return the content of ``run.yaml``: a spec with its engine and its exams by value.
 
     Args:
         spec: The run as it was asked for; ``None`` where a program names engine and exams alone.

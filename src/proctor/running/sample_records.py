@@ -38,7 +38,7 @@ _BEGINNING_WITH_WRITTEN = (*_FIRST, *_HEARD_AND_WRITTEN, *_LAST)
 
 
 def asked_part(exam: str, answered: Answered, decodings: Decodings) -> LinePart:
-    """Return what a line begins with: what was asked about an instance, and what came back."""
+    """Return the beginning of a line: the requests for an instance and their responses."""
     question, responses = answered.question, answered.responses
     exchange = question.exchange
     heard = _heard(responses)

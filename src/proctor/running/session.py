@@ -30,7 +30,7 @@ class Budget(Protocol):
         """The reason for which the last request was refused."""
 
     def claim(self, request: Single, engine: Engine) -> Claim | None:
-        """Return what a request may cost, which is held from now on.
+        """Hold what a request may cost, and return the claim.
 
         ``None`` where that is too much while others are on their way; the request is then asked about once more when
         these are back, and where none is on its way the run has used up its budget.

@@ -89,7 +89,7 @@ class RunSpec:
         return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=120)
 
     def differences(self, other: RunSpec) -> list[str]:
-        """Return what leads to other results, exams as ``exams.<name>.<where>: before → now``; empty for the same run.
+        """Return the differences that change results: ``exams.<name>.<where>: before → now``; empty for the same run.
 
         Versions and how results are written do not count. Arguments that do not change answers (a batch size) do
         not count either, where both specs know the engine's identity; nor does what a file of an older Proctor does
@@ -164,7 +164,7 @@ def _changed_exams(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]
 
 
 def changes(before: object, now: object) -> Iterator[str]:
-    """Yield where two JSON-like values differ and how: ``.recipe.num_demos: 0 → 3``."""
+    """Yield the differences of two JSON-like values: ``.recipe.num_demos: 0 → 3``."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in {**before, **now}:
             yield from (f".{key}{each}" for each in changes(before.get(key), now.get(key)))

@@ -224,7 +224,7 @@ class _Sides:
         )
 
     def cluster_keys(self, by: str) -> list[Hashable]:
-        """Return which cluster each compared instance belongs to.
+        """Return the cluster of each compared instance.
 
         Raises:
             ScoringError: Neither run's samples have the field.

@@ -17,7 +17,7 @@ def meaning_of(score: Score | None) -> str:
 
 
 def why_not_comparable(first: Score | None, second: Score | None, units: tuple[Unit | None, Unit | None]) -> str:
-    """Return why two main scores may not be compared; empty where they may, or where a run does not say what it has."""
+    """Return the reason why two main scores may not be compared; empty where they may or where it is not known."""
     if first is not None and second is not None:
         if _plain(first.name) != _plain(second.name):
             return f"one run is scored by {first.name}, the other by {second.name}"

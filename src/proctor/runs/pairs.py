@@ -81,7 +81,7 @@ def _times_before(values: Positions) -> Positions:
 
 
 def matched_exams(first: SampleIndex, second: SampleIndex) -> list[tuple[str, str]]:
-    """Return which exams of two runs are compared: those of one name, and others that ask about the same instances."""
+    """Return the exams of two runs that are compared: those of one name, and those with the same instances."""
     mine, theirs = first.exams(), second.exams()
     found = [(name, name) for name in mine if name in theirs]
     left = [name for name in mine if name not in theirs]

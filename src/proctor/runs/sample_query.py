@@ -66,7 +66,7 @@ MEMBERS = Source("members", "sample", "mark", "exam", "(SELECT failure FROM samp
 
 
 def conditions(query: SampleQuery) -> tuple[Source, str, tuple[Any, ...]]:
-    """Return where to look for the instances of a query, the condition, and its values."""
+    """Return the table for a query's instances, the condition, and its values."""
     parts: list[str] = []
     values: list[Any] = []
     source = SAMPLES if query.group is None else MEMBERS
@@ -94,7 +94,7 @@ def conditions(query: SampleQuery) -> tuple[Source, str, tuple[Any, ...]]:
 
 
 def match_expression(text: str) -> str:
-    """Return what people type as an FTS5 expression; nothing in it is an operator."""
+    """Return a search text as an FTS5 expression; nothing in it is an operator."""
     words = re.findall(r"\w+\*?", text)
     return " ".join(f'"{word.rstrip("*")}"{"*" if word.endswith("*") else ""}' for word in words)
 

@@ -72,7 +72,7 @@ class StoredRun:
 
 
 def load_run(path: Path) -> StoredRun:
-    """Return what a run folder says; what cannot be read is named in ``problem``, nothing is raised."""
+    """Read a run folder; what cannot be read is named in ``problem``, nothing is raised."""
     problems: list[str] = []
     spec: RunSpec | None = None
     try:
@@ -97,7 +97,7 @@ def load_run(path: Path) -> StoredRun:
 
 
 def state_notes(run: StoredRun) -> list[str]:
-    """Return what is to be known of a run's scores before they are read: that it did not end, or not with everything.
+    """Return caveats about a run's scores: that it did not end, or not with everything.
 
     Nothing for a run that ended and asked everything.
     """
@@ -113,7 +113,7 @@ def state_notes(run: StoredRun) -> list[str]:
 
 
 def runs_in(path: Path) -> str:
-    """Return what to do with a folder that is not a run: name one of the runs in it, where it holds some."""
+    """Return a hint about a folder that is not a run: one of the runs in it, where it holds some."""
     inner = sorted(each for each in path.iterdir() if each.is_dir() and is_run(each)) if path.is_dir() else []
     if not inner:
         return "it has neither run.yaml nor results.json"

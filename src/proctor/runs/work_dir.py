@@ -67,7 +67,7 @@ class WorkDir:
         return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
 
     def predictions(self, model: str, dataset: str) -> dict[int, list[Any]] | None:
-        """Return what a model answered: by the number of each line all answers in order; ``None`` where no file is.
+        """Return a model's answers by line number, each line's in order; ``None`` where no file is.
 
         Raises:
             DataError: A file cannot be read.

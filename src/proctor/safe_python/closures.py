@@ -48,7 +48,7 @@ class Closure(ConfigFunction, Invocable):
         self._explain = explain
 
     def invoke(self, frame: Frame, arguments: Arguments, named: Named) -> Any:
-        """Return what the function returns, within the budget of whoever calls it."""
+        """Call the function within the caller's budget."""
         if frame.depth >= MAX_CALLS:
             raise RefusalError(f"calls functions more than {MAX_CALLS} deep")
         inner = self.frame.inner(_bind_arguments(self, arguments, named), frame.budget, self.owned)

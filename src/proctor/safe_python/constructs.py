@@ -19,7 +19,7 @@ MAX_SHOWN = 20
 
 
 def refused_constructs(module: SourceFile, tree: ast.Module) -> list[tuple[str, Location]]:
-    """Return what a file does that reading does not allow, with places, in the order of the file."""
+    """Return the constructs of a file that reading does not allow, with places, in order."""
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     found = {(what, module.location(node)): None for what, node in _refused(tree, bound)}

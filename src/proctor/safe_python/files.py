@@ -29,7 +29,7 @@ class TextFile:
         self._lines = text.splitlines(keepends=True)[::-1]
 
     def read(self) -> str:
-        """Return what is left of the text."""
+        """Return the rest of the text."""
         text = "".join(reversed(self._lines))
         self._lines.clear()
         return text

@@ -65,15 +65,15 @@ class Match:
         return {name: self._text(number, default) for name, number in self._names.items()}
 
     def span(self, group: Any = 0) -> tuple[int, int]:
-        """Return where a group starts and ends."""
+        """Return the start and end of a group."""
         return self._spans[self._number(group)]
 
     def start(self, group: Any = 0) -> int:
-        """Return where a group starts."""
+        """Return the start of a group."""
         return self.span(group)[0]
 
     def end(self, group: Any = 0) -> int:
-        """Return where a group ends."""
+        """Return the end of a group."""
         return self.span(group)[1]
 
 

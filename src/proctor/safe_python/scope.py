@@ -51,7 +51,7 @@ class SourceFile:
         return None if self.text.isascii() else self.text.encode().splitlines()
 
     def location(self, node: ast.AST) -> Location:
-        """Return where a node stands; columns count characters."""
+        """Return the location of a node; columns count characters."""
         line = getattr(node, "lineno", 0)
         offset = getattr(node, "col_offset", -1)
         if self._lines is not None and offset > 0 and 0 < line <= len(self._lines):

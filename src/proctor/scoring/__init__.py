@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from proctor.scoring.grading import Grading, MetricNames, Reading, ScoreNames, Scorer, Step, TextFunction
     from proctor.scoring.groupings import GroupBy
     from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
-    from proctor.scoring.intervals import Bootstrap, Interval, wilson
     from proctor.scoring.map_reduce import EvaluationInput, GroupMetric, MapReduceMetric, ReductionInstanceMetric
     from proctor.scoring.metric import Metric
     from proctor.scoring.pipeline import MetricScorers
     from proctor.scoring.processors import PostProcess
     from proctor.scoring.score import Score, Unit
+    from proctor.statistics.intervals import Bootstrap, Interval, wilson
 
 _HOMES = {
     "composed": ("MetricPipeline", "MetricsEnsemble"),

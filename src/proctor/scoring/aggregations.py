@@ -1,20 +1,27 @@
-"""Aggregations: from the values of rows to one number.
-
-The standard error that goes with one is in :mod:`~proctor.scoring.standard_errors`.
-"""
+"""Aggregations: from the values of rows to one number, with its standard error and interval as lm-eval has them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from proctor.errors import MissingExtraError, ScoringError, did_you_mean
-from proctor.scoring.confusion import matthews_of_labels
 from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
+from proctor.statistics.confusion import matthews_of_labels
+from proctor.statistics.intervals import wilson
+from proctor.statistics.standard_errors import REPLICATES, bootstrap, mean_error, sample_deviation
 
 Values = Sequence[Any]
 Aggregate = Callable[[Values], Any]
+
+BOOTSTRAP_RESAMPLES = 100_000  # lm-eval's bootstrap_iters, number for number
+CORPUS_RESAMPLES = 100  # lm-eval's, for each costs a whole BLEU, chrF or TER of a corpus
+NO_ERROR = "N/A"
+"""What stands in the place of a standard error where lm-eval knows none."""
+
+CONFIDENCE_95 = 1.959963984540054
+"""The 97.5% quantile of the normal distribution."""
 
 
 def mean(values: Values) -> Any:
@@ -133,15 +140,70 @@ AGGREGATIONS: dict[str, Aggregate] = {
 
 
 def find_aggregation(name: object) -> Aggregate:
-    """Return an aggregation by name.
+    """Return an aggregation by name; a function is one.
 
     Raises:
         ScoringError: There is no such aggregation.
     """
+    if callable(name):
+        return name
     if name not in AGGREGATIONS:
         raise ScoringError(
             f"there is no aggregation '{name}'",
             why=f"there are {', '.join(AGGREGATIONS)}",
             hint=did_you_mean(str(name), AGGREGATIONS),
         )
-    return AGGREGATIONS[name]
+    return AGGREGATIONS[str(name)]
+
+
+_OF_A_CORPUS = ("bleu", "chrf", "chrf++", "ter")
+
+
+def standard_error(metric: str, aggregate: Aggregate, values: Values, resamples: int) -> float | str:
+    """Return the standard error of an aggregate; ``"N/A"`` where lm-eval knows none."""
+    if resamples <= 0 or len(values) == 1:
+        return NO_ERROR
+    if aggregate is mean:
+        return mean_error(values)
+    name = next((each for each, function in AGGREGATIONS.items() if function is aggregate), "")
+    if name in _OF_A_CORPUS:
+        replicate = lambda indices: [aggregate([values[place] for place in row]) for row in indices.tolist()]  # noqa: E731
+    elif name in REPLICATES:
+        replicate = REPLICATES[name](values)
+    else:
+        return NO_ERROR
+    count = min(resamples, CORPUS_RESAMPLES) if metric in _OF_A_CORPUS else resamples
+    return sample_deviation(bootstrap(replicate, len(values), count))
+
+
+class Aggregated(NamedTuple):
+    """An aggregate. Its error is ``"N/A"`` and its bounds are ``None`` where lm-eval knows none."""
+
+    value: Any
+    error: float | str
+    low: float | None = None
+    high: float | None = None
+
+
+def aggregated(metric: str, aggregate: Aggregate, values: Values, resamples: int) -> Aggregated:
+    """Return the aggregate of values: Wilson's interval for shares, else 1.96 standard errors to both sides.
+
+    Args:
+        metric: Name of the metric; the bootstrap of corpus metrics draws fewer resamples.
+        aggregate: What makes one number of the values.
+        values: One per row.
+        resamples: Bootstrap resamples behind a standard error, where it has no closed form.
+    """
+    value = number(aggregate(values))
+    error = standard_error(metric, aggregate, values, resamples)
+    if aggregate is mean and all(each in (0, 1) for each in values):
+        return Aggregated(value, error, *wilson(int(sum(values)), len(values)))
+    if isinstance(error, float) and error > 0 and isinstance(value, int | float):  # of equal values nothing is known
+        return Aggregated(value, error, value - CONFIDENCE_95 * error, value + CONFIDENCE_95 * error)
+    return Aggregated(value, error)
+
+
+def number(value: object) -> Any:
+    """Return a score of NumPy as a plain Python number; other values as they are."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) and getattr(value, "size", 2) == 1 else value

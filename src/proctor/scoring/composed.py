@@ -78,7 +78,7 @@ class MetricPipeline(Metric):
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         prepared = self._prepared(columns)
-        found = self.metric.evaluate(prepared, intervals=intervals, instances=instances or bool(self.postprocess_steps))
+        found = self.metric.measure(prepared, intervals=intervals, instances=instances or bool(self.postprocess_steps))
         if found.failure is not None or not found.overall.get(COUNT, 1):  # there are no scores to work on
             return self._without_scores(found)
         if self.postprocess_steps:
@@ -237,7 +237,7 @@ class MetricsEnsemble(InstanceMetric):
         parts: dict[str, Sequence[Any]] = {}
         failures: dict[int, Failure] = {}
         for metric in self.metrics:
-            found = metric.evaluate(columns, intervals=intervals)
+            found = metric.measure(columns, intervals=intervals)
             members.append(found)
             parts.update(found.instances)
             failures.update(found.failures)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.errors import ScoringError
 from proctor.lazy import Deferred
-from proctor.scoring.arrays import Floats
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.grade import Columns
-from proctor.scoring.resamplers import Resampler, Sums
+from proctor.statistics.arrays import Floats
+from proctor.statistics.resampling import Resampler, Sums
 
 if TYPE_CHECKING:
     import numpy as np

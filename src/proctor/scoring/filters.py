@@ -1,4 +1,4 @@
-"""lm-eval's filters as text functions: from what a model wrote to what is scored. ``filters.json`` names them.
+"""lm-eval's filters as text functions: from what a model wrote to what is scored. ``names.json`` lists them.
 
 Each is made of its arguments. What it is then called with depends on its scope: an answer; an answer and its row; all
 answers to a request; or all answers to all requests, with their rows.

@@ -14,14 +14,14 @@ from pydantic import Field
 from proctor.artifacts.overriding import still_holds
 from proctor.errors import ScoringError
 from proctor.ir import Failure
-from proctor.scoring.arrays import Indices
 from proctor.scoring.columns import scatter
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
-from proctor.scoring.intervals import Bootstrap, Interval, settled
 from proctor.scoring.metric import FATAL, Metric, Scores, failure_of
-from proctor.scoring.resamplers import Opaque, Resampler
 from proctor.settings import settings
+from proctor.statistics.arrays import Indices
+from proctor.statistics.intervals import Bootstrap, Interval
+from proctor.statistics.resampling import Opaque, Resampler
 
 
 class GlobalMetric(Metric):
@@ -122,15 +122,8 @@ class GlobalMetric(Metric):
             made = type(self) if still_holds(type(self), "resampler", "compute") else GlobalMetric
             drawn = dict(zip(names, bootstrap.intervals(made.resampler(self, columns, names)), strict=True))
         for name in names:
-            score = sheet.scores.get(self.score_prefix + name)
             alone = partial(self._scores_alone, columns, name)
-            interval = settled(
-                drawn.get(name), score and score.value, alone, self.confidence_level, whole=self._whole(name)
-            )
-            if interval is not None:
-                sheet.bound(self.score_prefix + name, *interval)
-                if name == self.main_score:
-                    sheet.bound_main()
+            self._bound(sheet, name, drawn.get(name), alone, self.confidence_level)
 
     def _scores_alone(self, columns: Columns, name: str) -> list[float]:
         """Return a score of each instance by itself; NaN where the metric is not defined on one instance."""

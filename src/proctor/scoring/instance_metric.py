@@ -13,17 +13,17 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.lazy import Deferred
-from proctor.scoring.arrays import Floats, as_floats
 from proctor.scoring.columns import scatter
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
-from proctor.scoring.group_mean import read_group_mean
-from proctor.scoring.intervals import Bootstrap, settled
 from proctor.scoring.map_reduce import chosen_fields
 from proctor.scoring.metric import UNPREFIXED, Metric, failure_of
-from proctor.scoring.resamplers import Maxima, Means, Resampler
+from proctor.scoring.reductions import read_group_mean
 from proctor.settings import settings
+from proctor.statistics.arrays import Floats, as_floats
+from proctor.statistics.intervals import Bootstrap
+from proctor.statistics.resampling import Maxima, Means, Resampler
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,14 +89,7 @@ class ResampledInstancesMetric(Metric):
         """List the interval of a score, where it has one."""
         resampler, instances = values
         drawn = None if all_equal(instances) else bootstrap.intervals(resampler)[0]
-        score = sheet.scores.get(public)
-        interval = settled(
-            drawn, score and score.value, lambda: instances, self.confidence_level, whole=self._whole(name)
-        )
-        if interval is not None:
-            sheet.bound(public, *interval)
-            if name == self.main_score:
-                sheet.bound_main()
+        self._bound(sheet, name, drawn, lambda: instances, self.confidence_level, public)
 
 
 class InstanceMetric(ResampledInstancesMetric):

@@ -15,16 +15,16 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.artifacts.overriding import still_holds
 from proctor.errors import ScoringError
 from proctor.ir import Failure
-from proctor.scoring.arrays import Indices
 from proctor.scoring.columns import scatter, to_columns
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
-from proctor.scoring.intervals import Bootstrap, Interval, settled
 from proctor.scoring.metric import Metric, Scores, failure_of
 from proctor.scoring.reductions import AggregationReduction, GroupMean, GroupReduction
-from proctor.scoring.resamplers import Opaque, Resampler
 from proctor.scoring.score import Unit
+from proctor.statistics.arrays import Indices
+from proctor.statistics.intervals import Bootstrap, Interval
+from proctor.statistics.resampling import Opaque, Resampler
 
 Prediction = TypeVar("Prediction")
 Intermediate = TypeVar("Intermediate")
@@ -122,15 +122,37 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
                 name: scatter(column, kept, len(mapped)) for name, column in self._alone_columns(intermediates).items()
             }
         failure: Failure | None = None
-        scores: Scores = {self.main_score: math.nan}
-        bounds: dict[str, Interval] = {}
         try:
-            scores, bounds = self._reduce_all(intermediates, intervals)
+            sheet = self._listed(intermediates, intervals)
         except Exception as error:  # noqa: BLE001 - the reason becomes a value: this metric fails, others count
             failure = failure_of(error)
-        found = self._listed(scores, bounds, len(intermediates)).measured(failures, failure)
+            sheet = self.sheet(len(intermediates))
+            sheet.put(self.score_prefix + self.main_score, math.nan)
+        sheet.name_main(self.score_prefix + self.main_score, backwards=True)
+        sheet.bound_main(backwards=True)
+        sheet.count()
+        found = sheet.measured(failures, failure)
         found.instances = columns_of_instances
         return found
+
+    def _listed(self, intermediates: list[Intermediate], intervals: bool) -> ScoreSheet:
+        sheet = self.sheet(len(intermediates))
+        scores = self.reduce(intermediates) if intermediates else {self.main_score: math.nan}
+        for name, value in scores.items():
+            sheet.put(self.score_prefix + name, value)
+        if not (intermediates and intervals and self.return_confidence_interval and self.n_resamples):
+            return sheet
+        names = self.ci_score_names
+        if names is None:
+            names = [name for name, value in scores.items() if isinstance(value, float)]
+        self.check_interval_names("ci_score_names", names, scores)
+        drawn: Mapping[str, Interval] = {}
+        if names and len(intermediates) > 1:
+            bootstrap = Bootstrap(self.n_resamples, self.confidence_level, self.ci_method)
+            drawn = dict(zip(names, bootstrap.intervals(self._resampler(intermediates, names)), strict=True))
+        for name in names:
+            self._bound(sheet, name, drawn.get(name), partial(self._alone, intermediates, name), self.confidence_level)
+        return sheet
 
     def _resampler(self, intermediates: Sequence[Intermediate], names: Sequence[str]) -> Resampler:
         """Return the quick resampler of a family, or the plain one where a program reduces otherwise."""
@@ -147,48 +169,9 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
     def _instance_columns(self, intermediates: list[Intermediate]) -> dict[str, Sequence[Any]]:
         return self._columns_from(map(self.reduce_one, intermediates), len(intermediates))
 
-    def _reduce_all(self, intermediates: list[Intermediate], intervals: bool) -> tuple[Scores, dict[str, Interval]]:
-        if not intermediates:
-            return {self.main_score: math.nan}, {}
-        scores = self.reduce(intermediates)
-        if not (intervals and self.return_confidence_interval and self.n_resamples):
-            return scores, {}
-        names = self.ci_score_names
-        if names is None:
-            names = [name for name, value in scores.items() if isinstance(value, float)]
-        self.check_interval_names("ci_score_names", names, scores)
-        return scores, self._intervals(intermediates, scores, names)
-
-    def _intervals(
-        self, intermediates: list[Intermediate], scores: Mapping[str, Any], names: list[str]
-    ) -> dict[str, Interval]:
-        drawn: Mapping[str, Interval] = {}
-        if names and len(intermediates) > 1:
-            bootstrap = Bootstrap(self.n_resamples or 0, self.confidence_level, self.ci_method)
-            resampler = self._resampler(intermediates, names)
-            drawn = dict(zip(names, bootstrap.intervals(resampler), strict=True))
-        bounds: dict[str, Interval] = {}
-        for name in names:
-            alone = partial(self._alone, intermediates, name)
-            interval = settled(drawn.get(name), scores.get(name), alone, self.confidence_level, whole=self._whole(name))
-            if interval is not None:
-                bounds[name] = interval
-        return bounds
-
     def _alone(self, intermediates: list[Intermediate], name: str) -> list[float]:
         """Return a score of each instance by itself."""
         return [self.reduce_one(each).get(name, math.nan) for each in intermediates]
-
-    def _listed(self, scores: Scores, bounds: Mapping[str, Interval], count: int) -> ScoreSheet:
-        sheet = self.sheet(count)
-        for name, value in scores.items():
-            sheet.put(self.score_prefix + name, value)
-        for name, interval in bounds.items():
-            sheet.bound(self.score_prefix + name, *interval)
-        sheet.name_main(self.score_prefix + self.main_score, backwards=True)
-        sheet.bound_main(backwards=True)
-        sheet.count()
-        return sheet
 
 
 def _kept_once(found: Any, seen: dict[Any, Any]) -> Any:

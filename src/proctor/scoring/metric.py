@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -37,6 +37,7 @@ from proctor.scoring.flat import MetricScores, ScoreSheet, merged
 from proctor.scoring.grade import Columns, columns_of_rows
 from proctor.scoring.grading import Need
 from proctor.scoring.score import Score, Unit
+from proctor.statistics.intervals import Interval, settled
 
 UNPREFIXED = frozenset({"score", "score_name", "num_of_instances"})
 FATAL = (MissingExtraError, PolicyError, TrustError, SettingsError, ArtifactError, EngineError, UsageError)
@@ -137,7 +138,7 @@ class Metric(StreamingOperator):
                 hint=did_you_mean(unknown[0], map(str, scores)),
             )
 
-    def evaluate(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> MetricScores:
+    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> MetricScores:
         """Return the scores of ``columns``.
 
         Args:
@@ -190,10 +191,6 @@ class Metric(StreamingOperator):
         """Yield what is known to go wrong before anybody is asked; a metric that could be made has nothing to say."""
         return iter(())
 
-    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> MetricScores:
-        """Return the scores of columns, as :meth:`evaluate` does."""
-        return self.evaluate(columns, intervals=intervals, instances=instances)
-
     def _explained(self, failure: Failure, references: Sequence[Any]) -> Failure:
         """Return why an instance failed: a metric that stumbles where there is no reference needs one."""
         if references or failure.kind != "metric":
@@ -218,9 +215,33 @@ class Metric(StreamingOperator):
         raw = frozenset(self.score_prefix + name for name in self.raw_scores)
         return ScoreSheet(self.name, n, self.unit or "raw", better, raw)
 
-    def _whole(self, name: str) -> float | None:
-        """Return the largest value of a score, ``None`` where it has none; a metric that says nothing ends at 1."""
-        return None if name in self.raw_scores else _WHOLE[self.unit]
+    def _bound(
+        self,
+        sheet: ScoreSheet,
+        name: str,
+        drawn: Interval | None,
+        alone: Callable[[], Any],
+        level: float,
+        public: str = "",
+    ) -> None:
+        """List the interval of a score that is listed, where it has one.
+
+        Args:
+            sheet: Lists it.
+            name: Of the score.
+            drawn: What resampling gives; ``None`` where there was nothing to resample.
+            alone: Returns the instances' own values of it.
+            level: Confidence level.
+            public: Under which name it is listed, where that is not its own.
+        """
+        public = public or self.score_prefix + name
+        score = sheet.scores.get(public)
+        whole = None if name in self.raw_scores else _WHOLE[self.unit]  # a metric that says nothing ends at 1
+        interval = settled(drawn, score and score.value, alone, level, whole=whole)
+        if interval is not None:
+            sheet.bound(public, *interval)
+            if sheet.main and name == self.main_score:
+                sheet.bound_main()
 
     def nothing(self, failure: Failure | None = None, failures: dict[int, Failure] | None = None) -> MetricScores:
         """Return what the metric says where no instance could be scored: the main score is NaN."""
@@ -246,7 +267,7 @@ class Metric(StreamingOperator):
         """
         del stream_name
         rows = [dict(row) for row in stream]
-        found = self.evaluate(columns_of_rows(rows))
+        found = self.measure(columns_of_rows(rows))
         for row, own in zip(rows, rows_of(found.instances, len(rows)), strict=True):
             before = row.get("score") or {}
             overall = merged([before.get("global", {}), found.overall])

@@ -12,31 +12,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from typing import Any, Literal
 
 from proctor.artifacts import Artifact, fetch_artifact
 from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.metric import Metric
 from proctor.scoring.registry import (
-    INSPECT,
     LM_EVAL,
     NOTHING,
-    OPENCOMPASS,
+    PROGRAM,
     UNITXT,
     Entry,
     Own,
     Table,
+    entries_of,
     is_in_catalog,
     is_word,
     named,
 )
 from proctor.scoring.requirements import lacking
+from proctor.scoring.row_metrics import pair
 from proctor.scoring.score import Unit
 
 Reads = Literal["columns", "text", "pairs", "choices", "likelihood", "repeats", "own"]
@@ -58,16 +58,25 @@ class MetricEntry(Entry):
         several_references: Whether it takes a list of acceptable answers; others take exactly one.
         reads_rows: Whether it may look at whole rows, which are kept for it then.
         row_packages: The function from a reference to what its row needs besides ``packages``, where rows differ.
+        of_text: Whether a YAML task whose model writes may name it.
+        of_labels: The function that compares labels, where ``hf_evaluate: true`` means another one.
     """
 
     reads: Reads = "columns"
-    aggregation: str = "mean"
+    aggregation: str | Aggregate = "mean"
     unit: Unit = "percent"
     units: Mapping[str, Unit] = field(default_factory=dict)
     higher_is_better: bool = True
     several_references: bool = False
     reads_rows: bool = True
     row_packages: str = ""
+    of_text: bool = False
+    of_labels: str = ""
+
+    def load_of_labels(self) -> Callable[..., Any]:
+        """Return the function that compares labels."""
+        found: Callable[..., Any] = replace(self, target=self.of_labels or self.target).load()
+        return found
 
     def check_rows(self, references: Callable[[], Iterable[Any]]) -> Iterator[Diagnostic]:
         """Yield what rows need and this machine lacks; nothing is read where all rows need the same.
@@ -85,30 +94,62 @@ class MetricEntry(Entry):
 @cache
 def metric_table() -> Table[MetricEntry]:
     """Return the table of this process; plugins add theirs with ``register``."""
-    rows = files("proctor.scoring").joinpath("row_metrics.json")
-    evaluators = files("proctor.scoring.evaluators").joinpath("evaluators.json")
-    checks = files("proctor.scoring.evaluators").joinpath("inspect.json")
-    return Table(
-        "metric",
-        [
-            *_entries(json.loads(rows.read_text(encoding="utf-8")), LM_EVAL, reads="text"),
-            *_entries(json.loads(evaluators.read_text(encoding="utf-8")), OPENCOMPASS),
-            *_entries(json.loads(checks.read_text(encoding="utf-8")), INSPECT, unit="share", several_references=True),
-        ],
-        catalog_prefix="metrics.",
+    return Table("metric", entries_of("metrics", MetricEntry), catalog_prefix="metrics.")
+
+
+def register_metric(
+    name: str,
+    function: Callable[..., Any],
+    *,
+    aggregation: str | Aggregate = "mean",
+    higher_is_better: bool | None = None,
+) -> None:
+    """Let every dialect name a function of a reference and a prediction, as code of lm-eval's kind writes it.
+
+    Args:
+        name: The name; one that a system already has means that system's, unless ``program:`` stands before it.
+        function: Takes ``references`` and ``predictions``, lists of one, or a pair.
+        aggregation: What makes one number of the instances' values.
+        higher_is_better: Whether more is better; taken for true where nobody says.
+    """
+    better = higher_is_better is not False
+    metric_table().register(
+        MetricEntry(
+            name=name,
+            system=PROGRAM,
+            target=function,
+            reads="text",
+            aggregation=aggregation,
+            unit="raw",
+            higher_is_better=better,
+        )
     )
 
 
-def _entries(data: Mapping[str, Any], system: str, **defaults: Any) -> Iterator[MetricEntry]:
-    for name, given in data.items():
-        found = {**defaults, **({"target": given} if isinstance(given, str) else given)}
-        found["packages"] = tuple(found.get("packages", ()))
-        yield MetricEntry(name=name, system=system, **found)
+def text_metrics(*, of_labels: bool = False) -> dict[str, Callable[..., Any]]:
+    """Return lm-eval's metrics of a written answer by name: from gold and answer to a value, or to what is aggregated.
+
+    Args:
+        of_labels: Those of the ``evaluate`` hub instead (``hf_evaluate: true``), which compare labels.
+    """
+    found = metric_table().of(LM_EVAL).values()
+    if of_labels:
+        return {each.name: each.load_of_labels() for each in found if each.of_labels or each.reads == "text"}
+    return {
+        each.name: pair if each.reads in ("choices", "likelihood", "own") else each.load()
+        for each in found
+        if each.of_text
+    }
 
 
 def metric_entry(name: str, own: Own = UNITXT) -> MetricEntry | None:
     """Return the entry that a name means; ``None`` where it is not in the table (it may be in a catalog)."""
     return metric_table().find(name, own)
+
+
+def is_metric(source: str, own: Own = UNITXT) -> bool:
+    """Return whether a name means a metric, of the table or of a catalog; nothing is imported."""
+    return metric_entry(named(source)[0], own) is not None or is_in_catalog(source)
 
 
 def fetch_metric(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Artifact:

@@ -11,12 +11,11 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args, get_
 from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
-from proctor.scoring.aggregated import Aggregated, aggregated
-from proctor.scoring.aggregations import find_aggregation
+from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES, NO_ERROR, Aggregated, aggregated, find_aggregation
 from proctor.scoring.columns import ConstantColumn
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.checked_answers import CheckEvaluator
-from proctor.scoring.evaluators.evaluation import main_score, mean_interval
+from proctor.scoring.evaluators.evaluation import main_score
 from proctor.scoring.flat import MetricScores
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
@@ -25,7 +24,7 @@ from proctor.scoring.metric_table import MetricEntry, metric_table
 from proctor.scoring.registry import UNITXT
 from proctor.scoring.row_scorer import Instance, row_function
 from proctor.scoring.score import Score, Unit
-from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES, NO_ERROR
+from proctor.statistics.intervals import Interval, score_interval
 
 
 class RegisteredMetric(Metric):
@@ -133,13 +132,16 @@ class RegisteredMetric(Metric):
         cases = Cases(columns.predictions, golds, self.fields(columns), project=self.project)
         verdict = call_evaluator(entry, {**entry.arguments, **self.arguments}, cases)
         scores = {name: value for name, value in verdict.scores.items() if is_number(value)}
-        bounds = {
-            name: mean_interval(name, float(value), verdict.instances, entry.units.get(name, entry.unit))
+        found = {
+            name: Aggregated(value, NO_ERROR, *(self._bounds(name, float(value), verdict) or (None, None)))
             for name, value in scores.items()
         }
-        found = {name: Aggregated(value, NO_ERROR, *(bounds[name] or (None, None))) for name, value in scores.items()}
         count = len(columns) - len(verdict.failures)
         return _Found(found, main_score(scores), count, verdict.instances, verdict.failures, verdict.parsed or None)
+
+    def _bounds(self, name: str, value: float, verdict: Verdict) -> Interval | None:
+        unit = self.entry.units.get(name, self.entry.unit)
+        return score_interval(verdict.instances.get(name, ()), value, may_be_percent=unit != "share")
 
     def _gold(self, references: Sequence[Any]) -> Any:
         if self.entry.several_references and not (len(references) == 1 and isinstance(references[0], list)):

@@ -1,14 +1,17 @@
 """Tables of what can be named from every dialect: a name, the system that it comes from, and where its code is.
 
-A table is data: nothing is imported to be found. A name that several systems have is looked for in the own system
-first, then in the others; ``lm_eval:exact_match`` says which one is meant.
+A table is data (``names.json``): nothing is imported to be found. A name that several systems have is looked for in the
+own system first, then in the others; ``lm_eval:exact_match`` says which one is meant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -21,6 +24,8 @@ from proctor.scoring.requirements import lacking
 
 UNITXT, LM_EVAL, OPENCOMPASS = "unitxt", "lm_eval", "opencompass"
 INSPECT = "inspect"
+PROGRAM = "program"
+"""What the code of a task or a program registers while it runs; every other name comes first."""
 SYSTEMS = (UNITXT, LM_EVAL, OPENCOMPASS, INSPECT)
 """Where a name is looked for after the own system; what plugins bring comes last."""
 
@@ -41,7 +46,7 @@ class Entry:
     Attributes:
         name: As its system writes it.
         system: Whose it is: ``unitxt``, ``lm_eval``, ``opencompass``, or the name of a plugin.
-        target: The function behind it, as ``module:attribute``.
+        target: The function behind it: as ``module:attribute``, or itself where a program registers it.
         arguments: Arguments that the name stands for.
         packages: What it imports that may be missing: ``module=pip install …``, and data that NLTK reads
             (:mod:`proctor.scoring.requirements`).
@@ -52,7 +57,7 @@ class Entry:
 
     name: str
     system: str
-    target: str
+    target: str | Callable[..., Any]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
     packages_where: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -69,6 +74,8 @@ class Entry:
         Raises:
             ScoringError: There is no such function.
         """
+        if not isinstance(self.target, str):
+            return self.target
         module, _, attribute = self.target.partition(":")
         found = getattr(import_module(module), attribute, None)
         if found is None:
@@ -105,6 +112,22 @@ def imprisonable(name: str) -> Iterator[Diagnostic]:
 
 
 E = TypeVar("E", bound=Entry)
+
+
+def entries_of(kind: str, make: Callable[..., E]) -> Iterator[E]:
+    """Yield the entries of a kind that ``names.json`` lists: ``metrics``, ``text functions``."""
+    for system, named_entries in _names()[kind].items():
+        for name, given in named_entries.items():
+            found = {"target": given} if isinstance(given, str) else {**given}
+            yield make(name=name, system=system, **{**found, "packages": tuple(found.get("packages", ()))})
+
+
+@cache
+def _names() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    found: Mapping[str, Mapping[str, Mapping[str, Any]]] = json.loads(
+        files("proctor.scoring").joinpath("names.json").read_text(encoding="utf-8")
+    )
+    return found
 
 
 class Table(Generic[E]):

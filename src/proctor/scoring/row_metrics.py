@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError
@@ -83,15 +83,6 @@ def accuracy(
     return {"accuracy": sum(right) / (sum(weights) if normalize else 1)}
 
 
-TEXT_METRICS: dict[str, Callable[..., Any]] = {
-    "exact_match": exact_match,
-    **dict.fromkeys(("acc", "acc_norm", "f1", "mcc", "bleu", "chrf", "chrf++", "ter", "acc_all", "likelihood"), pair),
-    **dict.fromkeys(("brier_score", "perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"), pair),
-    "bypass": nothing,
-}
-"""What each metric makes of gold and prediction of one instance; corpus metrics keep both."""
-
-
 def word_error_rate(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> float:
     """Return the share of words that are wrong.
 
@@ -104,15 +95,6 @@ def word_error_rate(references: Sequence[Any], predictions: Sequence[Any], **arg
     except ImportError:
         raise MissingExtraError.of("jiwer", "text", "the metric 'wer'") from None
     return float(wer(list(references), list(predictions)))
-
-
-EVALUATE_METRICS: dict[str, Callable[..., Any]] = {
-    "wer": word_error_rate,
-    "exact_match": exact_match,
-    "f1": f1_of_labels,
-    "accuracy": accuracy,
-}
-"""What ``hf_evaluate: true`` means here: the metrics of the ``evaluate`` hub that need no download."""
 
 
 # -- of rolling likelihoods -------------------------------------------------------------------------------------------

@@ -9,11 +9,9 @@ from typing import Any
 
 from proctor.errors import ProctorError
 from proctor.ir import Failure
-from proctor.scoring.aggregated import aggregated
-from proctor.scoring.aggregations import Aggregate, mean
+from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES, Aggregate, aggregated, mean
 from proctor.scoring.grade import Measured
 from proctor.scoring.score import Score, Unit
-from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 Values = Mapping[str, Any]
 """What one row has, by the metric's name."""

@@ -12,18 +12,16 @@ In a recipe a name stands in ``postprocessors``, in a YAML task in ``filter_list
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.resources import files
 from inspect import signature
 from typing import Any
 
 from proctor.errors import ScoringError
 from proctor.scoring.grading import Scope
 from proctor.scoring.metric import failure_of
-from proctor.scoring.registry import LM_EVAL, NOTHING, OPENCOMPASS, UNITXT, Entry, Own, Table
+from proctor.scoring.registry import NOTHING, UNITXT, Entry, Own, Table, entries_of
 
 AISBENCH = "aisbench"
 """Post-processors that AISBench has changed; its others are those of OpenCompass."""
@@ -115,38 +113,7 @@ def _one_of(found: Any, answer: Any) -> Any:
 @cache
 def text_function_table() -> Table[TextFunctionEntry]:
     """Return the table of this process; plugins add theirs with ``register``."""
-    filters = files("proctor.scoring").joinpath("filters.json")
-    postprocessors = files("proctor.scoring.postprocessors").joinpath("postprocessors.json")
-    return Table(
-        "text function",
-        [
-            *_entries(json.loads(filters.read_text(encoding="utf-8")), LM_EVAL, made=True),
-            *_postprocessors(json.loads(postprocessors.read_text(encoding="utf-8"))),
-            *_entries(_OWN, "proctor", scope="row", made=True),
-        ],
-        catalog_prefix="processors.",
-    )
-
-
-_OWN = {
-    "likeliest_choice": {"target": "proctor.scoring.written_choices:likeliest_choice", "scope": "column"},
-    "one_after_another": "proctor.scoring.written_choices:one_after_another",
-}
-"""Text functions of our own: conversions write them where a dialect has no room for what another one says."""
-
-
-def _entries(data: Mapping[str, Any], system: str, **defaults: Any) -> Iterator[TextFunctionEntry]:
-    for name, given in data.items():
-        found = {**defaults, **({"target": given} if isinstance(given, str) else given)}
-        found["packages"] = tuple(found.get("packages", ()))
-        yield TextFunctionEntry(name=name, system=system, **found)
-
-
-def _postprocessors(data: Mapping[str, Any]) -> Iterator[TextFunctionEntry]:
-    for name, given in data.items():
-        by_project = given if isinstance(given, dict) and "target" not in given else {OPENCOMPASS: given}
-        for project, found in by_project.items():
-            yield from _entries({name: found}, project)
+    return Table("text function", entries_of("text functions", TextFunctionEntry), catalog_prefix="processors.")
 
 
 class UnsuitableArgumentsError(ScoringError, TypeError):

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from proctor.scoring.distributions import t_quantile
+from proctor.statistics.distributions import t_quantile
 from proctor.statistics.item_models import Floats, ItemModel
 
 _UNIFORM = 0.2

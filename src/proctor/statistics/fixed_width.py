@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from proctor.lazy import Deferred
-from proctor.scoring.distributions import normal_quantile
+from proctor.statistics.distributions import normal_quantile
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from proctor.lazy import Deferred
-from proctor.scoring.distributions import normal_quantile, t_quantile
+from proctor.statistics.distributions import normal_quantile, t_quantile
+from proctor.statistics.intervals import wilson_of_share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,11 +90,7 @@ class TwoLevel:
         count = share * (1 - share) / error**2 if error > 0 and 0 < share < 1 else float(units)
         if self.clusters is None and self.k == 1:
             z = normal_quantile(0.5 + level / 2)
-        centre = share + z * z / (2 * count)
-        margin = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-        scale = 1 + z * z / count
-        low = 0.0 if share == 0 else (centre - margin) / scale
-        high = 1.0 if share == 1 else (centre + margin) / scale
+        low, high = wilson_of_share(share, count, z)
         return low * whole, high * whole
 
 

@@ -20,7 +20,7 @@ class DialogFieldsData(Artifact):
     dialog_field: str
 
     def label_of(self, role: str) -> str | None:
-        """Return what a role is called, ``None`` for roles that are left out."""
+        """Return the name of a role, ``None`` for roles that are left out."""
         labels = {
             "user": self.user_role_label,
             "assistant": self.assistant_role_label,

@@ -233,7 +233,7 @@ class MultiTurnPromptTemplate(BasePromptTemplate):
     def generate_turns(
         self, entry: Mapping[str, Any], infer_mode: str = "every", answers: Sequence[str] = ()
     ) -> list[PromptList]:
-        """Return what the model is told before each turn that it takes.
+        """Return the messages before each turn that the model takes.
 
         Args:
             entry: The row.

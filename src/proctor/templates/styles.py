@@ -182,7 +182,7 @@ class QuestionStyle:
         return [form(label, each) for label, each in zip(self.labels.take(len(choices)), choices, strict=False)]
 
     def continuations(self, choices: Sequence[str]) -> list[str]:
-        """Return what is scored: labels, or the choices themselves."""
+        """Return the scored continuations: labels, or the choices themselves."""
         if self.kind != "cloze":
             return self.labels.take(len(choices))
         return self.formatted(choices) if self.formats_continuations else list(choices)

@@ -34,6 +34,20 @@ Fields = dict[str, Any]
 _TEXT = frozenset({str})
 
 
+def _serialized(serializer: Serializer) -> Callable[[Fields, Fields], Fields]:
+    """Return what makes text of all values; texts that the serializer leaves alone are not handed to it."""
+    serialize = serializer.serialize
+    if not (isinstance(serializer, MultiTypeSerializer) and serializer.keeps_text):
+        return lambda data, instance: {key: serialize(value, instance) for key, value in data.items()}
+
+    def serialized(data: Fields, instance: Fields) -> Fields:
+        if _TEXT.issuperset(map(type, data.values())):
+            return dict(data)
+        return {key: value if type(value) is str else serialize(value, instance) for key, value in data.items()}
+
+    return serialized
+
+
 class Template(InstanceOperator):
     """Base of all templates.
 
@@ -85,13 +99,7 @@ class Template(InstanceOperator):
 
     def serialize(self, data: Fields, instance: Fields) -> Fields:
         """Return every value as text."""
-        serializer = self.serializer
-        serialize = serializer.serialize
-        if isinstance(serializer, MultiTypeSerializer) and serializer.keeps_text:
-            if _TEXT.issuperset(map(type, data.values())):
-                return dict(data)
-            return {key: value if type(value) is str else serialize(value, instance) for key, value in data.items()}
-        return {key: serialize(value, instance) for key, value in data.items()}
+        return _serialized(self.serializer)(data, instance)
 
     def choices_of(self, input_fields: Fields, reference_fields: Fields) -> tuple[tuple[str, ...], int | None]:
         """Return the continuations to score and the index of the right one; ``((), None)`` for free generation."""
@@ -115,7 +123,7 @@ class Template(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        """Return what puts an instance of a stream in words: the hooks that the class has, and nothing for others."""
+        """Compile the template: the hooks that the class has, and nothing for others."""
         arrange, before, before_answer, after = map(self._hook, _HOOKS)
         skips, postprocessors, titles = self.skip_rendered_instance, self.postprocessors, self.title_fields
         serialize = self._serialized()
@@ -166,17 +174,8 @@ class Template(InstanceOperator):
         return None if getattr(type(self), name) is getattr(Template, name) else getattr(self, name)
 
     def _serialized(self) -> Callable[[Fields, Fields], Fields]:
-        """Return :meth:`serialize`; where all values are texts that nobody changes, the values are returned."""
-        serialize, serializer = self.serialize, self.serializer
-        if type(self).serialize is not Template.serialize or not isinstance(serializer, MultiTypeSerializer):
-            return serialize
-
-        def serialized(data: Fields, instance: Fields) -> Fields:
-            if _TEXT.issuperset(map(type, data.values())) and serializer.keeps_text:
-                return dict(data)
-            return serialize(data, instance)
-
-        return serialized
+        """Return :meth:`serialize` as a function, prepared once where the class has no other."""
+        return _serialized(self.serializer) if type(self).serialize is Template.serialize else self.serialize
 
     def filler(self, text: str, name: str, kind: str = "input field") -> Callable[[Mapping[str, Any]], str]:
         """Return :meth:`fill` for one of this template's format strings, compiled."""
@@ -224,7 +223,7 @@ class Template(InstanceOperator):
         )
 
     def answer_prefix_of(self, fields: Mapping[str, Any]) -> str:
-        """Return what an answer was asked to start with, from the task's fields.
+        """Return the prefix that an answer was asked to start with, from the task's fields.
 
         Raises:
             TemplateError: The prefix names a field that is not there.

@@ -121,7 +121,7 @@ class Behaviour:
         return Plan(200, content, (), fault)
 
     def statistics(self) -> dict[str, Any]:
-        """Return what was counted: requests by key, and answers by key."""
+        """Return counts: requests by key, and answers by key."""
         with self._lock:
             return {
                 "asked": dict(self.asked),

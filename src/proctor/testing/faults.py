@@ -73,7 +73,7 @@ class Faults:
         self._schedule = schedule
 
     def of(self, key: str, attempt: int) -> Fault | None:
-        """Return what goes wrong with this attempt (counted from 0) at answering the request of this key."""
+        """Return the fault of this attempt (counted from 0) at answering the request of this key."""
         return self._schedule(key, attempt)
 
     @classmethod

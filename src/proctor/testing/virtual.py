@@ -34,7 +34,7 @@ class FaultTransport:
         self._gate = asyncio.Semaphore(behaviour.max_concurrency or 1_000_000)
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
-        """Return what the server sends back; see :class:`proctor.engines.http.transport.Transport`."""
+        """Return the server's reply; see :class:`proctor.engines.http.transport.Transport`."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await self._post(url, body, headers)

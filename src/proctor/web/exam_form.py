@@ -80,7 +80,7 @@ class Setting:
         return bool(self.system_prompt) and not is_known(self.system_prompt.partition("[")[0])
 
     def options(self) -> ExamOptions:
-        """Return what of the setting is not said by :attr:`task`.
+        """Return the part of the setting that :attr:`task` does not say.
 
         Raises:
             UsageError: An exam of another dialect cannot be changed so.

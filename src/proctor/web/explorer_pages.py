@@ -203,7 +203,7 @@ def _origins(request: Any) -> Iterator[str]:
 
 
 def try_answer(chosen: Exam, question: Question, typed: str) -> dict[str, Any]:
-    """Return what the exam's processors and metrics make of an answer that somebody typed."""
+    """Return the exam's reading and scores of an answer that somebody typed."""
     responses = [answer_to(request, typed) for request in question.requests]
     if any(response is None for response in responses):
         said = ", ".join(f"'{each.strip()}'" for request in question.requests for each in continuations_of(request))
@@ -251,6 +251,6 @@ _UNLIKELY = -100.0
 
 
 def difference_of(views: list[dict[str, Any]]) -> Difference:
-    """Return what differs between the prompts of two views; nothing where there are not two."""
+    """Return the difference between the prompts of two views; ``None`` where there are not two."""
     texts = ["\n\n".join(each["text"] for each in view["requests"]) for view in views]
     return difference(*texts) if len(texts) == 2 and all(texts) else Difference()  # noqa: PLR2004

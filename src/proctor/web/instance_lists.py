@@ -79,7 +79,7 @@ def outcome_in(found: Sample, stored: StoredRun) -> Outcome:
 
 
 def line_of_sample(found: Sample, stored: StoredRun) -> dict[str, Any]:
-    """Return what a line of a list shows of an instance."""
+    """Return an instance's line of a list."""
     record = found.record
     prediction = record.get("processed_prediction")
     if prediction is None:
@@ -98,7 +98,7 @@ def line_of_sample(found: Sample, stored: StoredRun) -> dict[str, Any]:
 
 
 def worst_of(stored: StoredRun, index: SampleIndex) -> dict[str, Any]:
-    """Return what the page of a run shows of its instances: how many are what, and the worst of them."""
+    """Return the summary of a run's instances: counts, and the worst of them."""
     page = index.page(SampleQuery(order="score"), 0, _WORST)
     return {
         "presets": presets(stored, index, SampleQuery(), {}),

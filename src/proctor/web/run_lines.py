@@ -179,7 +179,7 @@ class RunQuery:
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> RunQuery:
-        """Return what the parameters of an address ask for.
+        """Return the query of an address's parameters.
 
         Raises:
             UsageError: One is too long, or names no order, group or state.
@@ -196,7 +196,7 @@ class RunQuery:
         return cls(**said)
 
     def parameters(self) -> dict[str, str]:
-        """Return what asks for the same again."""
+        """Return the parameters that ask for the same again."""
         found = {name: str(getattr(self, name)) for name in (*FILTERS, "sort", "group")}
         return {name: text for name, text in found.items() if text and (name, text) != ("sort", "newest")}
 
@@ -258,7 +258,7 @@ def _titles(line: RunLine, by: str) -> list[str]:
 
 
 def family(name: str) -> str:
-    """Return what runs of one kind have in common in their names.
+    """Return the common part of the names of runs of one kind.
 
     >>> family("smollm2-samples-1a2b3c4d"), family("night-2026-11-23_02-30"), family("try-7"), family("2026-11-23")
     ('smollm2-samples', 'night', 'try', '2026-11-23')

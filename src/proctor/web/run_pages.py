@@ -246,7 +246,7 @@ def _fingerprints(stored: StoredRun) -> Iterator[str]:
 
 
 def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
-    """Return what a reader wants to know about how a run was made."""
+    """Return the facts about how a run was made."""
     details = stored.run
     requests = details.get("requests") or {}
     facts = {

@@ -231,7 +231,7 @@ def _main_first(scores: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def judgements_in(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what each judge thought of an answer: verdict, reasoning, and what it was asked."""
+    """Return each judge's judgement of an answer: verdict, reasoning, prompt."""
     scores = record.get("scores")
     return [_judgement(each) for each in judgements_of(scores)] if isinstance(scores, Mapping) else []
 

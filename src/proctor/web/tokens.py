@@ -36,7 +36,7 @@ class TokenCounter:
 
 
 def token_counter(model: str) -> TokenCounter:
-    """Return what counts tokens for a model: ``smollm2``, a folder, or an id below ``PROCTOR_MODELS_DIR``.
+    """Return a counter of a model's tokens: ``smollm2``, a folder, or an id below ``PROCTOR_MODELS_DIR``.
 
     Raises:
         MissingExtraError: The package ``tokenizers`` is not installed.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
+from tests_commands import proctor
 
 from proctor.dialects.aisbench.resolve import exams_of_config
 from proctor.dialects.conversion import convert_exam
@@ -118,8 +117,7 @@ def test_what_cannot_be_asked_elsewhere_is_refused(config):
 
 def test_from_the_shell(config, tmp_path):
     def convert(*arguments):
-        command = [sys.executable, "-m", "proctor", "convert", str(config), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        return proctor("convert", config, *arguments, cwd=tmp_path)
 
     several = convert("--to", "lm-eval")
     assert several.returncode == 2

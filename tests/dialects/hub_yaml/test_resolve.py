@@ -418,3 +418,26 @@ def test_arguments_of_scorers_are_checked_before_anybody_is_asked(tmp_path, entr
     with pytest.raises(ProctorError, match=said):
         run_exams(resolve_tasks([str(tmp_path / "t.yaml")]), engine, log=tmp_path / "log.db")
     assert not (tmp_path / "log.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("scorer", "score"),
+    [
+        ({"name": "metrics.accuracy"}, 1.0),
+        ({"name": "AccEvaluator"}, 100.0),
+        ({"name": "lm_eval:exact_match", "args": {"ignore_case": True}}, 1.0),
+    ],
+)
+def test_metrics_of_other_systems_score_samples(tmp_path, scorer, score):
+    put(tmp_path, [{**TASKS[0], "scorers": [scorer]}])
+    with settings.context(hub_dir=str(tmp_path)):
+        (exam,) = resolve_tasks(["hf/org/data"])
+        engine = ScriptedEngine(function=lambda prompt: answering(prompt).removeprefix("It is ").rstrip("."))
+        (found,) = run_exams([exam], engine, log=tmp_path / "log.db").results.values()
+    assert (found["score"], found["n"]) == (score, 6)
+
+
+def test_a_metric_of_all_samples_refuses_epochs(tmp_path):
+    put(tmp_path, [{**TASKS[0], "epochs": 2, "scorers": [{"name": "metrics.accuracy"}]}])
+    with settings.context(hub_dir=str(tmp_path)), pytest.raises(ProctorError, match="each is asked 2 times"):
+        resolve_tasks(["hf/org/data"])

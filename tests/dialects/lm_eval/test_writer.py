@@ -2,6 +2,7 @@ import json
 from hashlib import sha256
 
 import pytest
+from tests_commands import proctor
 
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.dialects.lm_eval.results_file import ModelDescription, results_document, sanitized
@@ -200,16 +201,11 @@ def test_small_parts():
 
 
 def test_exams_of_every_dialect_are_written_and_groups_hold_numbers_alone(tmp_path, monkeypatch):
-    import subprocess
-    import sys
-
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cities.csv").write_text("question,answer\nFrance,Paris\nChile,Santiago\n")
-    program = [sys.executable, "-m", "proctor", "run", "--model", "dummy", "--model-args", "answer=Paris"]
+    program = ["run", "--model", "dummy", "--model-args", "answer=Paris"]
     names = ["--tasks", "samples", "cities.csv", "--limit", "2", "--output-format", "lm-eval", "-o", "out"]
-    done = subprocess.run(
-        [*program, *names, "--log", "log.db", "--batch_size", "3", "--device", "cpu"], capture_output=True, check=False
-    )
+    done = proctor(*program, *names, "--log", "log.db", "--batch_size", "3", "--device", "cpu")
     assert done.returncode == 0, done.stderr
     (path,) = tmp_path.glob("out/dummy/results_*.json")
     found = json.loads(path.read_text())

@@ -4,10 +4,9 @@ import csv
 import io
 import json
 import random
-import subprocess
-import sys
 
 import pytest
+from tests_commands import proctor
 
 from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.tables.reader import read_table, separator_of
@@ -344,7 +343,6 @@ def test_brackets_say_the_columns_of_one_file_among_several(tmp_path):
 
 def test_the_command_line_asks_and_repeats(tmp_path):
     path = written(tmp_path, "cities.csv", CITIES)
-    program = [sys.executable, "-m", "proctor", "run"]
     given = ["--model", "dummy", "--model-args", "answer=Tokyo", "--tasks", str(path), "-o", str(tmp_path / "run")]
     named = [
         "--prompt",
@@ -355,12 +353,9 @@ def test_the_command_line_asks_and_repeats(tmp_path):
         str(tmp_path / "log.db"),
         "--json",
     ]
-    done = subprocess.run([*program, *given, *named], capture_output=True, text=True, check=False)
+    done = proctor("run", *given, *named)
     assert json.loads(done.stdout)["cities"]["score"] == pytest.approx(1 / 3), done.stderr
-    again = subprocess.run(
-        [*program, str(tmp_path / "run"), "--log", str(tmp_path / "log.db"), "--json"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    again = proctor("run", tmp_path / "run", "--log", tmp_path / "log.db", "--json")
     assert json.loads(again.stdout)["cities"]["score"] == pytest.approx(1 / 3), again.stderr
 
 

@@ -46,7 +46,7 @@ def test_an_evaluation_asks_all_at_once_and_scores_each(monkeypatch: pytest.Monk
     monkeypatch.setattr(guardian.GraniteGuardianBase, "_engine", lambda self: self)
     metric = guardian.GraniteGuardianAssistantRisk(risk_name="harm", assistant_message_field="prediction")
     columns = Columns(["A", "B"], [[], []], [{"user": "q"}, {"user": "r"}])
-    found = metric.evaluate(columns, intervals=False)
+    found = metric.measure(columns, intervals=False)
     assert not found.failures
     assert asked == ["{'risk_name': 'harm'} <user>q <assistant>A", "{'risk_name': 'harm'} <user>r <assistant>B"]
     assert found.overall["score_name"] == "harm"

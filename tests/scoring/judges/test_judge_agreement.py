@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import UsageError
-from proctor.scoring.intervals import wilson
 from proctor.scoring.judges.judge_agreement import agreement, kappa_sums
+from proctor.statistics.intervals import wilson
 
 label = st.sampled_from(["good", "bad", "so so"])
 

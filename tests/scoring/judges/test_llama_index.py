@@ -135,7 +135,7 @@ def test_the_best_of_the_references_counts_and_all_are_asked_at_once() -> None:
     metric = LlamaIndexCorrectness(inference_engine=judge, model_name="j-1.5")
     rows = [(name, references, {"question": "q"}) for name, references in
             (("a", ["bad", "good"]), ("b", ["bad"]), ("c", ["x"]), ("d", []), ("e", ["y"]))]  # fmt: skip
-    found = metric.evaluate(columns(*rows, ("f", ["bad"], {})))
+    found = metric.measure(columns(*rows, ("f", ["bad"], {})))
     assert judge.asked == [["q|a|bad", "q|a|good", "q|b|bad", "q|c|x", "q|e|y"]]
     name = "correctness_llama_index_by_j_1_5_judge"
     assert list(found.instances[name])[:2] == [0.9, 0.4]
@@ -153,7 +153,7 @@ def test_contexts_that_need_several_questions_are_asked_in_rounds() -> None:
     judge = Judge(answers={"|first|": "no", "|second|no": "YES, it is", "|other|": "Hm", "|third|": "NO"})
     metric = LlamaIndexFaithfulness(inference_engine=judge)
     told = [{"contexts": ["first", "second"]}, {"contexts": ["third"]}, {"contexts": ["other"]}, {"contexts": "third"}]
-    found = metric.evaluate(columns(*((str(number), ["-"], each) for number, each in enumerate(told))))
+    found = metric.measure(columns(*((str(number), ["-"], each) for number, each in enumerate(told))))
     assert [len(each) for each in judge.asked] == [3, 1]
     assert list(found.instances["score"])[:2] == [1.0, 0.0]
     assert found.failures[2].kind == "unreadable"
@@ -166,7 +166,7 @@ def test_a_judge_is_asked_through_the_log(tmp_path: Path) -> None:
     data = columns(("a", ["b"], {"question": "q"}))
     for _ in range(2):
         with judges_through(tmp_path / "log.db"):
-            assert LlamaIndexCorrectness(inference_engine=judge).evaluate(data).overall["score"] == 1.0
+            assert LlamaIndexCorrectness(inference_engine=judge).measure(data).overall["score"] == 1.0
     assert judge.asked == [["q|a|b"]]
 
 
@@ -176,11 +176,11 @@ def test_the_mock_asks_nobody_and_gives_the_best_score() -> None:
     for name in ("correctness", "faithfulness"):
         metric = fetch_artifact(f"metrics.rag.{name}.llama_index_by_mock")
         assert isinstance(metric, LlamaIndexLLMMetric)
-        assert metric.evaluate(data).overall["score"] == 1.0
+        assert metric.measure(data).overall["score"] == 1.0
     with settings.context(mock_inference_mode=True):
         asking = fetch_artifact("metrics.rag.correctness.llama_index_by_gpt_3_5_turbo")
         assert isinstance(asking, LlamaIndexCorrectness)
-        found = asking.evaluate(data)
+        found = asking.measure(data)
     assert found.overall["score_name"] == "correctness_llama_index_by_gpt_3_5_turbo_judge"
     assert found.overall["score"] == 1.0
 
@@ -189,7 +189,7 @@ def test_the_mock_asks_nobody_and_gives_the_best_score() -> None:
 def test_data_that_is_not_public_is_not_shown() -> None:
     data = Columns(["a"], [["b"]], [{"question": "q", "metadata": {"data_classification_policy": ["pii"]}}])
     with pytest.raises(PolicyError, match="pii"):
-        LlamaIndexCorrectness(model_name="mock").evaluate(data)
+        LlamaIndexCorrectness(model_name="mock").measure(data)
 
 
 def test_a_judge_without_a_model_is_refused() -> None:
@@ -202,12 +202,12 @@ def test_without_the_package_the_error_says_what_to_install() -> None:
     metric = LlamaIndexCorrectness(model_name="mock")
     assert [each.hint for each in metric.check()] == ["pip install 'proctor[llama-index]'"]
     with pytest.raises(MissingExtraError, match="llama-index-core"):
-        metric.evaluate(columns(("a", ["b"], {"question": "q"})))
+        metric.measure(columns(("a", ["b"], {"question": "q"})))
 
 
 def test_the_package_s_own_evaluators_are_what_is_asked() -> None:
     pytest.importorskip("llama_index.core")
     judge = Judge(answers={"YES or NO": "yes", "Reference Answer": "4.0\nfine"})
     data = columns(("a", ["b"], {"question": "q", "contexts": ["some text."]}))
-    assert LlamaIndexCorrectness(inference_engine=judge).evaluate(data).overall["score"] == 0.8
-    assert LlamaIndexFaithfulness(inference_engine=judge).evaluate(data).overall["score"] == 1.0
+    assert LlamaIndexCorrectness(inference_engine=judge).measure(data).overall["score"] == 0.8
+    assert LlamaIndexFaithfulness(inference_engine=judge).measure(data).overall["score"] == 1.0

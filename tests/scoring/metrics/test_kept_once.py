@@ -25,7 +25,7 @@ class Said(ReductionInstanceMetric[Any, dict[str, Any]]):
 
 def said(predictions: list[Any]) -> list[Any]:
     columns = Columns(predictions, [["x"]] * len(predictions))
-    return list(Said(n_resamples=None).evaluate(columns).instances["said"])
+    return list(Said(n_resamples=None).measure(columns).instances["said"])
 
 
 def test_equal_scores_share_their_memory():

@@ -67,7 +67,7 @@ TWO = Columns(["a", "b"], [["x"], ["y", "z"]])
 
 def test_predictions_and_references_go_out_and_the_service_s_scores_come_back(service: Any) -> None:
     metric = RemoteMetric(endpoint=service.address, metric_name="metrics.f", api_key="a-key-of-mine")
-    found = metric.evaluate(TWO)
+    found = metric.measure(TWO)
     sent = [
         {"prediction": "a", "references": ["x"], "additional_inputs": {}},
         {"prediction": "b", "references": ["y", "z"], "additional_inputs": {}},
@@ -80,7 +80,7 @@ def test_predictions_and_references_go_out_and_the_service_s_scores_come_back(se
 
 
 def test_a_prefix_stands_before_the_service_s_names(service: Any) -> None:
-    found = RemoteMetric(endpoint=service.address, metric_name="m", score_prefix="my_").evaluate(TWO)
+    found = RemoteMetric(endpoint=service.address, metric_name="m", score_prefix="my_").measure(TWO)
     assert found.overall["my_f1_ci_low"] == found.overall["score_ci_low"] == 0.25
     assert found.overall["score_name"] == found.main == "my_f1"
     assert list(found.instances["my_f1"]) == [0.0, 1.0]
@@ -97,7 +97,7 @@ def test_a_prefix_stands_before_the_service_s_names(service: Any) -> None:
 )
 def test_an_answer_that_is_none_is_a_failure_of_the_metric(service: Any, reply: Any, said: str) -> None:
     service.reply = reply
-    found = RemoteMetric(endpoint=service.address, metric_name="metrics.f").evaluate(TWO)
+    found = RemoteMetric(endpoint=service.address, metric_name="metrics.f").measure(TWO)
     assert found.failure is not None
     assert said in found.failure.message
     assert found.main == "f"
@@ -106,7 +106,7 @@ def test_an_answer_that_is_none_is_a_failure_of_the_metric(service: Any, reply: 
 def test_a_service_that_a_file_names_is_asked_where_the_user_allows_it(service: Any) -> None:
     with written_by(Author("card.json")):
         metric = RemoteMetric(endpoint=service.address, metric_name="metrics.f")
-    found = metric.evaluate(TWO)
+    found = metric.measure(TWO)
     assert found.failure is not None
     assert "nobody allowed that" in found.failure.message
     assert not service.asked
@@ -115,7 +115,7 @@ def test_a_service_that_a_file_names_is_asked_where_the_user_allows_it(service: 
 def test_data_of_another_class_is_not_sent(service: Any) -> None:
     data = Columns(["a"], [["x"]], classes=[["pii"]])
     with pytest.raises(PolicyError):
-        RemoteMetric(endpoint=service.address, metric_name="metrics.f").evaluate(data)
+        RemoteMetric(endpoint=service.address, metric_name="metrics.f").measure(data)
     assert not service.asked
 
 
@@ -144,7 +144,7 @@ def test_metrics_that_the_environment_names_are_computed_by_the_service(
             "instances_scores": [{"recall": 0.5, "score": 0.25, "score_name": "f1"}] * 2,
             "global_score": {"recall": 0.5, "f1": 0.25, "score": 0.25, "score_name": "f1"},
         }
-        found, scores = utils.evaluate(rows, [name, "metrics.accuracy"])
+        found, scores = utils.measure(rows, [name, "metrics.accuracy"])
         with pytest.raises(ValueError, match="no service computes"):
             utils.as_remote_metric(fetch_artifact("metrics.accuracy"))
     finally:
@@ -165,7 +165,7 @@ def test_one_that_a_program_s_task_holds_is_asked_through_the_rows(service: Any)
         rows = api.create_dataset(
             task=asked, test_set=[{"q": "1", "a": "x"}, {"q": "2", "a": "y"}], template=template, split="test"
         )
-        found = api.evaluate(predictions=["x", "z"], data=rows)
+        found = api.measure(predictions=["x", "z"], data=rows)
     finally:
         uninstall()
     assert [row.get("failure") for row in found] == [None, None]

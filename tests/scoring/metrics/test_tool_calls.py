@@ -33,7 +33,7 @@ def call(name: str = "book", **arguments: Any) -> dict[str, Any]:
 
 def scores(metric: Any, predictions: list[Any], references: list[list[Any]], **fields: Any) -> dict[str, Any]:
     """Return the global scores."""
-    found = metric.evaluate(Columns(predictions, references, [fields] * len(predictions)), intervals=False)
+    found = metric.measure(Columns(predictions, references, [fields] * len(predictions)), intervals=False)
     assert not found.failures, found.failures
     return dict(found.overall)
 
@@ -58,7 +58,7 @@ def test_calls_of_unknown_tools_and_of_wrong_types_do_not_fit() -> None:
 
 
 def test_without_tools_the_instance_fails_and_says_so() -> None:
-    found = ToolCallingMetric().evaluate(Columns([call()], [[call()]], [{}]), intervals=False)
+    found = ToolCallingMetric().measure(Columns([call()], [[call()]], [{}]), intervals=False)
     assert "__tools__" in found.failures[0].message
 
 

@@ -44,7 +44,7 @@ from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
 from proctor.running.run import RunResult, run_exams
-from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
+from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES
 from proctor.secrets import without_secrets
 
 _IDLE = {

@@ -22,10 +22,11 @@ from proctor.errors import Diagnostic, ScoringError
 from proctor.ir import Failure
 from proctor.logs import get_logger
 from proctor.scoring.evaluators.cases import Cases
-from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
+from proctor.scoring.evaluators.evaluation import Evaluation
 from proctor.scoring.grade import Columns, Measured
 from proctor.scoring.grading import Need
 from proctor.scoring.score import Score
+from proctor.statistics.intervals import score_interval
 
 NO_REFERENCES = "the evaluator compares answers with right ones, and reader_cfg names no output_column"
 
@@ -159,8 +160,12 @@ class EvaluatorScorer:
         intervals: bool,
     ) -> Score:
         unit, higher = unit_of(self._evaluator, name)
-        bounds = found.bounds.get(name) or mean_interval(name, float(value), of_rows, unit) if intervals else None
-        low, high = bounds if bounds is not None else (None, None)
+        low = high = None
+        if intervals:
+            known = found.bounds.get(name) or score_interval(
+                of_rows.get(name, ()), float(value), may_be_percent=unit != "share"
+            )
+            low, high = known or (None, None)
         return Score(name, value, low, high, unit=unit, higher_is_better=higher, metric=self.name)
 
 

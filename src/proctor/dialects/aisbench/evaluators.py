@@ -14,9 +14,10 @@ from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.metrics import metric_evaluator
 from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_UNITS
 from proctor.scoring.metric import Metric
-from proctor.scoring.metric_table import MetricEntry, metric_entry, metric_of, metric_table
+from proctor.scoring.metric_table import MetricEntry, metric_of, metric_table
+from proctor.scoring.metric_table import is_metric as names_metric
 from proctor.scoring.registered_metric import call_evaluator
-from proctor.scoring.registry import OPENCOMPASS, is_in_catalog, named
+from proctor.scoring.registry import OPENCOMPASS
 from proctor.scoring.score import Score, Unit
 from proctor.settings import settings
 
@@ -54,7 +55,7 @@ def entry_of(config: Mapping[str, Any]) -> MetricEntry | None:
 def is_metric(config: Mapping[str, Any]) -> bool:
     """Return whether a config names a metric of another system: by its name in a catalog or in the table."""
     kind = config.get("type")
-    return isinstance(kind, str) and (is_in_catalog(kind) or metric_entry(named(kind)[0], OPENCOMPASS) is not None)
+    return isinstance(kind, str) and names_metric(kind, OPENCOMPASS)
 
 
 def _known_name(whole: str) -> str:

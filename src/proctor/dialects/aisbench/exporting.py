@@ -65,7 +65,10 @@ class _Exporter:
             return made
         if isinstance(value, Builtin):
             return Reference(value.name if "." in value.name else f"builtins.{value.name}")
-        if isinstance(value, (ModuleValue, Environment, TextFile, BoundMethod)) or hasattr(value, "__next__"):
+        if hasattr(value, "__next__"):
+            hint = "list(…) keeps what it gives"
+            raise ConfigFileError("a value of the config is an iterator, which is read once", path=path, hint=hint)
+        if isinstance(value, (ModuleValue, Environment, TextFile, BoundMethod)):
             raise ConfigFileError(f"a value of the config is not data but a {kind.__name__}", path=path)
         return value
 

@@ -32,7 +32,7 @@ SCORERS = (
     "choice",
     "math",
 )
-"""What scores an answer, by name."""
+"""What scores an answer, by name; metrics of catalogs and of other systems are named as everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Step:
     """A solver or a scorer with its arguments.
 
     Attributes:
-        name: One of :data:`SOLVERS` or :data:`SCORERS`.
+        name: One of :data:`SOLVERS` or :data:`SCORERS`, or of a metric.
         args: Its arguments.
         location: Where it stands.
     """

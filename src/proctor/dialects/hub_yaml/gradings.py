@@ -8,7 +8,7 @@ from typing import Any
 from proctor.dialects.hub_yaml.config import FieldSpec, HubTask
 from proctor.dialects.hub_yaml.names import HubNames
 from proctor.dialects.hub_yaml.samples import sample_of
-from proctor.dialects.hub_yaml.scorers import HubScorer, Lettered, scorer_of
+from proctor.dialects.hub_yaml.scorers import HubScorer, Lettered, MetricScorer, scorer_of
 from proctor.errors import Diagnostic, ProctorError, ValidationError
 from proctor.ir import Converse, Failure, Generate
 from proctor.ir.conversation import as_turns, next_messages
@@ -31,7 +31,7 @@ def task_grader(task: HubTask, chosen_by: Lettered, group_by: Sequence[str | tup
         ValidationError: With the problems of all scorers.
     """
     problems: list[Diagnostic] = []
-    scorers: list[HubScorer] = []
+    scorers: list[HubScorer | MetricScorer] = []
     for step in task.scorers:
         try:
             scorers.append(scorer_of(task, step, chosen_by))
@@ -39,9 +39,8 @@ def task_grader(task: HubTask, chosen_by: Lettered, group_by: Sequence[str | tup
             problems += error.diagnostics
     if problems:
         raise ValidationError(problems)
-    read = _Reader(
-        task.fields, with_history=any(each.grader is not None and each.grader.include_history for each in scorers)
-    )
+    graders = [each.grader for each in scorers if isinstance(each, HubScorer)]
+    read = _Reader(task.fields, with_history=any(each is not None and each.include_history for each in graders))
     names = _grading_names([each.name for each in scorers])
     gradings = [
         Grading(name, read, (), [each], {"scorer": each.name, "args": dict(each.step.args)})

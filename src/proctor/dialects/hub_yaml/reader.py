@@ -14,6 +14,7 @@ from proctor.errors import DataError, Diagnostic, Location, ValidationError, did
 from proctor.foreign_text import NotAFileError, read_source
 from proctor.foreign_yaml import parse_with_nodes
 from proctor.running.run_files import is_run_file
+from proctor.scoring.metric_table import is_metric
 
 FILE = "eval.yaml"
 FRAMEWORK = "inspect-ai"
@@ -233,7 +234,7 @@ class _File:
                 continue
             self._unknown(here, each, ("name", "args"), f"a {kind}")
             args = each.get("args") or {}
-            if each["name"] not in known:
+            if each["name"] not in known and not (known is SCORERS and is_metric(each["name"])):
                 hint = did_you_mean(each["name"], known) or f"there are {', '.join(known)}"
                 self._say((*here, "name"), f"there is no {kind} '{each['name']}'", hint=hint)
             elif not isinstance(args, Mapping) or not all(isinstance(key, str) for key in args):

@@ -14,7 +14,7 @@ from proctor.dialects.hub_yaml.gradings import task_grader
 from proctor.dialects.hub_yaml.honours import task_honours
 from proctor.dialects.hub_yaml.reader import FILE, is_eval_file, read_tasks
 from proctor.dialects.hub_yaml.rows import HubRows, dataset_of
-from proctor.dialects.hub_yaml.scorers import HubScorer
+from proctor.dialects.hub_yaml.scorers import HubScorer, MetricScorer
 from proctor.dialects.hub_yaml.solvers import compiled
 from proctor.effects import Author, Effect, author_of_file, written_by
 from proctor.errors import DatasetNotFoundError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
@@ -181,6 +181,8 @@ def _judges(grader: ExamGrader, writer: Author) -> list[Effect]:
     found: list[Effect] = []
     for grading in grader.gradings:
         for scorer in grading.scorers:
+            if isinstance(scorer, MetricScorer):
+                found += effects_of(scorer.metric)
             if isinstance(scorer, HubScorer) and scorer.grader is not None and scorer.grader.models:
                 try:
                     with written_by(writer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -19,6 +19,9 @@ from proctor.scoring.evaluators.checked_answers import CHECKS, checked, score_na
 from proctor.scoring.grade import Columns, Measured
 from proctor.scoring.grading import Need
 from proctor.scoring.lettered_answers import lettered, letters_in
+from proctor.scoring.metric import Metric
+from proctor.scoring.metric_table import metric_of
+from proctor.scoring.registry import INSPECT
 from proctor.scoring.row_values import RowAggregation, Values
 from proctor.scoring.score import Score
 
@@ -201,7 +204,58 @@ def _shown(found: Sequence[Verdict | Failure]) -> Any:
     return answers[0] if len(answers) == 1 else answers or None
 
 
-def scorer_of(task: HubTask, step: Step, chosen_by: Lettered) -> HubScorer:
+@dataclass(frozen=True)
+class MetricScorer:
+    """A metric of a catalog or of another system, over the answers to all samples.
+
+    Attributes:
+        step: Name and arguments.
+        metric: The metric.
+    """
+
+    step: Step
+    metric: Metric
+
+    @property
+    def name(self) -> str:
+        """The name that the file has."""
+        return self.step.name
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Which further columns it reads."""
+        return self.metric.needs | {"fields"}
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The metric's main score without the value."""
+        return self.metric.declared_main
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what the metric misses."""
+        yield from self.metric.check()
+
+    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> Measured:
+        """Return the metric's scores of completions."""
+        pairs = list(zip(columns.predictions, columns.task_data, strict=True))
+        given = [said if isinstance(said, Failure) else _answered(said[0], row) for said, row in pairs]
+        read = replace(
+            columns,
+            predictions=[each.completion if isinstance(each, Answered) else each for each in given],
+            references=[_answered((), row).targets for _, row in pairs],
+        )
+        found = self.metric.measure(read, intervals=intervals, instances=instances)
+        listed = {score.name for score in found.scores}
+        return Measured(
+            found.scores,
+            found.main,
+            {name: column for name, column in found.instances.items() if name in listed},
+            found.failures,
+            found.failure,
+        )
+
+
+def scorer_of(task: HubTask, step: Step, chosen_by: Lettered) -> HubScorer | MetricScorer:
     """Return a scorer, ready to use.
 
     Args:
@@ -219,6 +273,13 @@ def scorer_of(task: HubTask, step: Step, chosen_by: Lettered) -> HubScorer:
         if step.name == "choice":
             made_of("choice", lambda: None, step)
             return HubScorer(step, _choice(chosen_by), task.reducer)
-        return HubScorer(step, _each(made_of(step.name, CHECKS[step.name], step)), task.reducer)
+        if step.name in CHECKS:
+            return HubScorer(step, _each(made_of(step.name, CHECKS[step.name], step)), task.reducer)
+        if task.epochs > 1:
+            raise ScoringError(
+                f"'{step.name}' scores all samples together, and each is asked {task.epochs} times",
+                hint="leave out epochs, or name a scorer of single answers",
+            )
+        return MetricScorer(step, metric_of(step.name, INSPECT, step.args))
     except ProctorError as error:
         raise (error if step.location is None else error.located(step.location)) from None

@@ -12,12 +12,11 @@ from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
 from proctor.errors import Diagnostic, ProctorError
 from proctor.ir import Failure
 from proctor.ir.question import Answered
-from proctor.scoring.aggregations import AGGREGATIONS, mean
+from proctor.scoring.aggregations import AGGREGATIONS, BOOTSTRAP_RESAMPLES, mean
 from proctor.scoring.grade import Grade
 from proctor.scoring.grading import Mark
 from proctor.scoring.measuring import composed
 from proctor.scoring.row_values import RowAggregation, Values
-from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 if TYPE_CHECKING:
     from proctor.dialects.lm_eval.python_task import PythonTask

@@ -10,7 +10,7 @@ from typing import Any
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.names import ONLY, listed, score_key
 from proctor.dialects.lm_eval.tree import Group, GroupMetric
-from proctor.scoring.aggregated import CONFIDENCE_95, number
+from proctor.scoring.aggregations import CONFIDENCE_95, number
 from proctor.scoring.combined import interval_of_mean
 from proctor.scoring.flat import COUNT, NOWHERE, WITHOUT, units_of
 from proctor.scoring.grade import Grade

@@ -25,9 +25,8 @@ from proctor.effects import Effect
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES
-from proctor.scoring.metric_table import metric_table
+from proctor.scoring.metric_table import metric_table, text_metrics
 from proctor.scoring.registry import LM_EVAL
-from proctor.scoring.row_metrics import TEXT_METRICS
 from proctor.settings import settings
 
 REPEATED = frozenset({"pass@k", "avg@k", "maj@k"})
@@ -144,6 +143,6 @@ def _named(config: TaskConfig, entry: Mapping[str, Any]) -> tuple[str, Callable[
         return str(spec), None, arguments
     if config.output_type == "multiple_choice" and spec in CHOICE_SCORES:
         return str(spec), None, arguments
-    if config.output_type.startswith("loglikelihood") and spec in TEXT_METRICS:
+    if config.output_type.startswith("loglikelihood") and spec in text_metrics():
         return str(spec), None, arguments
     return find_metric(dict(entry))

@@ -13,9 +13,8 @@ from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.scoring import aggregations
 from proctor.scoring.aggregations import AGGREGATIONS, Aggregate, mean
 from proctor.scoring.metric import Metric
-from proctor.scoring.metric_table import check_metric, metric_of, metric_table
-from proctor.scoring.registry import LM_EVAL, is_in_catalog, named
-from proctor.scoring.row_metrics import EVALUATE_METRICS, TEXT_METRICS
+from proctor.scoring.metric_table import check_metric, metric_of, metric_table, text_metrics
+from proctor.scoring.registry import LM_EVAL, PROGRAM, is_in_catalog, named
 
 DEFAULT_METRICS: dict[str, list[str]] = {
     "loglikelihood": ["perplexity", "acc"],
@@ -35,7 +34,9 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
     """
     if spec is None:
         known = metric_table().of(LM_EVAL).get(metric)
-        return _registered("metric_agg_registry", metric) or mean if known is None else AGGREGATIONS[known.aggregation]
+        if known is None:
+            return _registered("metric_agg_registry", metric) or mean
+        return aggregations.find_aggregation(known.aggregation)
     if isinstance(spec, FunctionReference):
         return guarded(value_of(spec, "aggregation"), f"aggregation ('{spec.name}')", spec.location)
     if callable(spec):
@@ -72,7 +73,8 @@ def find_metric(entry: dict[str, Any]) -> tuple[str, Callable[..., Any], dict[st
         function = value_of(spec, "metric")
         name = getattr(function, "__name__", str(spec))
         return name, guarded(function, f"the metric '{name}'"), arguments
-    table = EVALUATE_METRICS if entry.get("hf_evaluate") is True else {**EVALUATE_METRICS, **TEXT_METRICS}
+    of_labels = text_metrics(of_labels=True)
+    table = of_labels if entry.get("hf_evaluate") is True else {**of_labels, **text_metrics()}
     name = str(spec).removeprefix(f"{LM_EVAL}:")
     if name not in table and (found := _registered("metric_registry", name)) is not None:
         return name, guarded(found, f"the metric '{name}'"), arguments
@@ -82,7 +84,7 @@ def find_metric(entry: dict[str, Any]) -> tuple[str, Callable[..., Any], dict[st
 
 
 def _no_metric(name: str, *, downloads: bool = False) -> ScoringError:
-    known = sorted({*TEXT_METRICS, *EVALUATE_METRICS})
+    known = sorted({*text_metrics(), *text_metrics(of_labels=True)})
     (problem,) = metric_table().unknown(name, known=known).diagnostics
     why = "metric scripts are not downloaded" if downloads else problem.why
     return ScoringError(problem.what, why=why, hint=problem.hint)
@@ -108,7 +110,7 @@ def is_core_metric(entry: Mapping[str, Any]) -> bool:
     if not isinstance(spec, str):
         return False
     known = metric_table().find(named(spec)[0], LM_EVAL)
-    if known is not None and known.system == LM_EVAL:
+    if known is not None and known.system in (LM_EVAL, PROGRAM):
         return known.reads == "columns"
     if entry.get("hf_evaluate") is True:
         return False

@@ -20,8 +20,8 @@ from proctor.dialects.lm_eval.prompts import ChatOptions
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.task_fields import TaskFields, compiled_fields
 from proctor.recipes.options import ExamOptions
+from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES
 from proctor.scoring.repeats import OF_REPEATS
-from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 Document = Mapping[str, Any]
 

@@ -64,10 +64,10 @@ class Options(Protocol):
         """Return the marks of the model's thoughts."""
 
     def with_allowance(self, decoding: Decoding) -> Decoding:
-        """Return how to decode so that there is room for thoughts, too."""
+        """Return a decoding with room for thoughts."""
 
     def decoding_defaults(self) -> Mapping[str, Any]:
-        """Return how to decode what a request leaves open."""
+        """Return the decoding of what a request leaves open."""
 
 
 def failed(kind: str, message: str) -> Response:
@@ -83,7 +83,7 @@ def budget_of(engine: Options, loaded: LoadedModel) -> Budget:
 
 
 def limits_of(engine: Options, loaded: LoadedModel) -> Limits:
-    """Return how large one step with shared prefixes may be."""
+    """Return the limits of one step with shared prefixes."""
     on_cpu = loaded.device.type == "cpu"
     tokens = engine.batch_tokens or (CPU_STEP if on_cpu else GPU_STEP)
     lookups = max(_SMALLEST_STEP, (CPU_LOGITS if on_cpu else GPU_LOGITS) // loaded.vocabulary_size)

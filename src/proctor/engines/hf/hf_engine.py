@@ -147,7 +147,7 @@ class HFEngine(ThinkingEngine):
             raise ValidationError("the batch size is less than 1", path="$.batch_size")
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads: the model, its tokenizer, its adapter, and what options name."""
+        """Return its effects: reading the model, its tokenizer, its adapter, and what options name."""
         named = (self.model, self.tokenizer, self.peft, *places_in(self.model_kwargs))
         return model_effects(named, self.author, self.label)
 
@@ -237,7 +237,7 @@ class HFEngine(ThinkingEngine):
         return load_model(self.source())
 
     def source(self) -> ModelSource:
-        """Return what to load, and how."""
+        """Return the model to load, with its arguments."""
         return ModelSource(
             name=self.model,
             family=self.family,
@@ -257,7 +257,7 @@ class HFEngine(ThinkingEngine):
         )
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers; how pictures are read only where somebody says so."""
+        """Return the values that decide answers; how pictures are read only where somebody says so."""
         values = super().identity_values()
         if not self.processor_kwargs:
             del values["processor_kwargs"]
@@ -276,7 +276,7 @@ class HFEngine(ThinkingEngine):
         return options
 
     def encoder(self) -> Encoder:
-        """Return what turns texts into ids as requests are read."""
+        """Return the encoder of texts, as requests are read."""
         loaded = self.loaded
         options = dict(self.chat_template_args)
         if self.enable_thinking is not None:
@@ -294,7 +294,7 @@ class HFEngine(ThinkingEngine):
         )
 
     def facts(self) -> Mapping[str, Any]:
-        """Return what is known of the model; of one that was not loaded, as all answers were there, little."""
+        """Return facts about the model; of one that was not loaded, as all answers were there, few."""
         revision = {"model_revision": self.revision or "main", "batch_size": self.batch_size}
         if self._loaded is None:  # everything came from the response log
             return {

@@ -101,7 +101,7 @@ def loaded_in_memory(model: Any, tokenizer: Any) -> LoadedModel:
 
 
 def facts_of(loaded: LoadedModel) -> dict[str, Any]:
-    """Return what a loaded model and its tokenizer say of themselves, by the names of lm-eval's result files."""
+    """Return facts about a loaded model and its tokenizer, by the names of lm-eval's result files."""
     model, tokenizer = loaded.model, loaded.tokenizer
     template = getattr(tokenizer, "chat_template", None)
     found = {
@@ -228,7 +228,7 @@ def _with_adapter(model: Any, adapter: str) -> Any:
 
 
 def family_of(config: object) -> Family:
-    """Return how a model with this configuration reads and writes."""
+    """Return the family of models that read and write with this configuration."""
     if getattr(config, "is_encoder_decoder", False):
         return "seq2seq"
     return "image-text" if getattr(config, "vision_config", None) is not None else "causal"

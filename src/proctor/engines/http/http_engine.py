@@ -179,7 +179,7 @@ class HTTPEngine(ThinkingEngine):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers; ``truncate`` only where prompts may be shortened."""
+        """Return the values that decide answers; ``truncate`` only where prompts may be shortened."""
         values = super().identity_values()
         if self.truncate == "none":
             del values["truncate"]

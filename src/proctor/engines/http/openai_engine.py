@@ -145,7 +145,7 @@ class OpenAIEngine(HTTPEngine):
         return self._url, self._headers()
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers; the address in full, and the name of the model that it has."""
+        """Return the values that decide answers: the address in full, and the model's name there."""
         return {**super().identity_values(), "base_url": self._url, "model": self.named_model()}
 
     def generate(self, requests: Iterable[Generate]) -> Answers:

@@ -110,7 +110,7 @@ class ProviderEngine(OpenAIEngine):
         return (self._url or provider_named(self.provider)[1].url).startswith("https:")
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers: provider, its name of the model, decoding."""
+        """Return the values that decide answers: provider, its name of the model, decoding."""
         name, _ = provider_named(self.provider)
         self.named_model()
         own = self._adapted()
@@ -231,7 +231,7 @@ class ProviderEngine(OpenAIEngine):
         return connection_to(name, provider, self.served_model, given, self._may_send)
 
     def would_do(self) -> list[Effect]:
-        """Return what it does to answer: it asks its provider, or what the engine in this process does."""
+        """Return the effects of answering: asking the provider, or those of the engine in this process."""
         with suppress(UsageError, MissingExtraError):  # no provider is named, or no package is there: nobody is asked
             if self.answering() is self and (local := self._local()) is not None:
                 return local.would_do()

@@ -98,7 +98,7 @@ _WORDINGS = (
 
 
 def error_message(reply: Reply) -> str:
-    """Return what a server says went wrong: the message in its JSON, or the start of its body."""
+    """Return a server's error message: from its JSON, or the start of its body."""
     try:
         said = _said(msgspec.json.decode(reply.body))
     except (msgspec.DecodeError, ValueError, RecursionError):  # a page, or bytes that are meant to do harm
@@ -145,7 +145,7 @@ def is_bad_key(message: str) -> bool:
 
 
 def model_hint(message: str) -> str:
-    """Return what to do where a server does not know the model."""
+    """Return a hint where a server does not know the model."""
     return _PROFILE if "throughput" in message else "check base_url and the name of the model"
 
 

@@ -118,7 +118,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     engine: str | None = None
 
     def model_name(self, model: str) -> str:
-        """Return what the provider calls a model."""
+        """Return the provider's name of a model."""
         if model in self.models:
             return self.models[model]
         bare = next((model.removeprefix(each) for each in self.prefixes if model.startswith(each)), model)
@@ -191,7 +191,7 @@ class Address(NamedTuple):
 
 
 def address_of(name: str, provider: Provider, model: str, given: Mapping[str, Any]) -> Address:
-    """Return where a model is; arguments are those of :func:`connection_to`.
+    """Return the address of a model; arguments are those of :func:`connection_to`.
 
     Raises:
         EngineError: Something is missing; the message names the environment variables.
@@ -214,7 +214,7 @@ def connection_to(
     given: Mapping[str, Any],
     may_send: MaySend = lambda variable, address: True,
 ) -> Connection:
-    """Return how to reach a model.
+    """Return the connection to a model.
 
     Args:
         name: The provider's name, for messages.

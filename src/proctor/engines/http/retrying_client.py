@@ -131,7 +131,7 @@ class Caller:
     async def call(
         self, url: str, body: Mapping[str, Any], parse: Callable[[bytes], T], *, is_stream: bool = False
     ) -> tuple[T, Timing]:
-        """Return what ``parse`` makes of the reply, and when and how long the successful attempt took.
+        """Return the parsed reply, and the time and duration of the successful attempt.
 
         Args:
             url: Where to post.

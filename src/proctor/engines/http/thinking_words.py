@@ -30,7 +30,7 @@ class ThinkingOrder(NamedTuple):
 
 
 def thinking_order(provider: str, model: str, level: str | None, tokens: int | None) -> ThinkingOrder:
-    """Return what to send.
+    """Return the fields to send for a thinking effort.
 
     Args:
         provider: Its name in the table.
@@ -70,7 +70,7 @@ def _speechless(name: str, model: str, level: str, words: ThinkingWords | None) 
 
 
 def provider_at(url: str) -> str:
-    """Return which provider of the table is at an address; vLLM where none of them is."""
+    """Return the provider of the table that is at an address; vLLM where none of them is."""
     host = urlsplit(url).hostname or ""
     return next((name for name, entry in providers().items() if _is_at(entry, host)), _OWN_SERVER)
 

@@ -118,7 +118,7 @@ class AiohttpTransport:
         return await self._sent("POST", url, body, headers, timeout_seconds)
 
     async def get(self, url: str, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
-        """Return what is at an address; errors as in :meth:`post`."""
+        """Get an address; errors as in :meth:`post`."""
         return await self._sent("GET", url, None, headers, timeout_seconds)
 
     async def _sent(

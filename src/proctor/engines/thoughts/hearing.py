@@ -41,7 +41,7 @@ UNKNOWN = Opening()
 def opening_of(
     prompt: Prompt | str, marks: Marks, *, by_name: bool = False, strings_are_messages: bool = False
 ) -> Opening:
-    """Return what a prompt says about thoughts.
+    """Return the state of thoughts at the end of a prompt.
 
     Args:
         prompt: What the model reads, in its chat template where that is known; else what is sent to a server, of which
@@ -243,7 +243,7 @@ def cut_at(response: Response, stops: Sequence[str]) -> Response:
 
 
 def turn_of(reply: Response, *, with_thoughts: bool = False) -> Message:
-    """Return what the model said as a turn of a conversation: its answer.
+    """Return the model's answer as a turn of a conversation.
 
     Args:
         reply: What it said.
@@ -254,7 +254,7 @@ def turn_of(reply: Response, *, with_thoughts: bool = False) -> Message:
 
 
 def token_counter(tokenizer: Any) -> Callable[[str], int]:
-    """Return what counts tokens of a text, for :func:`heard`."""
+    """Return a counter of a text's tokens, for :func:`heard`."""
     return lambda text: len(tokenizer([text], add_special_tokens=False)["input_ids"][0])
 
 

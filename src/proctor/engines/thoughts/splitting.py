@@ -58,7 +58,7 @@ class Split(NamedTuple):
 
 
 def split(text: str, marks: Marks, opened: Family | None = None, *, is_closed: bool = False) -> Split:
-    """Return what a text is made of.
+    """Split a text into thoughts and answer.
 
     Thoughts stand at its beginning: a mark further on is part of the answer, and so is one in quotes. Where the first
     mark of a text ends thoughts, all before it are thoughts, because then the prompt began them.

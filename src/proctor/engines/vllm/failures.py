@@ -32,7 +32,7 @@ def deaths() -> tuple[type[Exception], ...]:
 
 
 def load_hint(why: str) -> str:
-    """Return what to do about a model that cannot be loaded; empty where the reason says it."""
+    """Return a hint for a model that cannot be loaded; empty where the reason says enough."""
     if "unexpected keyword" in why:
         return "llm_kwargs takes what vllm.EngineArgs of the installed version takes"
     return MEMORY_HINT if _NO_MEMORY.search(why) else ""

@@ -116,7 +116,7 @@ class VLLMEngine(ThinkingEngine):
         return {**named, "llm_kwargs": {**loading, **named.get("llm_kwargs", {})}} if loading else named
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads: the model, its adapter, and what options name."""
+        """Return its effects: reading the model, its adapter, and what options name."""
         return model_effects((self.model, self.peft, *places_in(self.llm_kwargs)), self.author, self.label)
 
     def decoding_defaults(self) -> Mapping[str, Any]:

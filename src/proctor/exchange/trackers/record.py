@@ -68,7 +68,7 @@ class Record:
 
 @contextmanager
 def recorded(run: StoredRun) -> Iterator[Record]:
-    """Yield what trackers are told of a finished run; its copies of files are there until the block ends.
+    """Yield the record of a finished run; its copies of files are there until the block ends.
 
     Raises:
         UsageError: The run has no results.
@@ -118,7 +118,7 @@ class _Names:
         return self._found[part]
 
     def changed(self) -> list[str]:
-        """Return what is called otherwise than in the run."""
+        """Return the names that differ from those in the run."""
         return [f"the name '{part}', which is '{name}' there" for part, name in self._found.items() if part != name]
 
 

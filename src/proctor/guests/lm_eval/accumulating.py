@@ -11,8 +11,7 @@ from typing import Any, TypedDict
 
 from proctor.guests.lm_eval.group import Group, name_of
 from proctor.logs import get_logger
-from proctor.scoring.aggregations import mean
-from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES, standard_error
+from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES, mean, standard_error
 
 
 class ResultAcc(TypedDict):

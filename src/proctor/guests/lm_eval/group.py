@@ -13,7 +13,7 @@ from proctor.guests.lm_eval.metrics import (
     unweighted_mean_stderr,
 )
 from proctor.logs import get_logger
-from proctor.scoring.standard_errors import NO_ERROR
+from proctor.scoring.aggregations import NO_ERROR
 
 Metrics = Mapping[str, Mapping[str, Any]]
 """Scores of tasks by name, with ``sample_len``."""

@@ -18,15 +18,15 @@ from proctor.scoring.aggregations import (
     median,
     nanmean,
     perplexity,
+    standard_error,
     weighted_mean,
     weighted_perplexity,
 )
 from proctor.scoring.aggregations import f1 as f1_score
-from proctor.scoring.row_metrics import TEXT_METRICS
 from proctor.scoring.row_metrics import exact_match as _exact_match
-from proctor.scoring.standard_errors import mean_error as mean_stderr
-from proctor.scoring.standard_errors import sample_deviation as sample_stddev
-from proctor.scoring.standard_errors import standard_error
+from proctor.scoring.row_metrics import nothing
+from proctor.statistics.standard_errors import mean_error as mean_stderr
+from proctor.statistics.standard_errors import sample_deviation as sample_stddev
 
 __all__ = [
     "acc_all",
@@ -81,7 +81,7 @@ __all__ = [
 ]  # fmt: skip
 
 bleu, chrf, chrfpp, ter = (AGGREGATIONS[name] for name in ("bleu", "chrf", "chrf++", "ter"))
-bypass_agg, bypass = AGGREGATIONS["bypass"], TEXT_METRICS["bypass"]
+bypass_agg, bypass = AGGREGATIONS["bypass"], nothing
 
 
 def _same(items: Any) -> Any:

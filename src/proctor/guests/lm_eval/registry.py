@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import Any, Final
 
 from proctor.errors import ScoringError, UsageError, did_you_mean
+from proctor.scoring import metric_table as core
 from proctor.scoring.aggregations import AGGREGATIONS
-from proctor.scoring.row_metrics import TEXT_METRICS
+from proctor.scoring.registry import LM_EVAL
 
 _NOTHING: Final = object()
 
@@ -125,10 +126,7 @@ def _filters() -> Mapping[str, Any]:
 
 
 def _metrics() -> Mapping[str, Any]:
-    from proctor.scoring.metric_table import metric_table
-    from proctor.scoring.registry import LM_EVAL
-
-    return metric_table().of(LM_EVAL)
+    return core.metric_table().of(LM_EVAL)
 
 
 def _aggregations_of_metrics() -> Mapping[str, Any]:
@@ -142,7 +140,7 @@ def _directions() -> Mapping[str, Any]:
 model_registry = MODEL_REGISTRY = Registry("model")
 filter_registry = FILTER_REGISTRY = Registry("filter", _filters)
 aggregation_registry = AGGREGATION_REGISTRY = Registry("aggregation", lambda: AGGREGATIONS)
-metric_registry = METRIC_REGISTRY = Registry("metric", lambda: TEXT_METRICS)
+metric_registry = METRIC_REGISTRY = Registry("metric", core.text_metrics)
 metric_agg_registry = METRIC_AGGREGATION_REGISTRY = Registry("metric_aggregation", _aggregations_of_metrics)
 higher_is_better_registry = HIGHER_IS_BETTER_REGISTRY = Registry("higher_is_better", _directions)
 
@@ -169,7 +167,7 @@ def register_metric(
     aggregation: str | None = None,
     output_type: str | list[str] | None = None,
 ) -> Any:
-    """Return a decorator that registers a metric.
+    """Return a decorator that registers a metric; recipes, configs and eval.yaml files of this process find it, too.
 
     Args:
         metric: Its name.
@@ -185,7 +183,13 @@ def register_metric(
         metric_agg_registry.register(metric, target=get_aggregation(aggregation))
     if higher_is_better is not None:
         higher_is_better_registry.own[metric] = higher_is_better
-    return metric_registry.register(metric)
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        how = "mean" if aggregation is None else get_aggregation(aggregation)
+        core.register_metric(metric, function, aggregation=how, higher_is_better=higher_is_better)
+        return metric_registry.register(metric)(function)  # type: ignore[no-any-return]
+
+    return decorate
 
 
 def get_filter(filter_name: Any) -> Any:

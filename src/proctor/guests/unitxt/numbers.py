@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from proctor.data.fields import Row
 from proctor.data.operator import InstanceOperator
-from proctor.scoring.resamplers import nan_mean
+from proctor.statistics.resampling import nan_mean
 
 
 class UpdateStream(InstanceOperator):

@@ -20,7 +20,7 @@ _CALLED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "parse_slices_string": ("proctor.data.splitters:parse_slices_string", {"input_str": "text"}),
     "isoftype": ("proctor.artifacts.types:is_of_type", {"object": "value"}),
     "flatten": ("proctor.data.collection_operators:flattened", {"container": "members"}),
-    "nan_mean": ("proctor.scoring.resamplers:nan_mean", {"x": "values", "scores": "values"}),
+    "nan_mean": ("proctor.statistics.resampling:nan_mean", {"x": "values", "scores": "values"}),
     "nan_max": ("proctor.scoring.reductions:nan_max", {"x": "values"}),
     "normalize_answer": ("proctor.scoring.text_distance:normalize_answer", {"s": "text"}),
     "is_package_installed": ("proctor.guests.unitxt.functions:is_package_installed", {"package_name": "name"}),

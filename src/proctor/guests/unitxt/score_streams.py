@@ -12,7 +12,7 @@ from typing_extensions import override
 from proctor.data.operator import MultiStreamOperator, container_copy
 from proctor.data.streams import ListStream, MultiStream
 from proctor.errors import DataError
-from proctor.scoring.resamplers import nan_mean
+from proctor.statistics.resampling import nan_mean
 
 Row = dict[str, Any]
 DEFAULT_STREAM_NAME = "all_data"

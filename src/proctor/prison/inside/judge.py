@@ -71,7 +71,7 @@ class _Judge:
         self.uncrossable = ""
 
     def verdict(self) -> dict[str, Any]:
-        """Return how the tests ended."""
+        """Return the outcome of the tests."""
         sys.stdin, sys.stdout, sys.stderr = io.StringIO(), io.StringIO(), io.StringIO()
         how, why = self._run()
         if self._gone:  # even where a test caught it

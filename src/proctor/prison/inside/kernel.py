@@ -128,7 +128,7 @@ _RULE_PATH = 1
 
 
 def landlock_version() -> int:
-    """Return which version of landlock the kernel has, 0 where it has none."""
+    """Return the kernel's version of landlock, 0 where it has none."""
     try:
         return call(_LANDLOCK_CREATE, None, 0, 1)
     except OSError:

@@ -91,7 +91,7 @@ def _examined(called: set[str]) -> set[str]:
 
 @functools.cache
 def members() -> dict[str, str]:
-    """Return what programs import from Python's libraries, with the library: a test means the library's."""
+    """Return the names that programs import from Python's libraries, with the library."""
     found: dict[str, str] = {}
     for place in _LIBRARIES:
         module = importlib.import_module(place)

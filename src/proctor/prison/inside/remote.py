@@ -18,7 +18,7 @@ class Asker(Protocol):
         ...
 
     def called(self, number: int, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Return what a call of something that stayed there returns."""
+        """Call something that stayed on the other side, and return its result."""
         ...
 
     def form(self, value: Any) -> Any:

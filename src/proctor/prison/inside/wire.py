@@ -285,7 +285,7 @@ def packed(message: Any) -> bytes:
 
 
 def unpacked(message: bytes) -> Any:
-    """Return what bytes of the other side say.
+    """Decode bytes of the other side.
 
     Raises:
         ValueError: They say nothing.

@@ -1,1 +1,1 @@
-"""Evaluators of OpenCompass and AISBench: from columns of answers to scores. ``evaluators.json`` names them."""
+"""Evaluators of OpenCompass and AISBench: from columns of answers to scores. ``names.json`` lists them."""

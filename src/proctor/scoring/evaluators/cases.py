@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.errors import ScoringError
 from proctor.ir import Failure
-from proctor.scoring.intervals import Interval
+from proctor.statistics.intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.errors import ScoringError
 from proctor.ir import Failure
-from proctor.scoring.arrays import as_floats
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.runs import averaged, over_runs, replica_positions
-from proctor.scoring.intervals import Bootstrap, Interval, settled, wilson
-from proctor.scoring.resamplers import Means
-from proctor.scoring.score import Unit
-
-_SAME_NUMBER = 1e-6
-"""A score nearer than this to the mean of a column is that mean: both were summed in another order."""
+from proctor.statistics.intervals import Interval
 
 METRIC_ORDER = (
     "score",
@@ -154,35 +147,3 @@ def main_score(scores: Mapping[str, Any]) -> str:
             return name
     numbers = (name for name, value in scores.items() if isinstance(value, int | float))
     return next(numbers, next(iter(scores), ""))
-
-
-def mean_interval(
-    name: str, value: float, columns: Mapping[str, Sequence[float | None]], unit: Unit = "percent"
-) -> Interval | None:
-    """Return the 95% interval of a score that is the mean of a column, or a hundred times it; else ``None``.
-
-    Args:
-        name: Of the score, and of its column.
-        value: The score.
-        columns: Of the instances.
-        unit: In which unit the score is: zeros alone do not tell.
-    """
-    column = columns.get(name)
-    known = [] if column is None else [each for each in column if each is not None]
-    if not known:
-        return None
-    mean = sum(known) / len(known)
-    scale = next((scale for scale in (1.0, 100.0) if math.isclose(mean * scale, value, abs_tol=_SAME_NUMBER)), None)
-    if scale is None:
-        return None
-    if unit != "share" and set(known) <= {0.0, 100.0}:
-        bounds = Interval(*(bound * 100 for bound in wilson(round(sum(known) / 100), len(known))))
-    elif set(known) <= {0.0, 1.0}:
-        bounds = wilson(int(sum(known)), len(known))
-    else:
-        (drawn,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
-        found = settled(drawn, mean, lambda: known)
-        if found is None:
-            return None
-        bounds = found
-    return Interval(bounds.low * scale, bounds.high * scale)

@@ -9,9 +9,9 @@ from proctor.artifacts.types import is_of_type
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.grade import Columns, Measured
-from proctor.scoring.intervals import Interval
 from proctor.scoring.metric import Metric
 from proctor.scoring.score import Score
+from proctor.statistics.intervals import Interval
 
 
 def metric_evaluator(metric: Metric) -> Callable[[Cases], Verdict]:
@@ -21,7 +21,7 @@ def metric_evaluator(metric: Metric) -> Callable[[Cases], Verdict]:
     """
 
     def judge(cases: Cases) -> Verdict:
-        found = metric.evaluate(columns_of(cases, metric.prediction_type))
+        found = metric.measure(columns_of(cases, metric.prediction_type))
         if found.failure is not None:
             raise ScoringError(f"{metric.name} cannot be computed", why=found.failure.message)
         if found.failures and len(found.failures) == len(cases.predictions):

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from proctor.errors import UsageError
-from proctor.scoring.arrays import Floats, Indices
 from proctor.scoring.counted_metric import ratio
-from proctor.scoring.intervals import Bootstrap, Interval, wilson
 from proctor.scoring.metrics.correlation import spearman
-from proctor.scoring.resamplers import Opaque, Sums
+from proctor.statistics.arrays import Floats, Indices
+from proctor.statistics.intervals import Bootstrap, Interval, wilson
+from proctor.statistics.resampling import Opaque, Sums
 
 _LEAST = 2  # pairs: a correlation, and agreement beyond chance, are not defined for one
 

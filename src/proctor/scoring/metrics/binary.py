@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from proctor.errors import ScoringError
-from proctor.scoring.arrays import Floats
-from proctor.scoring.confusion import matthews
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.score import Unit
+from proctor.statistics.arrays import Floats
+from proctor.statistics.confusion import matthews
 
 _CLASSES = 2  # the area under the curve is of one class against one other
 

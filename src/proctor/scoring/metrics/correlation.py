@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from proctor.errors import MissingExtraError, ScoringError
-from proctor.scoring.arrays import Floats
-from proctor.scoring.distributions import beta_cdf, t_cdf
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.map_reduce import MapReduceMetric
 from proctor.scoring.metrics.binary import ranks
-from proctor.scoring.resamplers import Means, Resampler
 from proctor.scoring.score import Unit
+from proctor.statistics.arrays import Floats
+from proctor.statistics.distributions import beta_cdf, t_cdf
+from proctor.statistics.resampling import Means, Resampler
 
 _LEAST = 2  # points that have a correlation, and the parameters of a line, which cost degrees of freedom
 

@@ -24,8 +24,8 @@ from proctor.scoring.metrics.models import (
     where_referenced,
 )
 from proctor.scoring.reductions import AggregationReduction, MeanReduction, matrix
-from proctor.scoring.resamplers import Means, Resampler
 from proctor.scoring.score import Unit
+from proctor.statistics.resampling import Means, Resampler
 
 
 class BertScore(LoadsModel, MapReduceMetric[str, dict[str, float]]):

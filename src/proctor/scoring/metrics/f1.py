@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from proctor.scoring.arrays import Floats, Indices
 from proctor.scoring.columns import SparseColumn
 from proctor.scoring.map_reduce import MapReduceMetric
 from proctor.scoring.score import Unit
+from proctor.statistics.arrays import Floats, Indices
 
 SMALL_TABLE = 100_000
 """Size of the table of cells and labels up to which sums by label are one matrix product."""
@@ -131,7 +131,7 @@ class CountTable:
 
 
 class F1Resampler:
-    """F1 scores of a table of counts; see :class:`~proctor.scoring.resamplers.Resampler`."""
+    """F1 scores of a table of counts; see :class:`~proctor.statistics.resampling.Resampler`."""
 
     def __init__(self, table: CountTable, names: Sequence[str]) -> None:
         self._table = table

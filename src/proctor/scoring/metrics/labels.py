@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from proctor.scoring.arrays import Floats
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.score import Unit
+from proctor.statistics.arrays import Floats
 
 
 class LabelMetric(CountedMetric):

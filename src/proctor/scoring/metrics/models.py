@@ -26,9 +26,9 @@ from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
-from proctor.scoring.resamplers import Means, Resampler, nan_mean
 from proctor.scoring.score import Unit
 from proctor.settings import model_folder
+from proctor.statistics.resampling import Means, Resampler, nan_mean
 
 MODELS_KEPT = 4
 """Models of one kind that stay loaded, some hundred MB each: few metrics of an exam use different ones."""

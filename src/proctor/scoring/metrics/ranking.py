@@ -11,11 +11,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from proctor.errors import MissingFieldError, ScoringError
-from proctor.scoring.arrays import Floats
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import InstanceMetric
-from proctor.scoring.resamplers import nan_mean
 from proctor.scoring.score import Unit
+from proctor.statistics.arrays import Floats
+from proctor.statistics.resampling import nan_mean
 
 
 class Retrieved(NamedTuple):

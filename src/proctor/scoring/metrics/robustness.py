@@ -12,8 +12,8 @@ import numpy as np
 from proctor.errors import ScoringError
 from proctor.scoring.metrics.accuracy import Accuracy
 from proctor.scoring.metrics.strings import StringContainmentOld, TokenOverlap
-from proctor.scoring.resamplers import nan_mean
 from proctor.scoring.score import Unit
+from proctor.statistics.resampling import nan_mean
 
 Subgroups = Mapping[str, Sequence[float]]
 LARGEST_G = 5.0  # Unitxt cuts there: five standard deviations are as different as it gets

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from proctor.scoring.arrays import Floats
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.grade import Columns
 from proctor.scoring.metric import Metric
 from proctor.scoring.score import Unit
+from proctor.statistics.arrays import Floats
 
 Elements = dict[Any, Counter[Any]]
 _MEMORY = 100_000  # pairs of entities, some 20 MB: each instance compares all of its own with all, and names repeat
@@ -224,4 +224,4 @@ class MetricBasedNer(CustomF1Fuzzy):
     def score(self, val1: str, val2: str) -> float:
         """Return the metric's score."""
         columns = Columns([val1], [[val2]], [{"ground_truth": val2, "reference": val2}])
-        return float(self.metric.evaluate(columns, intervals=False).overall["score"])
+        return float(self.metric.measure(columns, intervals=False).overall["score"])

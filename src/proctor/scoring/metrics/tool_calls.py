@@ -181,7 +181,7 @@ class KeyValueExtraction(GlobalMetric):
                 yield 0.0
 
     def _score(self, value: Any, right: Any) -> float:
-        found = self.metric.evaluate(Columns([value], [[right]], [{}]), intervals=False)
+        found = self.metric.measure(Columns([value], [[right]], [{}]), intervals=False)
         score = found.overall.get("score")
         if isinstance(score, float):
             return score

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from proctor.errors import ScoringError, did_you_mean
-from proctor.scoring.arrays import Floats
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.map_reduce import MapReduceMetric
-from proctor.scoring.resamplers import Resampler, Sums
 from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 from proctor.scoring.score import Unit
 from proctor.scoring.text_distance import levenshtein
+from proctor.statistics.arrays import Floats
+from proctor.statistics.resampling import Resampler, Sums
 
 ORDER = 4  # n-grams of up to four words, as in the definition of BLEU (Papineni et al., 2002)
 _MEMORY = 10_000  # texts, some tens of MB: a sentence comes again in every group and comparison that it is in

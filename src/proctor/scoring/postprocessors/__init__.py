@@ -1,1 +1,1 @@
-"""Text post-processors by family: functions from a model's words to an answer. ``postprocessors.json`` names them."""
+"""Text post-processors by family: functions from a model's words to an answer. ``names.json`` lists them."""

@@ -72,7 +72,7 @@ class AnthropicProtocol(ProviderProtocol):
     shows_thoughts: ClassVar[bool] = True
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
-        """Return what to post; see :class:`ProviderProtocol`."""
+        """Return the post; see :class:`ProviderProtocol`."""
         system, messages = split_system(prompt.messages)
         body: dict[str, Any] = {
             "model": self.model,

@@ -78,7 +78,7 @@ class BedrockProtocol(ProviderProtocol):
     shows_thoughts: ClassVar[bool] = True
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
-        """Return what to post; see :class:`ProviderProtocol`."""
+        """Return the post; see :class:`ProviderProtocol`."""
         system, messages = split_system(prompt.messages)
         limits: dict[str, Any] = {}
         if "temperature" not in self.drops:

@@ -34,7 +34,7 @@ class NativeGenerateProtocol(ProviderProtocol):
     """One prompt in, one text out."""
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
-        """Return what to post; see :class:`ProviderProtocol`."""
+        """Return the post; see :class:`ProviderProtocol`."""
         options = self.options
         is_stream = bool(options.get("stream") or options.get("always_streams"))
         body: dict[str, Any] = {options.get("prompt", "inputs"): self._prompt(prompt), **options.get("fields", {})}

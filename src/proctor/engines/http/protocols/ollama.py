@@ -66,7 +66,7 @@ class OllamaProtocol(ProviderProtocol):
     """Chat, without streaming."""
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
-        """Return what to post; see :class:`ProviderProtocol`."""
+        """Return the post; see :class:`ProviderProtocol`."""
         given: dict[str, Any] = {} if "temperature" in self.drops else {"temperature": decoding.temperature}
         for name, theirs in _NAMES.items():
             if (value := getattr(decoding, name)) is not None:

@@ -62,7 +62,7 @@ class OpenAIProtocol(ProviderProtocol):
         return bool(self.options.get("is_chat", True))
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
-        """Return what to post; see :class:`ProviderProtocol`."""
+        """Return the post; see :class:`ProviderProtocol`."""
         shared = self._body(decoding)
         is_stream = self.options.get("stream", False)
         if is_stream:

@@ -138,7 +138,7 @@ def _beside(reply: TextReply) -> TextChoice | None:
 
 
 def align(tokens: Sequence[str], text: str, *, has_more: bool = False) -> list[Span] | None:
-    """Return where each token begins and ends in a text; ``None`` where they have nothing to do with each other.
+    """Return the start and end of each token in a text; ``None`` where they do not belong together.
 
     Tokens that the text does not show (special tokens) begin and end at the same place. Several tokens that share
     characters, none of which is readable by itself, have the same begin and end. Tokens beyond the text end one

@@ -240,7 +240,7 @@ def _reason(choice: _ChatChoice) -> str:
 
 
 def ended_with_calls(reason: str | None) -> str:
-    """Return why an answer with calls of tools ended; some servers say that it stopped."""
+    """Return the finish reason of an answer with calls of tools; some servers say that it stopped."""
     return TOOL_CALLS if not reason or reason == "stop" else reason
 
 

@@ -84,7 +84,7 @@ class ProviderProtocol:
     _last: tuple[Decoding, Decoding, tuple[str, ...]] | None = field(default=None, init=False)
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
-        """Return what to post to generate text."""
+        """Return the post that generates text."""
         raise CallError.of("engine", f"{type(self).__name__} cannot generate text for {prompt!r} with {decoding}")
 
     @property

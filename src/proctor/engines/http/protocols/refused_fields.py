@@ -32,7 +32,7 @@ _STOP_LIMIT = re.compile(r"'?stop'?.{0,60}maximum length (\d+)", re.IGNORECASE |
 
 
 def refused_field(message: str) -> str | None:
-    """Return which part of a decoding a server says that the model does not take; ``None`` where it does not say so."""
+    """Return the decoding field that a server's error refuses; ``None`` where it names none."""
     for wording in _WORDINGS:
         if found := wording.search(message):
             name = found[1].lower()

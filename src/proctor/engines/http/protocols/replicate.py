@@ -41,7 +41,7 @@ class ReplicateProtocol(ProviderProtocol):
     """Predictions that are waited for."""
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
-        """Return what to post; see :class:`ProviderProtocol`."""
+        """Return the post; see :class:`ProviderProtocol`."""
         system, messages = split_system(prompt.messages)
         given: dict[str, Any] = {
             "prompt": "\n\n".join(message_text(message) for message in messages),

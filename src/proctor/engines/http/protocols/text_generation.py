@@ -63,7 +63,7 @@ class TextGenerationProtocol(ProviderProtocol):
         return False
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
-        """Return what to post; see :class:`ProviderProtocol`."""
+        """Return the post; see :class:`ProviderProtocol`."""
         if prompt.is_chat:
             raise CallError.of("engine", "text generation takes one string, not chat messages; use the chat engine")
         parameters: dict[str, Any] = {"decoding_method": "sample" if decoding.temperature else "greedy"}

@@ -23,7 +23,7 @@ def calls_of(message: Message) -> list[ToolCall]:
 
 
 def result_id(message: Message) -> str:
-    """Return which call the message of a tool answers."""
+    """Return the id of the call that a tool's message answers."""
     return str(message.get("tool_call_id") or "call_0")
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.scoring import distributions as ours
+from proctor.statistics import distributions as ours
 
 scipy_stats = pytest.importorskip("scipy.stats")
 probabilities = st.floats(1e-6, 1 - 1e-6)

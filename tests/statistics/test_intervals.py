@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import UsageError
-from proctor.scoring.intervals import Bootstrap, Interval, exact, settled, student_t, wilson
-from proctor.scoring.resamplers import Maxima, Means, Opaque, Sums, nan_mean
+from proctor.statistics.intervals import Bootstrap, Interval, exact, settled, student_t, wilson
+from proctor.statistics.resampling import Maxima, Means, Opaque, Sums, nan_mean
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -45,7 +45,7 @@ def test_resamples_are_drawn_in_blocks_without_changing_them(monkeypatch):
     sums = Sums(np.stack([values, values > 0.5], axis=1), lambda totals: totals.T)
     whole = Bootstrap(100).intervals(Means(values)), Bootstrap(100).intervals(sums)
     for name in ("BLOCK_ELEMENTS", "CACHED_ELEMENTS"):
-        monkeypatch.setattr(f"proctor.scoring.intervals.{name}", 70)
+        monkeypatch.setattr(f"proctor.statistics.intervals.{name}", 70)
     assert (Bootstrap(100).intervals(Means(values)), Bootstrap(100).intervals(sums)) == whole
 
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.lazy import Deferred
-from proctor.scoring.arrays import Floats
+from proctor.statistics.arrays import Floats
 
 if TYPE_CHECKING:
     import numpy as np

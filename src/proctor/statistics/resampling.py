@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from proctor.lazy import Deferred
-from proctor.scoring.arrays import Floats, Indices
+from proctor.statistics.arrays import Floats, Indices
 
 if TYPE_CHECKING:
     import numpy as np

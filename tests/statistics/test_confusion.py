@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.scoring.confusion import matthews, matthews_of_labels
+from proctor.statistics.confusion import matthews, matthews_of_labels
 
 LABELS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=1, max_size=40)
 

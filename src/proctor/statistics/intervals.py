@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.errors import UsageError
 from proctor.lazy import Deferred
-from proctor.scoring.arrays import Floats, Indices, as_floats
-from proctor.scoring.distributions import beta_quantile, normal_cdf, normal_quantile, t_quantile
-from proctor.scoring.resamplers import Means, Resampler
 from proctor.settings import settings
+from proctor.statistics.arrays import Floats, Indices, as_floats
+from proctor.statistics.distributions import beta_quantile, normal_cdf, normal_quantile, t_quantile
+from proctor.statistics.resampling import Means, Resampler
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,13 +169,22 @@ def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
         UsageError: No trials, or more successes than trials.
     """
     _check_proportion(successes, trials)
-    z = normal_quantile(0.5 + level / 2.0)
-    share = successes / trials
-    centre = share + z * z / (2 * trials)
-    margin = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    scale = 1 + z * z / trials
-    low = 0.0 if successes == 0 else (centre - margin) / scale
-    high = 1.0 if successes == trials else (centre + margin) / scale
+    return wilson_of_share(successes / trials, trials, normal_quantile(0.5 + level / 2.0))
+
+
+def wilson_of_share(share: float, count: float, z: float) -> Interval:
+    """Return Wilson's interval of a share of as many independent answers as ``count``, which need not be whole.
+
+    Args:
+        share: From 0 to 1.
+        count: Answers that know the share as well as it is known.
+        z: The quantile: half of the width, in standard errors.
+    """
+    centre = share + z * z / (2 * count)
+    margin = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    low = 0.0 if share == 0 else (centre - margin) / scale
+    high = 1.0 if share == 1 else (centre + margin) / scale
     return Interval(low, high)
 
 
@@ -245,3 +254,35 @@ def student_t(values: Sequence[float] | Floats, level: float = 0.95) -> Interval
 def _check_proportion(successes: int, trials: int) -> None:
     if not 0 <= successes <= trials or trials == 0:
         raise UsageError(f"{successes} successes of {trials} trials are not a proportion")
+
+
+_SAME_NUMBER = 1e-6
+"""A score nearer than this to the mean of a column is that mean: both were summed in another order."""
+
+
+def score_interval(values: Sequence[float | None], score: float, *, may_be_percent: bool = True) -> Interval | None:
+    """Return the 95% interval of a score that is the mean of values, or a hundred times it; else ``None``.
+
+    Args:
+        values: Of the instances; ``None`` where one has none.
+        score: The score.
+        may_be_percent: Whether values of 0 and 100 are percentages: zeros alone do not tell.
+    """
+    known = [each for each in values if each is not None]
+    if not known:
+        return None
+    mean = sum(known) / len(known)
+    scale = next((scale for scale in (1.0, 100.0) if math.isclose(mean * scale, score, abs_tol=_SAME_NUMBER)), None)
+    if scale is None:
+        return None
+    if may_be_percent and set(known) <= {0.0, 100.0}:
+        bounds = Interval(*(bound * 100 for bound in wilson(round(sum(known) / 100), len(known))))
+    elif set(known) <= {0.0, 1.0}:
+        bounds = wilson(int(sum(known)), len(known))
+    else:
+        (drawn,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
+        found = settled(drawn, mean, lambda: known)
+        if found is None:
+            return None
+        bounds = found
+    return Interval(bounds.low * scale, bounds.high * scale)
