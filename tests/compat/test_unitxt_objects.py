@@ -153,6 +153,8 @@ class TestErrors:
         assert "see docs" not in str(ProctorError("it failed", "docs/x.html", hint="do that"))
 
     def test_deprecations_are_warned_of_for_programs(self, unitxt):
+        import unitxt as imported  # noqa: F401 - Python warns from here on
+
         with pytest.warns(DeprecationWarning, match="gone"):
             ArtifactLink(to="metrics.accuracy", __deprecated_msg__="gone")
         with pytest.warns(DeprecationWarning, match="called Set now"):
