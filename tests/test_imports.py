@@ -175,3 +175,26 @@ def test_a_model_that_needs_no_server_brings_no_event_loop():
         "from proctor.engines import ScriptedEngine, make_engine; make_engine('scripted', {'answer': '1'})"
     )
     assert not loaded & {"asyncio", "ssl", "http.client", "aiohttp"}
+
+
+ROWS = "question,answer\nItaly,Rome\nFrance,Paris\n"
+CONFIG = """datasets = [dict(
+    abbr='capitals', type='GSM8KDataset', path='rows',
+    reader_cfg=dict(input_columns=['question'], output_column='answer'),
+    infer_cfg=dict(
+        prompt_template=dict(type='PromptTemplate', template='{question}'),
+        retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator'), pred_postprocessor=dict(type='first_capital_postprocess')))]
+"""
+
+
+@pytest.mark.parametrize("file, text, most", [("rows.csv", ROWS, 120), ("config.py", CONFIG, 220)])
+def test_naming_an_exam_imports_what_names_it(tmp_path, monkeypatch, file, text, most):
+    (tmp_path / file).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    loaded = loaded_after(f"from proctor.dialects import resolve_tasks; resolve_tasks([{file!r}])")
+    ours = {name for name in loaded if name.partition(".")[0] == "proctor"}
+    folders = {"rows.csv": {"tables", "lm_eval"}, "config.py": {"aisbench"}}[file]
+    of_others = {name for name in ours if name.startswith("proctor.dialects.") and name.count(".") > 2}
+    assert {name.split(".")[2] for name in of_others} == folders
+    assert len(ours) <= most, sorted(ours)

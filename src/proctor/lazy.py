@@ -54,3 +54,33 @@ class Deferred:
         value = getattr(import_module(self._name), name)
         setattr(self, name, value)
         return value
+
+
+class Later:
+    """An object that is imported and made when something is first asked of it; ``isinstance`` sees what it stands for.
+
+    Args:
+        place: The class or function that makes it, as ``module:name``.
+        arguments, named: What it is made with.
+    """
+
+    def __init__(self, place: str, *arguments: Any, **named: Any) -> None:
+        self._place, self._arguments, self._named = place, arguments, named
+
+    def _made(self) -> Any:
+        found = self.__dict__.get("_found")
+        if found is None:
+            module, _, name = self._place.partition(":")
+            found = self.__dict__["_found"] = getattr(import_module(module), name)(*self._arguments, **self._named)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the object has under a name."""
+        if name.startswith("__"):  # copying and pickling ask for such names before there is anything to ask
+            raise AttributeError(name)
+        return getattr(self._made(), name)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Any]:
+        """The class of the object."""
+        return type(self._made())

@@ -5,7 +5,7 @@ group                  what its entries point to
 =====================  ===================================================================================
 ``proctor.engines``    an :class:`~proctor.engines.Engine` class; its name works after ``--model``
 ``proctor.metrics``    a metric, processor, template or any other artifact class; its name is its ``__type__``
-``proctor.dialects``   a function ``resolve_name(name, options)`` that returns exams, or ``None``
+``proctor.dialects``   a :class:`~proctor.dialects.Dialect`
 ``proctor.exams``      a package or a folder's path: its catalog JSON, task YAML and configs become known
 ``proctor.exporters``  a function that writes a run's results; its name works after ``--output-format``
 =====================  ===================================================================================

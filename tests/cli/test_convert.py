@@ -46,7 +46,7 @@ def test_mistakes_are_named(task_file):
 def test_an_unknown_form_names_them_all(invoke):
     code, _, err = invoke("convert", "samples.science", "--to", "opencompas")
     assert code == 2
-    assert "there are proctor, lm-eval, unitxt, opencompass, eval.yaml, card" in err
+    assert "there are unitxt, eval.yaml, lm-eval, proctor, card, opencompass" in err
     assert "did you mean 'opencompass'?" in err
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.habits import in_our_words
-from proctor.dialects.aisbench.flags import FLAGS, MODES, mode_of
+from proctor.cli.habits import MODES, in_our_words, mode_of
+from proctor.dialects.aisbench.flags import FLAGS
 from proctor.dialects.aisbench.resolve import resolve_name
 from proctor.errors import UsageError
 from proctor.recipes.options import ExamOptions

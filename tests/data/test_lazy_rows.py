@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from proctor.data.lazy_rows import (
     read_through,
     uniform,
 )
+from proctor.errors import DataError
 from proctor.ir import Failure
 
 rows_of = st.lists(st.dictionaries(st.sampled_from("abc"), st.integers() | st.floats(allow_nan=False) | st.text()))
@@ -31,8 +34,9 @@ def test_many_rows_are_as_few(rows, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lazy_rows, "MOST_KEPT", 3)
         many = read_through(lambda: iter(rows))
-    few = uniform(rows)
-    assert isinstance(many, RereadRows) == (len(rows) > 3)
+        few = uniform(rows)
+        assert list(islice(many, 2)) == few[:2], "the first rows are those of all"
+        assert isinstance(many.all, RereadRows) == (len(rows) > 3)
     assert list(many) == few
     for place in data.draw(st.lists(st.integers(-len(rows), len(rows) - 1))) if rows else []:
         assert many[place] == few[place]
@@ -91,3 +95,42 @@ def test_nothing_is_read_before_somebody_looks():
     assert not times
     assert rows[0] == rows[0] == {"a": 1}
     assert times == [1]
+
+
+def counting(rows):
+    read = []
+
+    def start():
+        for row in rows:
+            read.append(row)
+            if isinstance(row, DataError):
+                raise row
+            yield row
+
+    return read_through(start), read
+
+
+def test_rows_are_read_as_far_as_somebody_looks():
+    rows, read = counting([{"a": str(place)} for place in range(9)])
+    assert [row["a"] for row in islice(rows, 2)] == ["0", "1"]
+    assert len(read) == 2
+    assert [row["a"] for row in islice(rows, 3)] == ["0", "1", "2"]
+    assert len(read) == 3
+    assert len(rows) == len(read) == 9
+
+
+def test_a_row_that_a_later_one_may_change_has_all_read():
+    rows, read = counting([{"a": "x", "n": 1.5}, {"a": "y", "n": 1}, {"a": "z", "n": 2}])
+    assert next(iter(rows)) == {"a": "x", "n": 1.5}
+    assert len(read) == 1
+    assert list(map(str, islice(rows, 2))) == ["{'a': 'x', 'n': 1.5}", "{'a': 'y', 'n': 1.0}"]
+    assert len(read) == 3
+
+
+def test_what_is_wrong_with_a_file_is_said_to_everybody_who_gets_there():
+    rows, _ = counting([{"a": "x"}, DataError("the rest is missing")])
+    assert next(iter(rows)) == {"a": "x"}
+    for _ in range(2):
+        with pytest.raises(DataError, match="the rest is missing"):
+            len(rows)
+    assert next(iter(rows)) == {"a": "x"}

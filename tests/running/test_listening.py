@@ -52,7 +52,8 @@ def replaced(response: Response, **values: Any) -> Response:
 
 def graded(tmp_path, style: str, options: ExamOptions = ExamOptions(), *makers: Any, dialect: str = "") -> Any:  # noqa: B008
     exam = ToyExam("a", 1, *makers)
-    exam = replace(exam, options=options, dialect=dialect or exam.dialect)
+    joint = "</think>" if dialect == "aisbench" else None
+    exam = replace(exam, options=options, dialect=dialect or exam.dialect, joint=joint)
     engine = Thinker(style=style)
     result = run_exams([exam], engine, log=tmp_path / "log.db")
     grade = result.grades["a"]

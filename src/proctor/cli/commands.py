@@ -162,11 +162,7 @@ def translated(error: click.UsageError) -> UsageError:
     more = f"{where} --help shows what there is"
     if isinstance(error, click.NoSuchOption):
         known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts] if error.ctx else []
-        hint = (
-            _note_of_lm_eval(error.option_name)
-            or _note_of_aisbench(error.option_name)
-            or _close_options(error.option_name, known)
-        )
+        hint = _note_of_others(error.option_name) or _close_options(error.option_name, known)
         return UsageError(f"'{where}' has no option '{error.option_name}'", hint=hint or more)
     message = _NOT_A_NUMBER.sub(lambda found: _NUMBERS[found[1]], error.format_message())
     message = _OUT_OF_RANGE.sub(lambda found: f"is not {_bounds(*found.groups())}", message)
@@ -197,27 +193,12 @@ def _close_options(option: str, known: Iterable[str]) -> str:
     return f"did you mean {names}?" if found else ""
 
 
-def _note_of_lm_eval(option: str) -> str:
-    """Return what a flag of lm-eval is called here, or why it is not needed; empty for everything else."""
-    from proctor.dialects.lm_eval.flags import flag
+def _note_of_others(option: str) -> str:
+    """Return what an option of another system is here, or why it is not needed; empty where none has it."""
+    from proctor.dialects.registry import flag_of_another
 
-    found = flag(option)
-    if found is None:
-        return ""
-    if not found.ours:
-        return found.note
+    found = flag_of_another(option)
+    if found is None or not found.ours:
+        return "" if found is None else found.note
     same = found.ours == option.replace("_", "-")
-    return f"it is an option of proctor {_ITS_COMMAND}" if same else f"here it is {found.ours}"
-
-
-_ITS_COMMAND = "run"
-
-
-def _note_of_aisbench(option: str) -> str:
-    """Return what an option of AISBench or OpenCompass is here, where a command does not take it; empty for others."""
-    from proctor.dialects.aisbench.flags import flag
-
-    found = flag(option)
-    if found is None:
-        return ""
-    return f"here it is {found.ours}, of proctor run" if found.ours and found.ours != option else found.note
+    return "it is an option of proctor run" if same else f"here it is {found.ours}, of proctor run"

@@ -18,8 +18,12 @@ from proctor.terminal_text import printable
 if TYPE_CHECKING:
     from proctor.dialects.conversion import ConvertedExam
 
-FORMS = ("proctor", "lm-eval", "unitxt", "opencompass", "eval.yaml", "card")
-"""What ``--to`` takes."""
+
+def _forms() -> dict[str, str]:
+    """Return what ``--to`` takes, each with the ending of its files."""
+    from proctor.dialects.conversion import forms
+
+    return forms()
 
 
 @click.command("convert", cls=ProctorCommand)
@@ -29,7 +33,7 @@ FORMS = ("proctor", "lm-eval", "unitxt", "opencompass", "eval.yaml", "card")
     "--to",
     metavar="FORM",
     default="proctor",
-    shell_complete=one_of(lambda: FORMS),
+    shell_complete=one_of(_forms),
     show_default=True,
     help="lm-eval, unitxt, opencompass, eval.yaml: any exam, with its prompts. Of a YAML task: proctor keeps "
     "`template:`, lm-eval writes it out, card makes a Unitxt card over the task's own dataset.",
@@ -58,54 +62,31 @@ def command(
     if len(made) > 1 and (output is None or output.suffix):
         raise UsageError(f"'{task}' means {len(made)} exams", hint="name a folder: --output DIR")
     for each in made:
-        _write(each, output, ENDINGS.get(to, ".yaml"), is_folder=len(made) > 1)
-
-
-ENDINGS = {"unitxt": ".json", "card": ".json", "opencompass": ".py"}
+        _write(each, output, _forms()[to], is_folder=len(made) > 1)
 
 
 def _converted(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> list[ConvertedExam]:
     from proctor.dialects.conversion import convert_exam
+    from proctor.dialects.dialect import loaded
+    from proctor.dialects.registry import dialects
     from proctor.dialects.resolve import resolve_task
     from proctor.recipes.options import ExamOptions
 
-    if to not in FORMS:
-        raise UsageError(f"there is no form '{to}'", why=f"there are {', '.join(FORMS)}", hint=did_you_mean(to, FORMS))
-    if to in ("proctor", "card") and not _is_task(task, include_paths):
-        resolve_task(task, ExamOptions(include_paths=include_paths))  # an exam that is not there is said to be so
+    known = _forms()
+    if to not in known:
+        raise UsageError(f"there is no form '{to}'", why=f"there are {', '.join(known)}", hint=did_you_mean(to, known))
+    for each in dialects():
+        if to in each.convert.forms and each.convert.rewrite:
+            made = loaded(each.convert.rewrite)(task, to, template, include_paths)
+            if made is not None:
+                return [made]
+    exams = resolve_task(task, ExamOptions(include_paths=include_paths, template=template))
+    if any(to in each.convert.rewritten for each in dialects()):
         raise UsageError(
             f"'{task}' is not a YAML task, and only those are written as '{to}'",
             hint="--to lm-eval, unitxt, opencompass and eval.yaml take any exam",
         )
-    if _is_rewritten(task, to, include_paths):
-        return [_rewritten(task, template, to, include_paths)]
-    options = ExamOptions(include_paths=include_paths, template=template)
-    return [convert_exam(exam, to) for exam in resolve_task(task, options)]
-
-
-def _is_rewritten(task: str, to: str, include_paths: tuple[str, ...]) -> bool:
-    """Return whether a file is written from a file, in the same words: YAML from a task or from a recipe string."""
-    if to == "lm-eval" and "=" in task.partition("[")[0]:
-        return True
-    return to in ("proctor", "card") or (to == "lm-eval" and _is_task(task, include_paths))
-
-
-def _is_task(task: str, include_paths: tuple[str, ...]) -> bool:
-    from proctor.dialects.hub_yaml.reader import is_eval_file
-    from proctor.dialects.lm_eval.resolve import resolve_name
-    from proctor.recipes.options import ExamOptions
-
-    if task.endswith((".py", ".json", ".jsonl", ".csv")) or is_eval_file(Path(task)):
-        return False
-    return resolve_name(task, ExamOptions(include_paths=include_paths)) is not None
-
-
-def _rewritten(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> ConvertedExam:
-    from proctor.dialects.conversion import ConvertedExam, Loss
-    from proctor.dialects.lm_eval.convert import convert
-
-    done = convert(task, template=template, to=to, include_paths=include_paths)
-    return ConvertedExam(task, done.text, lost=tuple(Loss("requests", each) for each in done.lost))
+    return [convert_exam(exam, to) for exam in exams]
 
 
 _MEANS = {

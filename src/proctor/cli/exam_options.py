@@ -89,7 +89,7 @@ def _read_seed(context: click.Context, _parameter: click.Parameter, text: str | 
     if text is None:
         return None
     from proctor.cli.error_reporting import say
-    from proctor.dialects.lm_eval.flags import parse_seeds
+    from proctor.recipes.option_values import parse_seeds
 
     given = parse_seeds(text)
     if given.code is not None:
@@ -308,7 +308,7 @@ def read_options(options: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: A value cannot be read.
     """
-    from proctor.dialects.lm_eval.flags import parse_samples
+    from proctor.recipes.option_values import parse_samples
 
     found = dict(options)
     if isinstance(found.get("samples"), str):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,16 @@ import click
 from proctor.cli import lm_eval_words
 from proctor.cli.commands import TYPED, ProctorCommand
 from proctor.cli.error_reporting import say
-from proctor.dialects.aisbench.flags import MODES, flag, mode_of, refusal
 from proctor.dialects.foreign_flags import Flag
-from proctor.errors import UsageError
+from proctor.dialects.registry import flag_of
+from proctor.errors import UsageError, did_you_mean
 from proctor.slips import slips
 
 _KEY = "proctor.habits"
+flag = partial(flag_of, "aisbench")
+"""From an option of AISBench's or OpenCompass' command line to what it is here."""
+MODES = ("all", "infer", "eval", "judge", "viz")
+"""Modes that are here."""
 _FILES = (".py", ".yaml", ".yml")
 _MODE_WORDS = frozenset({*MODES, "perf", "perf_viz", "infer_judge"})
 _ACCELERATORS = frozenset({"vllm", "lmdeploy"})
@@ -60,6 +65,40 @@ class Habits:
         """Return what follows an option; ``None`` where it is not given."""
         return self.values.get(name)
 
+
+def refusal(found: Flag) -> UsageError:
+    """Return the error that says why an option is refused, and what does it here."""
+    hint = f"here it is {found.ours}" if found.ours else "leave it out"
+    return UsageError(
+        f"{found.name} is an option of AISBench or OpenCompass that is not here", why=found.note, hint=hint
+    )
+
+
+def mode_of(text: str) -> str:
+    """Return a mode that is here.
+
+    Raises:
+        UsageError: It is not, and why.
+    """
+    if text in MODES:
+        return text
+    if text in ("perf", "perf_viz"):
+        raise UsageError(
+            f"--mode {text} is not here",
+            why=getattr(flag("--pressure"), "note", ""),
+            hint=f"to load a server: {LOAD_GENERATORS}",
+        )
+    if text == "infer_judge":
+        raise UsageError(
+            "--mode infer_judge is not here",
+            why="judges are asked while answers are graded, and their words are kept in the response log",
+            hint="leave --mode out: a second run asks neither model nor judge again",
+        )
+    raise UsageError(f"there is no mode '{text}'", hint=did_you_mean(text, MODES) or f"there are {', '.join(MODES)}")
+
+
+LOAD_GENERATORS = "vllm bench serve, guidellm, genai-perf (NVIDIA) or ais_bench itself"
+"""Programs that put a server under load."""
 
 _OWN = frozenset(
     {

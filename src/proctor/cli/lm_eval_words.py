@@ -15,8 +15,11 @@ from pathlib import Path
 import click
 
 from proctor.dialects.foreign_flags import Flag
-from proctor.dialects.lm_eval.flags import flag
+from proctor.dialects.registry import flag_of
 from proctor.errors import UsageError
+
+flag = partial(flag_of, "lm_eval")
+"""From a flag of lm-eval's command line to what it is here."""
 
 _LETTERS = frozenset({"-M", "-E", "-C", "-b", "-c", "-x", "-v"})
 """Letters that only lm-eval has; the others are ours, too, or AISBench's."""

@@ -16,7 +16,7 @@ from proctor.errors import UsageError, did_you_mean
 from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
-    from proctor.dialects.listing import Entry
+    from proctor.dialects.dialect import Entry
 
 LEAST_ROOM = 8
 """Columns below which a description is left out rather than cut."""

@@ -100,11 +100,14 @@ def _model_of_config(model: str) -> tuple[str, ModelConfig] | None:
 
     if model in ENGINES or "=" in model or model.startswith("engines."):
         return None
-    from proctor.dialects.aisbench.models import find_models, model_config
+    from proctor.dialects.dialect import loaded
+    from proctor.dialects.registry import dialects
 
-    found = find_models(model)
+    found = next(filter(None, (loaded(each.models)(model) for each in dialects() if each.models)), None)
     if not found:
         return None
+    from proctor.dialects.aisbench.models import model_config
+
     if len(found) > 1:
         raise UsageError(
             f"'{model}' has {len(found)} models", hint=f"choose one: {', '.join(name for name, _ in found)}"

@@ -29,7 +29,6 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
     servers, send keys. The exit code is 2 where there are problems.
     """
     from proctor.cli.exam_options import split_names
-    from proctor.dialects.tables.reader import is_table
     from proctor.running.run_files import can_be_repeated
 
     if not paths and not tasks:
@@ -43,7 +42,7 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
         if can_be_repeated(path):
             files, found = 1, _problems_of_run(path)
         else:
-            files, found = _check_table(path) if is_table(str(path)) else _check(path)
+            files, found = _check(path)
         count += files
         problems.extend(found)
     if as_json:
@@ -62,16 +61,6 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
     return BAD_INPUT if problems else 0
 
 
-def _check_table(path: Path) -> tuple[int, list[Diagnostic]]:
-    """Return what keeps a table from being an exam: of its rows only the columns are looked at."""
-    from proctor.dialects.resolve import resolve_tasks
-
-    try:
-        return 1, [problem for exam in resolve_tasks([str(path)]) for problem in exam.problems()]
-    except ProctorError as error:
-        return 1, list(error.diagnostics)
-
-
 def _problems_of_run(path: Path) -> list[Diagnostic]:
     """Return what keeps a run from being repeated: in its file, in the exams that it names."""
     from proctor.dialects.run_file import exams_of_spec
@@ -86,7 +75,6 @@ def _problems_of_run(path: Path) -> list[Diagnostic]:
 def _say_effects(path: Path) -> None:
     """Say what the exams of a file do; what keeps it from being read is among the problems."""
     from proctor.cli.exam_notes import say_effects, say_idle_keys
-    from proctor.cli.run_config import say_idle_of_models, say_idle_sections
     from proctor.dialects.resolve import resolve_tasks
 
     if not path.is_file():
@@ -96,6 +84,8 @@ def _say_effects(path: Path) -> None:
         say_idle_keys(exams)
         say_effects(exams)
     if path.suffix == ".py":
+        from proctor.cli.run_config import say_idle_of_models, say_idle_sections
+
         with suppress(ProctorError):
             say_idle_sections(path)
             say_idle_of_models(path)
@@ -128,25 +118,21 @@ def _counted(count: int, what: str) -> str:
 
 
 def _check(path: Path) -> tuple[int, list[Diagnostic]]:
-    from proctor.dialects.aisbench.validate import config_files
-    from proctor.dialects.aisbench.validate import validate as validate_configs
-    from proctor.dialects.hub_yaml.validate import eval_files
-    from proctor.dialects.hub_yaml.validate import validate as validate_eval_files
-    from proctor.dialects.lm_eval.validate import count_files, validate
-    from proctor.dialects.unitxt.validate import artifact_files
-    from proctor.dialects.unitxt.validate import validate as validate_artifacts
+    """Return how many files of exams a path is or has in it, and what is wrong with them.
 
-    artifacts, problems = artifact_files(path), validate_artifacts(path)
-    if path.suffix == ".json":
-        return 1, problems
-    problems += validate_configs(path)
-    if path.suffix == ".py":
-        return 1, problems
-    own = eval_files(path)
-    if own == [path]:
-        return 1, validate_eval_files(path)
-    problems += validate_eval_files(path)
-    return len(artifacts) + len(config_files(path)) + count_files(path), [*validate(path), *problems]
+    A file belongs to the first dialect that takes it, the files of a folder to all that take them.
+    """
+    from proctor.dialects.registry import dialects
+
+    files: set[Path] = set()
+    problems: list[Diagnostic] = []
+    for dialect in dialects():
+        own, found = dialect.checked(path)
+        problems += [each for each in found if not each.location or Path(each.location.file).resolve() not in files]
+        files |= {each.resolve() for each in own}
+        if own and path.is_file():
+            break
+    return len(files), problems
 
 
 def _print_json(problems: list[Diagnostic]) -> None:

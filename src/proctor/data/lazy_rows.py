@@ -68,25 +68,86 @@ class LazyRows(_Rows):
 
 
 def read_through(read: Callable[[], Iterator[AnyRow]], *, is_uniform: bool = False) -> Sequence[Any]:
-    """Read rows once; return them where they are few, and where they are many what reads them again.
+    """Return rows that are read as far as somebody looks, kept where they are few, read again where they are many.
 
     Args:
         read: Starts reading from the beginning.
         is_uniform: Whether the rows are of one form already (:class:`Form`).
     """
-    kept: list[AnyRow] = []
-    count, form = 0, None if is_uniform else Form()
-    for row in read():
-        count += 1
-        if form is not None:
-            form.see(row)
-        if count <= MOST_KEPT:
-            kept.append(row)
+    return RowsSoFar(read, None if is_uniform else Form())
+
+
+class RowsSoFar(_Rows):
+    """The rows of a file: the first ones alone where nobody looks at the others, and none of them can change the first.
+
+    A whole number in a column is a decimal where a later row has decimals there (:class:`Form`): whoever looks at such
+    a row has all read.
+
+    Args:
+        read: Starts reading from the beginning.
+        form: The form that rows are brought into.
+    """
+
+    def __init__(self, read: Callable[[], Iterator[AnyRow]], form: Form | None) -> None:
+        self._read, self._form = read, form
+        self._source: Iterator[AnyRow] | None = None
+        self._kept: list[AnyRow] = []
+        self._rows: Sequence[AnyRow] | None = None
+
+    @property
+    def all(self) -> Sequence[AnyRow]:
+        """All rows, read to the end."""
+        while self._rows is None:
+            self._go_on(is_last=False)
+        return self._rows
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def __iter__(self) -> Iterator[AnyRow]:
+        place = 0
+        while self._rows is None:
+            if place >= len(self._kept):
+                self._go_on(is_last=True)
+                continue
+            yield self._kept[place]
+            place += 1
+        yield from islice(self._rows, place, None)
+
+    def _row(self, place: int) -> AnyRow:
+        return self.all[place]
+
+    def _go_on(self, *, is_last: bool) -> None:
+        """Read a row; or all that are left, where that is not the last one looked at, or is not settled by itself."""
+        if self._source is None:
+            self._source, self._kept = self._read(), []
+            self._form = self._form and Form()
+        try:
+            self._read_on(self._source, is_last=is_last)
+        except BaseException:
+            self._source = None  # whoever looks again is told again
+            raise
+
+    def _read_on(self, source: Iterator[AnyRow], *, is_last: bool) -> None:
+        for row in source:
+            self._see(row)
+            self._kept.append(row)
+            is_last = is_last and (self._form is None or self._form.leaves(row))
+            if is_last or len(self._kept) > MOST_KEPT:
+                break
         else:
-            kept.clear()
-    if count > MOST_KEPT:
-        return RereadRows(read, count, form)
-    return kept if form is None else list(form.over(kept))
+            self._rows = self._kept if self._form is None else list(self._form.over(self._kept))
+            return
+        if len(self._kept) > MOST_KEPT:
+            count = len(self._kept)
+            for row in source:
+                count += 1
+                self._see(row)
+            self._rows, self._kept = RereadRows(self._read, count, self._form), []
+
+    def _see(self, row: AnyRow) -> None:
+        if self._form is not None:
+            self._form.see(row)
 
 
 class RereadRows(_Rows):
@@ -144,6 +205,12 @@ class Form:
             return
         for value, kinds in zip(row.values(), self._columns.values(), strict=True):
             kinds.add(type(value))
+
+    def leaves(self, row: AnyRow) -> bool:
+        """Whether a row that was seen stays as it is, whatever rows follow."""
+        if isinstance(row, Failure):
+            return True
+        return bool(row) and list(row) == self._names and int not in map(type, row.values())
 
     def over(self, rows: Iterable[AnyRow]) -> Iterator[AnyRow]:
         """Yield rows in this form; those that cannot be used stay as they are."""

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 from proctor.lazy import lazily
 
 if TYPE_CHECKING:
+    from proctor.dialects.dialect import Conversion, Dialect, Entry
     from proctor.dialects.resolve import resolve_task, resolve_tasks
 
 _HOMES = {
+    "dialect": ("Conversion", "Dialect", "Entry"),
     "resolve": ("resolve_task", "resolve_tasks"),
 }
 
 __all__ = [
+    "Conversion",
+    "Dialect",
+    "Entry",
     "resolve_task",
     "resolve_tasks",
 ]

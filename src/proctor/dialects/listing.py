@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase, translate
+from fnmatch import translate
+from functools import partial
 from typing import Any
 
 from proctor.artifacts.catalogs import Catalog, catalogs
+from proctor.dialects.dialect import Entry, Named
+from proctor.dialects.registry import dialects
 from proctor.foreign_text import parse_json, read_source
 
 EXAM_TYPES = frozenset({"dataset_recipe", "standard_recipe", "recipe"})
@@ -37,25 +39,6 @@ _FOLDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Something that has a name.
-
-    Attributes:
-        name: What to type.
-        kind: ``exam``, ``benchmark``, ``card``, ``task``, ``template``, ``format``, ``metric``, ``link`` …
-        description: One line on what it is; may be empty.
-        source: Where it was found: the title of a catalog, or a file.
-        tags: As saved with the artifact.
-    """
-
-    name: str
-    kind: str
-    description: str
-    source: str
-    tags: dict[str, Any] = field(default_factory=dict)
-
-
 def names() -> dict[str, Catalog]:
     """Return every name with the catalog it comes from; of two catalogs with one name, the one that wins."""
     found: dict[str, Catalog] = {}
@@ -73,82 +56,47 @@ def entries(pattern: str | None = None, kinds: Iterable[str] = ()) -> list[Entry
             is all.
         kinds: Only entries of these kinds, where any are given.
     """
-    wanted, lowered = set(kinds), (pattern or "").lower()
-    is_glob = any(mark in lowered for mark in "*?[")
-    found = [
-        entry
-        for name, catalog in names().items()
-        if not is_glob or fnmatchcase(name.lower(), lowered)
-        if (entry := _read(name, catalog)) is not None
-        if (not wanted or entry.kind in wanted) and (is_glob or _has_words(entry, lowered))
-    ]
-    return sorted(found, key=lambda entry: (entry.kind not in FIRST_KINDS, entry.name))
+    return sorted(_wanted(partial(catalog_entries, ()), pattern, kinds), key=_exams_first)
+
+
+def catalog_entries(_include_paths: tuple[str, ...], named: Named) -> Iterator[Entry]:
+    """Yield what catalogs hold whose names, in lower case, are wanted."""
+    for name, catalog in names().items():
+        if (named is None or named(name.lower())) and (entry := _read(name, catalog)) is not None:
+            yield entry
 
 
 def everything(
     pattern: str | None = None, kinds: Iterable[str] = (), include_paths: Iterable[str] = (), source: str = ""
 ) -> list[Entry]:
-    """Return what :func:`entries` returns, and the tasks of other dialects: exams first, then everything by name.
+    """Return what there is in all dialects: exams first, then everything by name.
 
     Args:
         pattern, kinds: As for :func:`entries`.
         include_paths: More folders with task files.
         source: Only what comes from a source with this word; without it, of two things with one name the first.
     """
-    include_paths = tuple(include_paths)
+    folders, found = tuple(include_paths), list[Entry]()
+    taken: set[str] = set()
+    for dialect in dialects():
+        own = _wanted(partial(dialect.entries, folders), pattern, kinds)
+        found += [each for each in own if source.lower() in each.source.lower() and (source or each.name not in taken)]
+        taken |= {each.name for each in own}
+    return sorted(found, key=_exams_first)
+
+
+def _exams_first(entry: Entry) -> tuple[bool, str]:
+    return entry.kind not in FIRST_KINDS, entry.name
+
+
+def _wanted(listed: Callable[[Named], Iterable[Entry]], pattern: str | None, kinds: Iterable[str]) -> list[Entry]:
     wanted, lowered = set(kinds), (pattern or "").lower()
     is_glob = any(mark in lowered for mark in "*?[")
-    known = entries(pattern, wanted)
-    taken = {entry.name for entry in known}
-    named = re.compile(translate(lowered)).match if is_glob else None
-    foreign = [
-        entry
-        for entry in (*_from_lm_eval(include_paths, named), *_from_aisbench(include_paths, named), *_from_hub(named))
-        if (source or entry.name not in taken)
-        and (not wanted or entry.kind in wanted)
-        and (is_glob or _has_words(entry, lowered))
+    return [
+        each
+        for each in listed(re.compile(translate(lowered)).match if is_glob else None)
+        if (not wanted or each.kind in wanted) and (is_glob or _has_words(each, lowered))
     ]
-    found = [entry for entry in (*known, *foreign) if source.lower() in entry.source.lower()]
-    return sorted(found, key=lambda entry: (entry.kind not in FIRST_KINDS, entry.name))
-
-
-_Named = Callable[[str], object] | None
-"""Whether a name in lower case is wanted; ``None`` where all are. Asked first: there are tens of thousands."""
-
-
-def _from_lm_eval(include_paths: Iterable[str], named: _Named) -> Iterator[Entry]:
-    from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, build_index
-
-    kinds = {GROUP: "group", TAG: "tag"}
-    known = build_index(include_paths).entries
-    for entry in known.values():
-        if named is not None and not named(entry.name.lower()):
-            continue
-        if entry.kind == GROUP and entry.item and len(entry.members) == 1:
-            target = known.get(entry.members[0])
-            if target is not None and target.kind not in {GROUP, TAG}:
-                what = f"lm-eval: means {target.name}"
-                yield Entry(entry.name, "exam", what, entry.file)
-                continue
-        if entry.kind in {GROUP, TAG}:
-            count = len(entry.members or entry.tags)
-            what = f"{count} task" + ("s" if count != 1 else "")
-        else:
-            what = f"{(entry.output_type or 'task').replace('_', ' ')}" + (f" ({entry.alias})" if entry.alias else "")
-        note = ", needs --trust-code" if entry.kind == PYTHON_TASK else ""
-        tags = {"tags": list(entry.tags)} if entry.tags and entry.kind not in {GROUP, TAG} else {}
-        yield Entry(entry.name, kinds.get(entry.kind, "exam"), f"lm-eval: {what}{note}", entry.file or "lm-eval", tags)
-
-
-_CONFIG_KINDS = {"dataset": "exam", "collection": "suite"}
-
-
-def _from_aisbench(include_paths: Iterable[str], named: _Named) -> Iterator[Entry]:
-    from proctor.dialects.aisbench.index import config_entries
-
-    for entry in config_entries(include_paths, named).values():
-        kind = _CONFIG_KINDS.get(entry.kind, f"{entry.kind} config")
-        yield Entry(entry.name, kind, f"config {entry.address}", f"{entry.source} {entry.path}")
 
 
 def _has_words(entry: Entry, pattern: str) -> bool:
@@ -206,23 +154,3 @@ def _fallback(data: dict[str, Any]) -> str:
     if card := data.get("card"):
         return f"{card}, asked by {data['template']}" if isinstance(data.get("template"), str) else str(card)
     return ""
-
-
-def _from_hub(named: _Named) -> Iterator[Entry]:
-    """Yield the tasks of ``eval.yaml`` files in the mapped folder of datasets; files with problems by their dataset."""
-    from proctor.data.mapped_folder import hub_folder
-    from proctor.dialects.hub_yaml.reader import FILE, read_tasks
-    from proctor.errors import ProctorError
-
-    base = hub_folder()
-    for file in sorted(base.glob(f"*/*/{FILE}")) if base is not None else ():
-        dataset = "/".join(file.parent.parts[-2:])
-        try:
-            tasks = read_tasks(file, dataset)
-        except ProctorError:  # proctor validate says what is wrong with it
-            tasks = []
-        for task in tasks:
-            name = f"hf/{dataset}/{task.id}" if len(tasks) > 1 else f"hf/{dataset}"
-            if named is None or named(name.lower()):
-                solvers = " → ".join(each.name for each in task.solvers)
-                yield Entry(name, "exam", f"{solvers}; {', '.join(each.name for each in task.scorers)}", str(file))

@@ -1,25 +1,22 @@
 """From what a user types to exams: catalog names, recipe strings, files, and the names of other dialects.
 
-Each dialect answers for the names it knows. The catalog is asked first, so a bare exact name always wins.
+Each dialect answers for the names it knows, in the order of :mod:`proctor.dialects.registry`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from proctor.artifacts.catalogs import missing_catalogs
-from proctor.dialects.unitxt.resolve import resolve_name as resolve_recipe
-from proctor.errors import Diagnostic, PluginError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
-from proctor.plugins import Plugin, exam_folders, plugins
+from proctor.dialects.registry import found_by
+from proctor.errors import Diagnostic, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.plugins import exam_folders
 from proctor.recipes.exam import Exam
 from proctor.recipes.one_name import file_exam
 from proctor.recipes.options import ExamOptions
-
-Resolver = Callable[[str, ExamOptions], "list[Exam] | None"]
-"""Returns the exams that a name means in one dialect, or ``None`` where the dialect does not know it."""
 
 
 def resolve_tasks(names: Sequence[str], options: ExamOptions | None = None) -> list[Exam]:
@@ -107,14 +104,10 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     Raises:
         UnknownArtifactError: No dialect knows the name.
     """
-    named_so = _from_lm_eval(name, options) if "[" in name and "=" not in name else None
-    if named_so is not None:  # brackets of a task's own name, not arguments in brackets
-        return named_so
-    for resolver in (_from_table, resolve_recipe, *foreign_resolvers()):
-        exams = resolver(name, options)
-        if exams is not None:
-            return exams
-    raise _unknown(name, options)
+    found = found_by(name, options)
+    if found is None:
+        raise _unknown(name, options)
+    return found[1]
 
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
@@ -170,51 +163,3 @@ def _files_beside(path: Path) -> list[Path]:
     if not path.parent.is_dir():
         return []
     return [each for each in path.parent.iterdir() if each.suffix in _FILE_ENDINGS]
-
-
-def foreign_resolvers() -> tuple[Resolver, ...]:
-    """Return the resolvers of the other dialects, then those of installed packages."""
-    return (_from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
-
-
-def _of_plugin(plugin: Plugin) -> Resolver:
-    def resolve(name: str, options: ExamOptions) -> list[Exam] | None:
-        found = plugin.load()
-        if not callable(found):
-            raise PluginError(
-                f"the dialect '{plugin.name}' of {plugin.package} is not a function", why=f"{plugin.place} is {found!r}"
-            )
-        exams: list[Exam] | None = found(name, options)
-        return exams
-
-    return resolve
-
-
-def _from_table(name: str, options: ExamOptions) -> list[Exam] | None:
-    """Return the exam of a file of rows; whatever else is JSON is an artifact, which the catalog reads."""
-    if not _TABLE.search(name):
-        return None
-    from proctor.dialects.tables.resolve import resolve_name
-
-    return resolve_name(name, options)
-
-
-_TABLE = re.compile(r"\.(csv|tsv|jsonl|ndjson|parquet|json)(\[.*)?$", re.IGNORECASE | re.DOTALL)
-
-
-def _from_hub_yaml(name: str, options: ExamOptions) -> list[Exam] | None:
-    from proctor.dialects.hub_yaml.resolve import resolve_name
-
-    return resolve_name(name, options)
-
-
-def _from_lm_eval(name: str, options: ExamOptions) -> list[Exam] | None:
-    from proctor.dialects.lm_eval.resolve import resolve_name
-
-    return resolve_name(name, options)
-
-
-def _from_aisbench(name: str, options: ExamOptions) -> list[Exam] | None:
-    from proctor.dialects.aisbench.resolve import resolve_name
-
-    return resolve_name(name, options)

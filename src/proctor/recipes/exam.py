@@ -84,6 +84,8 @@ class Exam:
         author: The file that it was written in; ``None`` where a program built it.
         own_seed: Seed of its draws where the run gives none; ``None`` where it draws nothing, or each part has its own.
         clusters: The field whose values say which questions belong together, where the exam says so.
+        joint: What its system puts between thoughts that a server gave apart from the text and the text, where thoughts
+            are graded, too; ``None`` where it never looks at them.
         own: The dialect's own object behind the exam, for converters of the same dialect.
         define: Returns what it is made of by value, beside its questions; called when a run needs it. Where a dialect
             gives none, what its parts show is taken.
@@ -109,6 +111,7 @@ class Exam:
     author: Author | None = None
     own_seed: int | None = None
     clusters: str | None = None
+    joint: str | None = None
     own: object = None
     define: Callable[[], Definition] = Definition
 

@@ -57,11 +57,6 @@ def measured(response: Response) -> Response:
     return response
 
 
-_JOINTS = {"aisbench": "</think>"}
-"""What systems put between thoughts that a server gave apart from the text and the text (AISBench 3.1,
-``models/output.py``); the others never look at such thoughts."""
-
-
 def listening(engine: Engine, exam: Exam | None = None) -> Listening:
     """Return a reader of answers.
 
@@ -85,5 +80,5 @@ def listening(engine: Engine, exam: Exam | None = None) -> Listening:
 
     if exam is None or exam.options.answers != "raw":
         return Listening(answers_only, engine.keeps_thoughts)
-    joint = _JOINTS.get(exam.dialect)
+    joint = exam.joint
     return Listening(all_written)

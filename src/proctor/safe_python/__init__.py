@@ -10,7 +10,17 @@ fields of a row (:mod:`~proctor.safe_python.rows`) and the scopes of a file
 
 from __future__ import annotations
 
-from proctor.safe_python.rows import compile_expression, compile_predicate
-from proctor.safe_python.table_functions import safe_function
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
+
+if TYPE_CHECKING:
+    from proctor.safe_python.rows import compile_expression, compile_predicate
+    from proctor.safe_python.table_functions import safe_function
 
 __all__ = ["compile_expression", "compile_predicate", "safe_function"]
+
+if not TYPE_CHECKING:  # type checkers would take any name for one of the package
+    __getattr__, __dir__ = lazily(
+        __name__, {"rows": ("compile_expression", "compile_predicate"), "table_functions": ("safe_function",)}
+    )

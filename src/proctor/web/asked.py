@@ -89,7 +89,7 @@ def check_exam(text: str, include_paths: Iterable[str] = ()) -> None:
     base, rest = (base.partition("@")[0], text[len(base.partition("@")[0]) :])
     if not _FOREIGN_NAME.fullmatch(base) or not _MEMBERS.fullmatch(rest) or ".." in text or _FILE.search(text):
         raise _not_a_name(text)
-    if not _is_of_a_dialect(base, text, include_paths) and Path(base).exists():
+    if not _is_of_a_dialect(text, tuple(include_paths)) and Path(base).exists():
         raise _not_a_name(text)  # a file or folder that happens to lie here; what is nowhere is said to be unknown
 
 
@@ -121,19 +121,12 @@ def _check_inside(text: str, library: Library) -> None:
         )
 
 
-def _is_of_a_dialect(base: str, text: str, include_paths: Iterable[str]) -> bool:
+def _is_of_a_dialect(text: str, include_paths: tuple[str, ...]) -> bool:
     """Whether the tasks and configs of other dialects have a name."""
-    from proctor.dialects.aisbench.index import find_config
-    from proctor.dialects.lm_eval.index import build_index
+    from proctor.dialects.dialect import loaded
+    from proctor.dialects.registry import dialects
 
-    paths = tuple(include_paths)
-    entries = build_index(paths).entries
-    if base in entries or text in entries or text.partition("@")[0] in entries:
-        return True
-    return (
-        find_config(base.partition("/")[2] if base.startswith(("opencompass/", "aisbench/")) else base, paths)
-        is not None
-    )
+    return any(loaded(each.knows)(text, include_paths) for each in dialects() if each.knows)
 
 
 def _check_recipe(text: str) -> None:

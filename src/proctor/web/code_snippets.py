@@ -127,7 +127,7 @@ def lm_eval_task(setting: Setting, name: str) -> str:
         setting: The setting.
         name: The task, which may be a member of the group that the setting names.
     """
-    from proctor.dialects.lm_eval.convert import convert
+    from proctor.dialects.lm_eval.rewrite import convert
 
     keys = setting.task_keys() | ({"num_fewshot": int(setting.num_demos)} if setting.num_demos else {})
     try:

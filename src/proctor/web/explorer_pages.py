@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.artifacts import fetch_artifact
-from proctor.dialects.listing import Entry, entries, everything
+from proctor.dialects.dialect import Entry
+from proctor.dialects.listing import entries, everything
 from proctor.effects import require
 from proctor.errors import Diagnostic, NotAllowedError, ProctorError, UsageError
 from proctor.ir import Answers, Choose, Generate, KnownAnswerer, Request, Response, Scored

@@ -124,7 +124,7 @@ def test_what_cannot_be_compared_is_said_before_anybody_is_asked(config, changes
     path = config(**changes)
     problems = [str(each) for exam in resolve_name(str(path), ExamOptions()) for each in exam.problems()]
     assert words in "\n".join(problems)
-    assert words in "\n".join(map(str, validate(path)))
+    assert words in "\n".join(map(str, validate(path)[1]))
 
 
 def test_missing_answers_of_the_other_model_are_an_error_and_not_a_score(config, tmp_path):

@@ -44,6 +44,6 @@ datasets = [dict(
 def test_names_and_arguments_of_what_grades_are_checked(tmp_path, evaluation, problem):
     path = tmp_path / "config.py"
     path.write_text(CONFIG.replace("EVALUATION", evaluation))
-    found = validate(path)
+    found = validate(path)[1]
     assert [problem in each.what for each in found] == ([] if problem is None else [True])
     assert all(each.location.line == 15 for each in found)

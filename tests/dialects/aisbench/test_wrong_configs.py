@@ -266,23 +266,23 @@ def said(problems):
 
 def test_the_config_is_right(tmp_path):
     for names in (HF, SERVER):
-        assert validate(written(tmp_path, names, "sums", "sums")) == []
+        assert validate(written(tmp_path, names, "sums", "sums"))[1] == []
 
 
 @pytest.mark.parametrize("old, new, words", DATASETS, ids=lambda value: str(value)[:40])
 def test_what_is_wrong_with_a_dataset_is_found(tmp_path, old, new, words):
-    assert words in said(validate(written(tmp_path, HF, old, new)))
+    assert words in said(validate(written(tmp_path, HF, old, new))[1])
 
 
 @pytest.mark.parametrize("names, old, new, words", MODELS, ids=lambda value: str(value)[:40])
 def test_what_is_wrong_with_a_model_is_found(tmp_path, names, old, new, words):
-    assert words in said(validate(written(tmp_path, names, old, new)))
+    assert words in said(validate(written(tmp_path, names, old, new))[1])
 
 
 @pytest.mark.parametrize("shape, words", MEDIA)
 def test_what_is_wrong_with_the_parts_of_a_multimodal_turn_is_found(tmp_path, shape, words):
     turn = 'dict(role="HUMAN", prompt="{question}")'
-    assert words in said(validate(written(tmp_path, SERVER, turn, f'dict(role="HUMAN", prompt_mm=dict({shape}))')))
+    assert words in said(validate(written(tmp_path, SERVER, turn, f'dict(role="HUMAN", prompt_mm=dict({shape}))'))[1])
 
 
 @pytest.mark.parametrize("old, new, words", DATASETS, ids=lambda value: str(value)[:40])
@@ -311,13 +311,13 @@ RIGHT = [
 def test_what_is_right_is_not_refused(tmp_path, old, new):
     if old == "MORE":
         old = SERVER["MORE"]
-    assert said(validate(written(tmp_path, SERVER, old, new))) == ""
+    assert said(validate(written(tmp_path, SERVER, old, new))[1]) == ""
 
 
 def test_all_problems_are_said_at_once_with_their_places(tmp_path):
     path = written(tmp_path, HF, "test_range=", "test_rnage=")
     path.write_text(path.read_text().replace("max_out_len=8", "max_out_lenn=8").replace("prompt=", "promt=", 1))
-    problems = validate(path)
+    problems = validate(path)[1]
     assert [each.path for each in problems] == [
         "$.infer_cfg.prompt_template.template.round[0].promt",
         "$.reader_cfg.test_rnage",
@@ -368,8 +368,8 @@ def test_what_has_no_effect_of_a_judge_is_named(tmp_path):
 
 @pytest.mark.parametrize("old, new, words", JUDGES, ids=lambda value: str(value)[:40])
 def test_judges_that_would_judge_something_else_are_found(tmp_path, old, new, words):
-    assert said(validate(judged(tmp_path))) == ""
-    assert words in said(validate(judged(tmp_path, old, new)))
+    assert said(validate(judged(tmp_path))[1]) == ""
+    assert words in said(validate(judged(tmp_path, old, new))[1])
 
 
 ENDS = [
@@ -412,7 +412,7 @@ def test_what_would_ask_nothing_or_for_nobody_is_found(tmp_path, line, words):
     path = written(tmp_path, SERVER, "", "")
     path.write_text(f"{path.read_text()}\n{line}\n")
 
-    assert words in said(validate(path))
+    assert words in said(validate(path)[1])
 
 
 def test_different_models_of_one_name_are_not_run_as_one(tmp_path):

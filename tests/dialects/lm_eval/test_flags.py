@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from proctor.dialects.lm_eval.flags import FLAGS, GivenSeeds, flag, parse_pairs, parse_samples, parse_seeds
+from proctor.dialects.lm_eval.flags import FLAGS, flag, parse_pairs
 from proctor.errors import UsageError
+from proctor.recipes.option_values import GivenSeeds, parse_samples, parse_seeds
 from proctor.recipes.options import OPTIONS
 
 LM_EVAL = [

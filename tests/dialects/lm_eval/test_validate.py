@@ -1,6 +1,6 @@
 import pytest
 
-from proctor.dialects.lm_eval.validate import count_files, validate
+from proctor.dialects.lm_eval.validate import validate
 
 GOOD = "dataset_path: d\ntest_split: test\ndoc_to_text: '{{q}}'\ndoc_to_target: '{{a}}'\n"
 
@@ -10,7 +10,7 @@ def check(tmp_path):
     def run(**files):
         for name, text in files.items():
             (tmp_path / name.replace("_yaml", ".yaml")).write_text(text)
-        return [str(each) for each in validate(tmp_path, installed=False)]
+        return [str(each) for each in validate(tmp_path, installed=False)[1]]
 
     return run
 
@@ -20,7 +20,7 @@ def test_nothing_is_wrong(check, tmp_path):
         check(a_yaml=f"task: a\n{GOOD}", g_yaml="group: g\ntask: [a]\n", l_yaml=f"task_list: [{{task: x}}, y]\n{GOOD}")
         == []
     )
-    assert count_files(tmp_path) == 3
+    assert len(validate(tmp_path)[0]) == 3
 
 
 def test_every_problem_of_every_file_with_its_place(check):
@@ -78,7 +78,7 @@ def test_children_are_checked_too(check):
 def test_one_file(tmp_path):
     (tmp_path / "a.yaml").write_text(f"task: a\n{GOOD}x: 1\n")
     (tmp_path / "b.yaml").write_text(f"task: b\n{GOOD}x: 1\n")
-    assert len(validate(tmp_path / "a.yaml", installed=False)) == 1
+    assert len(validate(tmp_path / "a.yaml", installed=False)[1]) == 1
 
 
 def test_files_that_were_to_define_something_say_why_they_do_not(check):

@@ -282,7 +282,7 @@ def test_metrics_that_code_of_a_task_registers_are_found(tmp_path):
         "process_docs: !function own_scores.rows\ndoc_to_text: q\ndoc_to_target: q\n"
         "metric_list: [{metric: length_of_writer}, {metric: exact_match, aggregation: longest_of_writer}]\n"
     )
-    assert validate(tmp_path, installed=False) == []
+    assert validate(tmp_path, installed=False)[1] == []
     with settings.context(trust_code=True):
         (exam,) = resolve(["t"], [str(tmp_path)], ExamOptions())
         grade = exam.grade(Answered(each, (Response(texts=(each.instance["q"],)),)) for each in exam.questions())

@@ -1,6 +1,6 @@
 import json
 
-from proctor.dialects.unitxt.validate import artifact_files, validate
+from proctor.dialects.unitxt.validate import validate
 
 TEMPLATE = {"__type__": "input_output_template", "input_format": "{text}", "output_format": "{label}"}
 RECIPE = {"__type__": "dataset_recipe", "card": "samples.cards.sentiment", "template": TEMPLATE}
@@ -18,7 +18,7 @@ def test_metrics_and_processors_that_there_are_not(tmp_path):
     written(tmp_path, "of_template", template={**TEMPLATE, "postprocessors": ["processors.no_such"]})
     member = {**RECIPE, "metrics": ["metrics.f1_mico"]}
     (tmp_path / "suite.json").write_text(json.dumps({"__type__": "benchmark", "subsets": {"a": member}}))
-    found = {problem.location.file.rpartition("/")[2]: problem.what for problem in validate(tmp_path)}
+    found = {problem.location.file.rpartition("/")[2]: problem.what for problem in validate(tmp_path)[1]}
     assert set(found) == {"metric.json", "processor.json", "of_template.json", "suite.json"}
     assert "metrics.acuracy" in found["metric.json"]
     assert "lower_cas" in found["processor.json"]
@@ -26,10 +26,10 @@ def test_metrics_and_processors_that_there_are_not(tmp_path):
 
 def test_what_cannot_be_built(tmp_path):
     file = written(tmp_path, "demos", num_demos=3)
-    (problem,) = validate(file)
+    files, (problem,) = validate(file)
     assert "demos_pool_size" in problem.what
-    assert artifact_files(file) == [file]
-    assert artifact_files(tmp_path / "none.yaml") == []
+    assert files == [file]
+    assert validate(tmp_path / "none.yaml") == ([], [])
 
 
 def test_a_metric_that_does_not_take_what_the_task_predicts(tmp_path):
@@ -45,6 +45,6 @@ def test_a_metric_that_does_not_take_what_the_task_predicts(tmp_path):
         "loader": {"__type__": "load_from_dictionary", "data": {"test": [{"text": "a", "label": "b"}]}},
         "task": task,
     }
-    (problem,) = validate(written(tmp_path, "wrong", card=card))
+    (problem,) = validate(written(tmp_path, "wrong", card=card))[1]
     assert problem.what.startswith("The task's prediction type (str) and 'metrics.spearman' metric's prediction type")
-    assert validate(written(tmp_path, "own", card=card, metrics=["metrics.spearman"])) == []
+    assert validate(written(tmp_path, "own", card=card, metrics=["metrics.spearman"]))[1] == []

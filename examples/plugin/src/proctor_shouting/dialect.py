@@ -1,21 +1,44 @@
-"""A dialect: from the name of a file to exams. Here a file of lines ``question = answer``, called ``*.quiz``."""
+"""A dialect in one file: from names to exams. Here files of lines ``question = answer``, called ``*.quiz``."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from proctor.data import MultiStream
-from proctor.errors import DataError, Location
+from proctor.dialects import Dialect, Entry
+from proctor.errors import DataError, Diagnostic, Location
 from proctor.ir import Answered, Ask, Decoding, Exchange, Failure, Generate, Prompt, Question, turn
 from proctor.recipes import Context, Demos, Exam, ExamOptions, Honoured, Honours, Kind, Opened, Refused, Row, Selection
 from proctor.scoring import ExamGrader, Grading, MetricNames, MetricScorers, Reading
 
 
 def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
-    """Return the exams that a name means; ``None`` where this dialect does not know it."""
-    if not name.endswith(".quiz") or not Path(name).is_file():
-        return None
-    return [quiz(Path(name), options)]
+    """Return the exams that a name means; ``None`` where there is no such file."""
+    return [quiz(Path(name), options)] if Path(name).is_file() else None
+
+
+def list_quizzes(include_paths: tuple[str, ...], named: Callable[[str], object] | None) -> Iterator[Entry]:
+    """Yield the quizzes in the folders of ``--include-path`` whose names are wanted."""
+    for file in (each for folder in include_paths for each in sorted(Path(folder).glob("*.quiz"))):
+        if named is None or named(str(file).lower()):
+            yield Entry(str(file), "exam", "a quiz", str(file.parent))
+
+
+def validate(path: Path) -> tuple[list[Path], list[Diagnostic]]:
+    """Return the quizzes that a path is or has in it, and their lines that cannot be used."""
+    files = sorted(path.rglob("*.quiz")) if path.is_dir() else [path] if path.suffix == ".quiz" else []
+    rows = [row for file in files for row in QuizRows(file).open(Selection()).rows]
+    return files, [Diagnostic(row.message) for row in rows if isinstance(row, Failure)]
+
+
+QUIZ = Dialect(
+    "quiz",
+    recognises=lambda name: name.endswith(".quiz"),
+    resolve=resolve_name,
+    list=list_quizzes,
+    validate=validate,
+)
+"""What the entry point names. A larger dialect gives ``module:function`` instead, which is imported on first use."""
 
 
 def quiz(path: Path, options: ExamOptions) -> Exam:

@@ -20,15 +20,14 @@ from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, TaskType
 from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
 from proctor.dialects.lm_eval.classes.configurable_task import plain_config
 from proctor.dialects.lm_eval.classes.task import Task
-from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
+from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED, DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.exam import task_exam, task_of
-from proctor.dialects.lm_eval.flags import parse_pairs, parse_samples
+from proctor.dialects.lm_eval.flags import parse_pairs
 from proctor.dialects.lm_eval.generation import decoding_of
 from proctor.dialects.lm_eval.python_task import object_exam
 from proctor.dialects.lm_eval.resolve import exam_of
 from proctor.dialects.lm_eval.results_file import TORCH_SEED, ModelDescription, results_document
-from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.writer import samples, text_by
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
@@ -39,6 +38,7 @@ from proctor.guests.lm_eval.result_types import EvalResults
 from proctor.ir import Failure
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam
+from proctor.recipes.option_values import parse_samples
 from proctor.recipes.options import ExamOptions
 from proctor.running.listening import listening
 from proctor.running.log import ResponseLog

@@ -14,8 +14,8 @@ from typing import Any
 from proctor.compat.lm_eval_names.task_index import Entry, resolved
 from proctor.dialects.lm_eval.classes.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.classes.task import Task
+from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
-from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.dialects.lm_eval.tree import Group as Members
 from proctor.dialects.lm_eval.tree import Leaf

@@ -4,38 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
-from proctor.artifacts import Artifact
-from proctor.demos import retrievers, retrievers_bm25, retrievers_dense, retrievers_mdl
+from proctor.demos import retrievers
 from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.values import ConfigDict, Reference, known_name, location_of
+from proctor.dialects.dialect import loaded
 from proctor.errors import Diagnostic, ProctorError, TemplateError, did_you_mean
 from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
 from proctor.templates.prompt_template import BasePromptTemplate
 
 AnyTemplate = BasePromptTemplate | RawPromptTemplate
-_A = TypeVar("_A", bound=Artifact)
 
 TEMPLATES: Mapping[str, type[AnyTemplate]] = {
     **{each.__name__: each for each in (PromptTemplate, MultiTurnPromptTemplate, MMPromptTemplate, RawPromptTemplate)},
     "OlympiadBenchTemplate": PromptTemplate,
     "OlympiadBenchRawTemplate": RawPromptTemplate,
 }
-RETRIEVERS: Mapping[str, type[retrievers.Retriever]] = {
-    each.__name__: each
-    for each in (
-        retrievers.ZeroRetriever,
-        retrievers.FixKRetriever,
-        retrievers.RandomRetriever,
-        retrievers.SlidingWindowRetriever,
-        retrievers_bm25.BM25Retriever,
-        retrievers_dense.TopkRetriever,
-        retrievers_dense.DPPRetriever,
-        retrievers_dense.VotekRetriever,
-        retrievers_mdl.MDLRetriever,
-    )
-} | {"XiezhiRetriever": retrievers.LabelsRetriever}
+RETRIEVERS: Mapping[str, str] = {
+    **{
+        name: f"proctor.demos.{module}:{name}"
+        for module, names in {
+            "retrievers": ("ZeroRetriever", "FixKRetriever", "RandomRetriever", "SlidingWindowRetriever"),
+            "retrievers_bm25": ("BM25Retriever",),
+            "retrievers_dense": ("TopkRetriever", "DPPRetriever", "VotekRetriever"),
+            "retrievers_mdl": ("MDLRetriever",),
+        }.items()
+        for name in names
+    },
+    "XiezhiRetriever": "proctor.demos.retrievers:LabelsRetriever",
+}
+"""Retrievers by name, imported when one is built."""
 
 
 def build_template(config: Any, path: str) -> AnyTemplate | None:
@@ -46,7 +45,8 @@ def build_template(config: Any, path: str) -> AnyTemplate | None:
     """
     if config is None or isinstance(config, (BasePromptTemplate, RawPromptTemplate)):
         return config
-    return _build(config, TEMPLATES, "template", path)
+    built: AnyTemplate = _build(config, TEMPLATES, "template", path)
+    return built
 
 
 def build_retriever(config: Any, path: str = "$.infer_cfg.retriever") -> retrievers.Retriever:
@@ -60,10 +60,13 @@ def build_retriever(config: Any, path: str = "$.infer_cfg.retriever") -> retriev
     if isinstance(config, retrievers.Retriever):
         return config
     wanted = {key: value for key, value in config.items() if key not in Keys.of("retriever").idle}
-    return _build(ConfigDict(wanted, location=location_of(config)), RETRIEVERS, "retriever", path)
+    built: retrievers.Retriever = _build(
+        ConfigDict(wanted, location=location_of(config)), RETRIEVERS, "retriever", path
+    )
+    return built
 
 
-def _build(config: Mapping[str, Any], known: Mapping[str, type[_A]], what: str, path: str) -> _A:
+def _build(config: Mapping[str, Any], known: Mapping[str, Any], what: str, path: str) -> Any:
     kind, place = config.get("type"), location_of(config)
     name = known_name(kind) if isinstance(kind, str | Reference | type) else ""
     if name not in known:
@@ -79,7 +82,7 @@ def _build(config: Mapping[str, Any], known: Mapping[str, type[_A]], what: str, 
         )
     arguments = {key: value for key, value in config.items() if key != "type"}
     try:
-        return known[name](**arguments)
+        return loaded(known[name])(**arguments)
     except ProctorError as error:
         inner = [replace(each, path=path + each.path.removeprefix("$")).at(place) for each in error.diagnostics]
         raise type(error)(inner) from None

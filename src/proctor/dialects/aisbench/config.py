@@ -22,7 +22,7 @@ from proctor.dialects.aisbench.inferencers import (
     inferencer_of,
     inferencer_problems,
 )
-from proctor.dialects.aisbench.judge_inference import judge_of
+from proctor.dialects.aisbench.judged_names import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
 from proctor.dialects.aisbench.prompting_checks import columns_of_reader, prompting_problems
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.evaluators import arguments_of, entry_of, evaluator, is_metric
+from proctor.dialects.aisbench.judged_names import ASKING
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
 from proctor.dialects.aisbench.signatures import Signature, signature
 from proctor.dialects.aisbench.values import UPSTREAM, as_data, dotted_name, location_of, short_name
 from proctor.errors import Diagnostic, ProctorError
-from proctor.scoring.evaluators.mathematics import LIVE_MATH_HINT, live_math_problem
+from proctor.lazy import Deferred
 from proctor.scoring.metric_table import MetricEntry, check_metric
-from proctor.scoring.registered_metric import check_arguments
 from proctor.scoring.registry import OPENCOMPASS
+
+if TYPE_CHECKING:
+    from proctor.scoring import registered_metric
+    from proctor.scoring.evaluators import mathematics
+else:
+    mathematics = Deferred("proctor.scoring.evaluators.mathematics")
+    registered_metric = Deferred("proctor.scoring.registered_metric")
 
 _LONGEST_SHOWN = 80
 """Characters of a value that a message shows."""
@@ -34,17 +41,19 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     arguments = arguments_of(config)
     if (entry := entry_of(config)) is not None:
         yield from entry.check({"project": project_of(dotted_name(config.get("type"))), **arguments})
-        check_arguments(entry, arguments)
+        registered_metric.check_arguments(entry, arguments)
         yield from _judge_problems(entry, config)
         names = ("model_name", "url", "use_extract_model")
         given = {name: arguments[name] for name in names if name in arguments}
-        if entry.name == "LiveMathBenchEvaluator" and (problem := live_math_problem(**given)):
-            yield Diagnostic(problem, hint=LIVE_MATH_HINT)
+        if entry.name == "LiveMathBenchEvaluator" and (problem := mathematics.live_math_problem(**given)):
+            yield Diagnostic(problem, hint=mathematics.LIVE_MATH_HINT)
     elif is_metric(config):
         yield from check_metric(config["type"], OPENCOMPASS, as_data(arguments))
 
 
 def _judge_problems(entry: MetricEntry, config: Mapping[str, Any], *, named: bool = False) -> Iterator[Diagnostic]:
+    if entry.name not in ASKING:
+        return
     from proctor.dialects.aisbench.judges import judge_problems, shape_problems  # it names evaluators itself
 
     if wrong := list(shape_problems(entry.name, config)):
@@ -117,7 +126,7 @@ def _named_problems(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     try:
         evaluator(config)
         if (entry := entry_of(config)) is not None:
-            check_arguments(entry, arguments_of(config))
+            registered_metric.check_arguments(entry, arguments_of(config))
             found = list(_judge_problems(entry, config, named=True))
     except ProctorError as error:
         found = error.diagnostics

@@ -15,7 +15,7 @@ from proctor.dialects.aisbench.evaluators import (
     reads_rows,
     unit_of,
 )
-from proctor.dialects.aisbench.judges import ASKING
+from proctor.dialects.aisbench.judged_names import ASKING
 from proctor.dialects.aisbench.readings import TURN
 from proctor.dialects.aisbench.values import short_name
 from proctor.errors import Diagnostic, ScoringError

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.absent_evaluators import ABSENT, RECORDED_ONLY
-from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
 from proctor.dialects.aisbench.values import UPSTREAM, as_data, dotted_name, short_name
 from proctor.errors import Location, ProctorError, ScoringError, did_you_mean
-from proctor.scoring.evaluators.cases import Cases, Verdict
-from proctor.scoring.evaluators.metrics import metric_evaluator
-from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_UNITS
-from proctor.scoring.metric import Metric
+from proctor.lazy import Deferred
 from proctor.scoring.metric_table import MetricEntry, metric_of, metric_table
 from proctor.scoring.metric_table import is_metric as names_metric
-from proctor.scoring.registered_metric import call_evaluator
 from proctor.scoring.registry import OPENCOMPASS
 from proctor.scoring.score import Score, Unit
 from proctor.settings import settings
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench import trusted_evaluators
+    from proctor.scoring import registered_metric
+    from proctor.scoring.evaluators import cases as evaluated
+    from proctor.scoring.evaluators import metrics, subjective_readers
+    from proctor.scoring.evaluators.cases import Cases, Verdict
+    from proctor.scoring.metric import Metric
+else:
+    trusted_evaluators = Deferred("proctor.dialects.aisbench.trusted_evaluators")
+    evaluated = Deferred("proctor.scoring.evaluators.cases")
+    metrics = Deferred("proctor.scoring.evaluators.metrics")
+    subjective_readers = Deferred("proctor.scoring.evaluators.subjective_readers")
+    registered_metric = Deferred("proctor.scoring.registered_metric")
 
 Row = Mapping[str, Any]
 
@@ -82,22 +91,22 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
         )
     arguments = arguments_of(config)
     if is_recorded_only(config):
-        return lambda cases: Verdict({})
+        return lambda cases: evaluated.Verdict({})
     if (entry := entry_of(config)) is not None:
         return _called(entry, arguments, place)
     if is_metric(config):
         return _metric(str(config["type"]), arguments, place)
     whole = dotted_name(config.get("type"))
     kind = config["type"] if inspect.isclass(config["type"]) else None
-    if settings.trust_code and (kind := kind or evaluator_class(whole)) is not None:
-        return class_evaluator(kind, arguments, place)
+    if settings.trust_code and (kind := kind or trusted_evaluators.evaluator_class(whole)) is not None:
+        return trusted_evaluators.class_evaluator(kind, arguments, place)
     raise _unknown(whole, place)
 
 
 def _called(entry: MetricEntry, arguments: Mapping[str, Any], place: Location | None) -> Callable[[Cases], Verdict]:
     def judge(cases: Cases) -> Verdict:
         try:
-            return call_evaluator(entry, {**entry.arguments, **arguments}, cases)
+            return registered_metric.call_evaluator(entry, {**entry.arguments, **arguments}, cases)
         except ScoringError as error:
             raise error.located(place) from error.__cause__
 
@@ -106,7 +115,7 @@ def _called(entry: MetricEntry, arguments: Mapping[str, Any], place: Location | 
 
 def _metric(name: str, arguments: Mapping[str, Any], place: Location | None) -> Callable[[Cases], Verdict]:
     try:
-        return metric_evaluator(metric_of(name, OPENCOMPASS, as_data(arguments)))
+        return metrics.metric_evaluator(metric_of(name, OPENCOMPASS, as_data(arguments)))
     except ProctorError as error:
         raise error.located(place) from None
 
@@ -150,8 +159,10 @@ def unit_of(config: Mapping[str, Any], score: str) -> tuple[Unit, bool | None]:
         return "raw", None
     if (entry := entry_of(config)) is not None:
         own: Mapping[str, Unit] = entry.units
-        of_judgements = SUBJECTIVE_UNITS.get(short_name((config.get("dict_postprocessor") or {}).get("type", "")))
-        return of_judgements or own.get(score, entry.unit), entry.higher_is_better
+        reader = short_name((config.get("dict_postprocessor") or {}).get("type", ""))
+        return (reader and subjective_readers.SUBJECTIVE_UNITS.get(reader)) or own.get(
+            score, entry.unit
+        ), entry.higher_is_better
     if is_metric(config):
         metric = metric_of(str(config["type"]), OPENCOMPASS, as_data(arguments_of(config)))
         return metric.unit or "raw", metric.higher_is_better

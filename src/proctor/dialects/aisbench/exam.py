@@ -5,29 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.dialects.aisbench.asker import ConfigAsker, Prompts, RetrieverDraw, RowAsker
 from proctor.dialects.aisbench.config import DatasetConfig
-from proctor.dialects.aisbench.datasets import DatasetRows
-from proctor.dialects.aisbench.datasets.files import path_effects
-from proctor.dialects.aisbench.definition import definition_of
-from proctor.dialects.aisbench.gradings import ConfigGrader
 from proctor.dialects.aisbench.honours import honours_of, own_seed
 from proctor.dialects.aisbench.inferencers import GENERATE, PPL
-from proctor.dialects.aisbench.judge_inference import judge_of
-from proctor.dialects.aisbench.judges import evaluation_effects
+from proctor.dialects.aisbench.judged_names import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions, dataset_options, sends_stops
-from proctor.dialects.aisbench.prompts import PromptBuilder
-from proctor.dialects.aisbench.rows import ConfigRows
 from proctor.dialects.aisbench.values import as_data
 from proctor.effects import Effect, author_of_file
 from proctor.errors import ProctorError
-from proctor.recipes.copies import CopiesGrader
+from proctor.lazy import Later
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import Grader
+from proctor.recipes.fingerprint import Definition
 from proctor.recipes.options import ExamOptions
 from proctor.scoring.groupings import GroupBy
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench.asker import Prompts
+    from proctor.dialects.aisbench.datasets import DatasetRows
+    from proctor.dialects.aisbench.prompts import PromptBuilder
+    from proctor.dialects.aisbench.rows import ConfigRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,8 @@ class ConfigExam:
     @property
     def labels(self) -> tuple[Any, ...]:
         """The labels that are compared, for perplexities and likelihoods."""
+        from proctor.dialects.aisbench.asker import RowAsker
+
         return RowAsker(self.config, self.options, self.builder).labels
 
 
@@ -82,19 +83,20 @@ def dataset_exam(
         config = config.repeated(given.repeats)
     elif changed.repeats > 1:
         config = config.sampled(changed.repeats)
-    return _exam(config, given, changed, ConfigRows(config, rows))
+    return _exam(config, given, changed, _later("rows:ConfigRows", config, rows))
 
 
 def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows) -> Exam:
-    prompts = Prompts(config, options)
+    prompts = _later("asker:Prompts", config, options)
     return Exam(
         name=config.abbr,
         description=_description(config),
         dialect="aisbench",
+        joint="</think>",  # AISBench 3.1, ``models/output.py``
         source=_source(config, given, options),
         rows=rows,
-        draw=RetrieverDraw(prompts, config.count if config.by_row else 1),
-        asker=ConfigAsker(config, options, prompts),
+        draw=_later("asker:RetrieverDraw", prompts, config.count if config.by_row else 1),
+        asker=_later("asker:ConfigAsker", config, options, prompts),
         grader=_grader(config, given, options, rows),
         options=given,
         honours=honours_of(config, given, options),
@@ -105,12 +107,25 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         own_seed=own_seed(config, options),
         clusters=config.clusters,
         own=ConfigExam(config, given, options, rows, prompts),
-        define=lambda: definition_of(config, options),
+        define=lambda: _definition(config, options),
     )
+
+
+def _later(place: str, *arguments: Any, **named: Any) -> Any:
+    return Later(f"{__package__}.{place}", *arguments, **named)
+
+
+def _definition(config: DatasetConfig, options: DatasetOptions) -> Definition:
+    from proctor.dialects.aisbench.definition import definition_of
+
+    return definition_of(config, options)
 
 
 def _effects(config: DatasetConfig) -> list[Effect]:
     """Return what a dataset does besides being an exam; what is wrong with its judge is said by its grader."""
+    from proctor.dialects.aisbench.datasets.files import path_effects
+    from proctor.dialects.aisbench.judges import evaluation_effects
+
     found = [*path_effects(config.values, config.location), *evaluation_effects(config.evaluation)]
     if (judge := judge_of(config.values)) is not None:
         with suppress(ProctorError):
@@ -120,7 +135,8 @@ def _effects(config: DatasetConfig) -> list[Effect]:
 
 def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows) -> Grader:
     by = GroupBy.of(given.group_by)
-    grader = ConfigGrader(
+    grader: Grader = _later(
+        "gradings:ConfigGrader",
         config,
         options,
         lambda: rows.dataset.in_blocks,
@@ -130,6 +146,8 @@ def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, 
     )
     if config.count < _SEVERAL or (given.repeats is None and not given.reduce):
         return grader
+    from proctor.recipes.copies import CopiesGrader
+
     return CopiesGrader(grader, config.count, given.reduce, in_blocks=lambda: rows.dataset.in_blocks)
 
 

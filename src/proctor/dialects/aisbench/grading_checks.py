@@ -14,7 +14,8 @@ from proctor.dialects.aisbench.evaluators import (
     reads_rows,
 )
 from proctor.dialects.aisbench.inferencers import CHAT, TEXT_PPL
-from proctor.dialects.aisbench.judge_inference import ANSWER, judge_of
+from proctor.dialects.aisbench.judge_inference import ANSWER
+from proctor.dialects.aisbench.judged_names import judge_of
 from proctor.dialects.aisbench.judges import judge_templates
 from proctor.dialects.aisbench.prompting_checks import columns_of_reader
 from proctor.dialects.aisbench.template_keys import template_problems

@@ -17,7 +17,7 @@ from proctor.dialects.aisbench.evaluator_scorer import EvaluatorScorer
 from proctor.dialects.aisbench.grading_checks import OWN_REFERENCES, file_problems, judge_prompt_problems
 from proctor.dialects.aisbench.inference_checks import labels_of
 from proctor.dialects.aisbench.inferencers import CHAT, PPL, TEXT_PPL
-from proctor.dialects.aisbench.judge_inference import judge_of
+from proctor.dialects.aisbench.judged_names import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.readings import Reader
 from proctor.dialects.aisbench.values import short_name

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from proctor.dialects.dialect import Entry, Named
 from proctor.errors import UsageError
 from proctor.foreign_text import read_head
 from proctor.packages import package_folder
@@ -138,3 +139,20 @@ def _kind_by_content(path: Path) -> str | None:
     except OSError:
         return None
     return next((kind for kind, signs in _SIGNS.items() if any(sign in text for sign in signs)), None)
+
+
+_LISTED_AS = {DATASET: "exam", COLLECTION: "suite"}
+
+
+def list_configs(include_paths: Iterable[str], named: Named) -> Iterator[Entry]:
+    """Yield configs whose names are wanted."""
+    for entry in config_entries(include_paths, named).values():
+        kind = _LISTED_AS.get(entry.kind, f"{entry.kind} config")
+        yield Entry(entry.name, kind, f"config {entry.address}", f"{entry.source} {entry.path}")
+
+
+def knows(name: str, include_paths: Iterable[str]) -> bool:
+    """Whether a config has a name, with ``::ABBR`` behind it or not."""
+    base = name.partition("::")[0].partition("@")[0]
+    source, _, rest = base.partition("/")
+    return find_config(rest if source in dict(_PACKAGES) else base, include_paths) is not None

@@ -194,12 +194,6 @@ class JudgeInference:
         )
 
 
-def judge_of(values: Mapping[str, Any]) -> JudgeInference | None:
-    """Return the judge of a dataset of a config, ``None`` where it has none."""
-    found = values.get("judge_infer_cfg")
-    return JudgeInference(found) if isinstance(found, Mapping) and found else None
-
-
 def _prompt(builder: PromptBuilder, row: Mapping[str, Any], answer: Any) -> JudgePrompt:
     prompt = builder.generate({**row, ANSWER: answer, _ID: ""})
     return JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text)

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, model_abbr_of
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench.judge_inference import JudgeInference
+
+ASKING = ("LMEvaluator", "GenericLLMEvaluator", "CascadeEvaluator", "ATLASLLMEvaluator")
+"""Evaluators that ask a judge."""
+
+
+def judge_of(values: Mapping[str, Any]) -> JudgeInference | None:
+    """Return the judge of a dataset of a config, ``None`` where it has none."""
+    found = values.get("judge_infer_cfg")
+    if not isinstance(found, Mapping) or not found:
+        return None
+    from proctor.dialects.aisbench.judge_inference import JudgeInference
+
+    return JudgeInference(found)
 
 
 def judged_names(listed: Iterable[Mapping[str, Any]]) -> dict[str, str]:

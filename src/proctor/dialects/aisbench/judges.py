@@ -11,6 +11,7 @@ from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.aisbench.judge_reports import report_of
+from proctor.dialects.aisbench.judged_names import ASKING
 from proctor.dialects.aisbench.models import ModelConfig, author_of_config, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
@@ -27,8 +28,6 @@ from proctor.scoring.evaluators.judgement_readers import all_parts_right
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
 
-ASKING = ("LMEvaluator", "GenericLLMEvaluator", "CascadeEvaluator", "ATLASLLMEvaluator")
-"""Evaluators that ask a judge."""
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from proctor.dialects.aisbench.config import DatasetConfig
-from proctor.dialects.aisbench.models import ModelConfig, find_models, model_config
 from proctor.dialects.aisbench.values import ConfigDict, as_data, location_of, short_name
 from proctor.errors import UsageError
-from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Decoding
+from proctor.lazy import Deferred
 from proctor.recipes.options import ExamOptions
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench import models
+    from proctor.formats.meta_template import MetaTemplate
+else:
+    models = Deferred("proctor.dialects.aisbench.models")
 
 DEFAULT_MAX_TOKENS = 512
 """Tokens of an answer where neither dataset nor model says: what upstream's models have."""
@@ -88,6 +93,8 @@ def dataset_options(options: ExamOptions) -> DatasetOptions:
     Raises:
         ProctorError: The model's config or the meta template cannot be read.
     """
+    from proctor.formats.meta_template import MetaTemplate
+
     model = model_of(options.model_config)
     template = options.meta_template or (model.meta_template if model is not None else None)
     return DatasetOptions(
@@ -107,7 +114,7 @@ def dataset_options(options: ExamOptions) -> DatasetOptions:
     )
 
 
-def model_of(text: str | None) -> ModelConfig | None:
+def model_of(text: str | None) -> models.ModelConfig | None:
     """Return the model that ``FILE.py::ABBR`` means.
 
     Raises:
@@ -115,14 +122,14 @@ def model_of(text: str | None) -> ModelConfig | None:
     """
     if text is None:
         return None
-    found = find_models(text)
+    found = models.find_models(text)
     if not found:
         raise UsageError(f"there is no model config '{text}'", hint="FILE.py::ABBR names a model of a config")
     if len(found) > 1:
         raise UsageError(
             f"'{text}' has {len(found)} models", hint=f"choose one: {', '.join(name for name, _ in found)}"
         )
-    return model_config(found[0][1])
+    return models.model_config(found[0][1])
 
 
 def decoding_of(config: DatasetConfig, options: DatasetOptions) -> Callable[[int | None], Decoding]:

@@ -9,16 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.datasets.trusted import imported
 from proctor.dialects.aisbench.signatures import known_names
 from proctor.dialects.aisbench.values import Reference, dotted_name, short_name
 from proctor.errors import DataError, Diagnostic, ProctorError, ScoringError, TrustError, did_you_mean
-from proctor.scoring.processor_functions import find_text_function
+from proctor.lazy import Deferred
 from proctor.scoring.registry import NOTHING, OPENCOMPASS, is_in_catalog
 from proctor.scoring.text_functions import AISBENCH, TextFunction, text_function, text_function_table
 from proctor.settings import settings
+
+if TYPE_CHECKING:
+    from proctor.scoring import processor_functions
+else:
+    processor_functions = Deferred("proctor.scoring.processor_functions")
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
 
@@ -110,7 +115,7 @@ def _named(name: str, project: str, arguments: Mapping[str, Any]) -> TextFunctio
         if (found := text_function(short, own, arguments)) is not None:
             return found
     if ":" in name or is_in_catalog(name):
-        return find_text_function(name, OPENCOMPASS, arguments)
+        return processor_functions.find_text_function(name, OPENCOMPASS, arguments)
     raise ScoringError(
         f"the post-processor '{short}' is not known",
         why="its function would have to run; that needs --trust-code, and its package installed",

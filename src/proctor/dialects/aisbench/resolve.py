@@ -7,12 +7,12 @@ custom dataset; so is ``rows.csv`` where a ``rows.csv.meta.json`` lies beside it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from proctor.dialects.aisbench import OWN_FILE
 from proctor.dialects.aisbench.config import DatasetConfig, checked, dataset_config
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.exam import dataset_exam
@@ -32,14 +32,18 @@ from proctor.errors import (
     ValidationError,
     did_you_mean,
 )
+from proctor.lazy import Deferred
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
-from proctor.results.dataset_groups import SummaryGroup, summary_groups
+
+if TYPE_CHECKING:
+    from proctor.results import dataset_groups
+else:
+    dataset_groups = Deferred("proctor.results.dataset_groups")
 
 SOURCES = ("opencompass", "aisbench")
 _GLOB = frozenset("*?[")
-_OWN_FILE = re.compile(r"(.+\.(?:jsonl|csv))\[([^\[\]]*)\]")
 _OWN_PARTS = ("meta_path", "data_type", "infer_method", "abbr", "human_prompt", "bot_prompt", "test_range")
 """What a name may say about a file of rows, beside ``project``."""
 
@@ -50,7 +54,7 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     Raises:
         ProctorError: It is known, and cannot be built.
     """
-    if (file := _OWN_FILE.fullmatch(name)) is not None and Path(file[1]).is_file():
+    if (file := OWN_FILE.fullmatch(name)) is not None and Path(file[1]).is_file():
         return [_exam_of_file(file[1], options, file[2])]
     base, _, wanted = name.partition("::")
     if "=" in base or not base:
@@ -210,10 +214,14 @@ def _warn_of_duplicates(path: Path, chosen: Sequence[Mapping[str, Any]]) -> None
         )
 
 
-def groups_of(values: Mapping[str, Any]) -> list[SummaryGroup]:
+def groups_of(values: Mapping[str, Any]) -> list[dataset_groups.SummaryGroup]:
     """Return the summary groups of a config; of those with one name, whose scores share a row, the last."""
     summarizer = with_own_names(summarizer_of(values), datasets_of(values))
-    return [] if summarizer is None else list({group.name: group for group in summary_groups(summarizer)}.values())
+    return (
+        []
+        if summarizer is None
+        else list({group.name: group for group in dataset_groups.summary_groups(summarizer)}.values())
+    )
 
 
 def _nothing(path: Path, wanted: str, found: Sequence[Mapping[str, Any]]) -> ProctorError:

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.judged_names import judged_names
 from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.reader import datasets_of
 from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
 from proctor.errors import Diagnostic, closest, did_you_mean
-from proctor.results.dataset_groups import SummaryGroup, summary_groups
+from proctor.lazy import Deferred
 from proctor.scoring.text_distance import levenshtein
+
+if TYPE_CHECKING:
+    from proctor.results import dataset_groups
+else:
+    dataset_groups = Deferred("proctor.results.dataset_groups")
 
 SECTIONS = ("infer", "eval")
 """Stages of upstream's runs, each with what splits it into tasks and what runs them."""
@@ -87,7 +92,7 @@ def idle_sections(values: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def _unweighed(group: SummaryGroup) -> list[str]:
+def _unweighed(group: dataset_groups.SummaryGroup) -> list[str]:
     """Return the datasets of a group with weights that have none, and count nothing."""
     weights = group.config.get("weights")
     if not isinstance(weights, Mapping):
@@ -103,7 +108,7 @@ def _incomplete(summarizer: Mapping[str, Any], values: Mapping[str, Any]) -> dic
     judged = judged_names(listed)
     known = {judged.get(name, name) for name in map(abbr_of, listed)}
     found: dict[str, str] = {}
-    for group in summary_groups(summarizer):
+    for group in dataset_groups.summary_groups(summarizer):
         if (missing := [each for each in group.members if each not in known]) and len(missing) < len(group.members):
             names = ", ".join(f"'{each}'" for each in missing[:_NAMED]) + (" …" if len(missing) > _NAMED else "")
             found[f"summarizer.summary_groups('{group.name}')"] = f"it has no score without {names}"
@@ -115,7 +120,7 @@ def _incomplete(summarizer: Mapping[str, Any], values: Mapping[str, Any]) -> dic
 
 def _covered(summarizer: Mapping[str, Any]) -> dict[str, str]:
     """Return the groups of a summarizer whose score a later one of their name takes the place of."""
-    groups = summary_groups(summarizer)
+    groups = dataset_groups.summary_groups(summarizer)
     found: dict[str, str] = {}
     for place, group in enumerate(groups):
         later = [

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.key_tables import Keys, word_problems
 from proctor.dialects.aisbench.signatures import Signature, known_names, signature_of
 from proctor.dialects.aisbench.values import LONGEST_SHOWN, it_is, location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
-from proctor.scoring.evaluators.evaluation import METRIC_ORDER
+from proctor.lazy import Deferred
 from proctor.slips import slips
+
+if TYPE_CHECKING:
+    from proctor.scoring.evaluators import evaluation
+else:
+    evaluation = Deferred("proctor.scoring.evaluators.evaluation")
 
 _SWITCHES = ("std", "sum", "harmonic_mean")
 _SHORTEST = 4  # letters of a name that can be told from a misspelt other one
@@ -152,6 +157,10 @@ def _slips(
         if near and name not in (*datasets, *groups) and len(name) >= _SHORTEST:
             hint = did_you_mean(name, near)
             yield Diagnostic(f"the summarizer names '{name}', and there is no such dataset", where, path, hint=hint)
-        if metric and metric.lower() not in METRIC_ORDER and (close := slips(metric, METRIC_ORDER)):
+        if (
+            metric
+            and metric.lower() not in evaluation.METRIC_ORDER
+            and (close := slips(metric, evaluation.METRIC_ORDER))
+        ):
             hint = did_you_mean(metric, close)
             yield Diagnostic(f"the summarizer names the metric '{metric}' of '{name}'", where, path, hint=hint)

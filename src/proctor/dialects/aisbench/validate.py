@@ -41,12 +41,10 @@ def _looks_like_a_config(file: Path) -> bool:
     return any(sign in text for sign in _SIGNS)
 
 
-def validate(path: Path) -> list[Diagnostic]:
-    """Return every problem of a config, or of all configs below a folder, each once."""
-    found: dict[Diagnostic, None] = {}
-    for file in config_files(path):
-        found.update(dict.fromkeys(_problems(file)))
-    return list(found)
+def validate(path: Path) -> tuple[list[Path], list[Diagnostic]]:
+    """Return the configs that a path is or has in it, and their problems, each once."""
+    files = config_files(path)
+    return files, list(dict.fromkeys(problem for file in files for problem in _problems(file)))
 
 
 def _problems(file: Path) -> Iterator[Diagnostic]:

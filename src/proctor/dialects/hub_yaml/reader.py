@@ -13,10 +13,8 @@ from proctor.dialects.hub_yaml.config import SCORERS, SOLVERS, FieldSpec, HubTas
 from proctor.errors import DataError, Diagnostic, Location, ValidationError, did_you_mean, reason_of
 from proctor.foreign_text import NotAFileError, read_source
 from proctor.foreign_yaml import parse_with_nodes
-from proctor.running.run_files import is_run_file
 from proctor.scoring.metric_table import is_metric
 
-FILE = "eval.yaml"
 FRAMEWORK = "inspect-ai"
 _KEYS = (
     "id",
@@ -56,17 +54,6 @@ def read_tasks(file: Path, dataset: str, revision: str | None = None) -> list[Hu
         DataError: It cannot be read at all.
     """
     return _File(file, dataset, revision).tasks()
-
-
-def is_eval_file(file: Path) -> bool:
-    """Whether a file says how fields make samples, and is not the ``run.yaml`` that holds such an exam."""
-    if not file.is_file() or file.suffix not in (".yaml", ".yml"):
-        return False
-    try:
-        text = read_source(file)
-    except OSError:
-        return False
-    return re.search(rb"(?m)^tasks\s*:", text) is not None and b"field_spec" in text and not is_run_file(file)
 
 
 class _File:

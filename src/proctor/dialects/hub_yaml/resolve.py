@@ -8,11 +8,12 @@ from pathlib import Path
 from proctor.artifacts.effects_of import effects_of
 from proctor.data import hub
 from proctor.data.hub_access import hub_answers, is_offline
+from proctor.dialects.hub_yaml import FILE, PREFIX, file_of
 from proctor.dialects.hub_yaml.asker import HubAsker
 from proctor.dialects.hub_yaml.config import HubTask
 from proctor.dialects.hub_yaml.gradings import task_grader
 from proctor.dialects.hub_yaml.honours import task_honours
-from proctor.dialects.hub_yaml.reader import FILE, is_eval_file, read_tasks
+from proctor.dialects.hub_yaml.reader import read_tasks
 from proctor.dialects.hub_yaml.rows import HubRows, dataset_of
 from proctor.dialects.hub_yaml.scorers import HubScorer, MetricScorer
 from proctor.dialects.hub_yaml.solvers import compiled
@@ -26,7 +27,6 @@ from proctor.scoring.grader import ExamGrader
 from proctor.scoring.versions import with_versions
 from proctor.settings import settings
 
-PREFIX = "hf/"
 _PARTS = (2, 3)
 """``ORG/DATASET`` and ``ORG/DATASET/TASK``."""
 
@@ -39,15 +39,11 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     """
     if name.startswith(PREFIX):
         return _of_hub(name, options)
-    place, _, wanted = name.partition("::")
-    if "=" in place or not (place.endswith((".yaml", ".yml")) or "/" in place):
-        return None
-    file = Path(place) / FILE if Path(place).is_dir() and "/" in place else Path(place)
-    if not is_eval_file(file):
+    if (file := file_of(name)) is None:
         return None
     tasks = read_tasks(file, str(file.parent.resolve()))
     own = file.parent.resolve().name if file.name == FILE else file.stem
-    return _exams(own, file, tasks, wanted, options)
+    return _exams(own, file, tasks, name.partition("::")[2], options)
 
 
 def _of_hub(name: str, options: ExamOptions) -> list[Exam]:

@@ -25,6 +25,8 @@ from typing import Any, Final
 from proctor.recipes.fingerprint import instance_digest
 from proctor.recipes.options import ExamOptions
 
+DEFAULT_SEED: Final = 1234
+"""lm-eval's ``fewshot_random_seed``, so that equal exams draw equal demos."""
 PYTHON_SEED: Final = 0
 NUMPY_SEED: Final = 1234
 """lm-eval's defaults (``--seed 0,1234,1234,1234``)."""

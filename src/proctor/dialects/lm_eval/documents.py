@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.data import hub
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEEDS, Seeds, Stream, draws_of
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.effects import Author, Effect, author_of_file
 from proctor.errors import DataError, Location, ProctorError
+from proctor.lazy import Deferred
+
+if TYPE_CHECKING:
+    from proctor.data import hub
+else:
+    hub = Deferred("proctor.data.hub")
 
 LOAD_ARGUMENTS = frozenset({"data_dir", "data_files", "revision", "num_proc"})
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from proctor.dialects.lm_eval.asker import TaskAsker
-from proctor.dialects.lm_eval.choices_to_generation import AS_TEXT, asked_as_text
-from proctor.dialects.lm_eval.code_draws import seeds_of
+from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED, seeds_of
 from proctor.dialects.lm_eval.config import TaskConfig
-from proctor.dialects.lm_eval.definition import definition_of
 from proctor.dialects.lm_eval.documents import TaskDocuments
-from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.honours import task_honours
-from proctor.dialects.lm_eval.metric_list import metric_effects
 from proctor.dialects.lm_eval.prepared import PreparedTask, takes_repeats, with_options
-from proctor.dialects.lm_eval.rows import TaskDraw, TaskRows
-from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
+from proctor.effects import Effect
+from proctor.lazy import Later
 from proctor.recipes.exam import Exam
+from proctor.recipes.fingerprint import Definition
 from proctor.recipes.options import ExamOptions
-from proctor.recipes.repeats import repeated
 
 
 def task_exam(
@@ -49,33 +44,55 @@ def task_exam(
     if compares_choices and chosen.choices_as_text is None:
         as_text = replace(chosen, choices_as_text=True)
         variants["text"] = partial(task_exam, name, config, as_text, documents, has_chat_override=has_chat_override)
-    is_text = compares_choices and bool(chosen.choices_as_text)
-    changed = with_options(
-        asked_as_text(config, documents or TaskDocuments(config, seeds_of(chosen))) if is_text else config, chosen
-    )
+    variant = ""
+    if compares_choices and chosen.choices_as_text:
+        from proctor.dialects.lm_eval.choices_to_generation import AS_TEXT, asked_as_text
+
+        config, variant = asked_as_text(config, documents or TaskDocuments(config, seeds_of(chosen))), AS_TEXT
+    changed = with_options(config, chosen)
     documents = documents or TaskDocuments(changed, seeds_of(chosen))
-    task = PreparedTask(name, changed, chosen, documents, AS_TEXT if is_text else "", has_chat_override)
+    task = PreparedTask(name, changed, chosen, documents, variant, has_chat_override)
     exam = Exam(
         name=name,
         description=_description(changed),
         dialect="lm_eval",
         source=_specification(task),
-        rows=TaskRows(task),
-        draw=TaskDraw(task),
-        asker=TaskAsker(task),
-        grader=TaskGrader(task),
+        rows=_later("rows:TaskRows", task),
+        draw=_later("rows:TaskDraw", task),
+        asker=_later("asker:TaskAsker", task),
+        grader=_later("gradings:TaskGrader", task),
         options=chosen,
         honours=task_honours(task),
         variants=variants,
         variant=task.variant,
-        effects=lambda: [*documents.effects(), *metric_effects(changed)],
+        effects=lambda: _effects(documents, changed),
         author=documents.author,
         clusters=changed.clusters,
         own_seed=DEFAULT_SEED if task.num_fewshot else None,
         own=task,
-        define=lambda: definition_of(changed),
+        define=lambda: _definition(changed),
     )
-    return exam if takes_repeats(config) else repeated(exam)
+    if chosen.repeats is None or takes_repeats(config):
+        return exam
+    from proctor.recipes.repeats import repeated
+
+    return repeated(exam)
+
+
+def _later(place: str, task: PreparedTask) -> Any:
+    return Later(f"{__package__}.{place}", task)
+
+
+def _effects(documents: TaskDocuments, config: TaskConfig) -> Sequence[Effect]:
+    from proctor.dialects.lm_eval.metric_list import metric_effects
+
+    return [*documents.effects(), *metric_effects(config)]
+
+
+def _definition(config: TaskConfig) -> Definition:
+    from proctor.dialects.lm_eval.definition import definition_of
+
+    return definition_of(config)
 
 
 def task_of(exam: Exam) -> PreparedTask | None:

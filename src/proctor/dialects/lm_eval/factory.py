@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.dialects.lm_eval.functions import TaskCodeError, resolve_function
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.template import (
     BoxedAnswerTemplate,
@@ -25,8 +24,15 @@ from proctor.dialects.lm_eval.template import (
     TemplateConfig,
 )
 from proctor.errors import Diagnostic, Location, TemplateError, TrustError, did_you_mean
+from proctor.lazy import Deferred
 from proctor.settings import settings
 from proctor.templates.styles import ChoiceLabels, choice_formatter
+
+if TYPE_CHECKING:
+    from proctor.dialects.lm_eval import functions
+else:
+    functions = Deferred("proctor.dialects.lm_eval.functions")
+
 
 ENTRY_POINTS = "proctor.templates"
 _TYPE_KEYS = ("template_type", "format", "type")
@@ -320,8 +326,10 @@ def _custom(name: str, given: dict[str, Any], table: Mapping[str, Maker], file: 
             hint="if you trust it, add --trust-code",
         )
     try:
-        kind = resolve_function(FunctionReference(f"{module}.{class_name}", Location(file)), f"the template '{name}'")
-    except TaskCodeError as error:
+        kind = functions.resolve_function(
+            FunctionReference(f"{module}.{class_name}", Location(file)), f"the template '{name}'"
+        )
+    except functions.TaskCodeError as error:
         (problem,) = error.diagnostics
         raise TemplateError(
             f"the template '{name}' cannot be loaded",

@@ -9,13 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinMethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.dialects.lm_eval.functions import guarded, resolve_function
-from proctor.dialects.lm_eval.jinja import compile_expression, compile_text, is_template
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import Diagnostic, TemplateError, did_you_mean
 from proctor.foreign_text import parse_literal
+from proctor.lazy import Deferred
+
+if TYPE_CHECKING:
+    from proctor.dialects.lm_eval import functions, jinja
+else:
+    functions = Deferred("proctor.dialects.lm_eval.functions")
+    jinja = Deferred("proctor.dialects.lm_eval.jinja")
+
 
 Row = Mapping[str, Any]
 FieldSpec = Any
@@ -41,10 +47,10 @@ def compile_field(field_spec: FieldSpec, default: Any = None) -> Callable[[Row],
         return field_spec  # type: ignore[no-any-return]
     if not isinstance(field_spec, str):
         return lambda doc: list(field_spec.values()) if isinstance(field_spec, dict) else field_spec
-    if not is_template(field_spec):
+    if not jinja.is_template(field_spec):
         return lambda doc: doc.get(field_spec, default)
-    evaluate = compile_expression(field_spec)
-    return compile_text(field_spec) if evaluate is None else lambda doc: _item_of(evaluate(doc))
+    evaluate = jinja.compile_expression(field_spec)
+    return jinja.compile_text(field_spec) if evaluate is None else lambda doc: _item_of(evaluate(doc))
 
 
 def _item_of(found: Any) -> Any:
@@ -62,7 +68,7 @@ def _on_first_use(reference: FunctionReference) -> Callable[[Row], Any]:
     def call(doc: Row) -> Any:
         if not found:
             what = f"'{reference.name}', wrapped by a template,"
-            found.append(guarded(resolve_function(reference, what), what, reference.location))
+            found.append(functions.guarded(functions.resolve_function(reference, what), what, reference.location))
         return found[0](doc)
 
     return call
@@ -135,7 +141,7 @@ _LIST_HINT = "a template wraps a list of texts, such as {{choices}} of a list co
 
 
 def _is_plain(spec: FieldSpec) -> bool:
-    return isinstance(spec, str) and not is_template(spec)
+    return isinstance(spec, str) and not jinja.is_template(spec)
 
 
 def _column_of(name: str, field: str) -> Callable[[Row], Any]:

@@ -7,13 +7,19 @@ that looks like a position or a list becomes one, by the rules of each field.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.dialects.lm_eval.functions import guarded, resolve_function
-from proctor.dialects.lm_eval.jinja import compile_expression, compile_text, is_template
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import TemplateError, did_you_mean
 from proctor.foreign_text import parse_literal
+from proctor.lazy import Deferred
+
+if TYPE_CHECKING:
+    from proctor.dialects.lm_eval import functions, jinja
+else:
+    functions = Deferred("proctor.dialects.lm_eval.functions")
+    jinja = Deferred("proctor.dialects.lm_eval.jinja")
+
 
 Document = Mapping[str, Any]
 Find = Callable[[Document], Any]
@@ -26,14 +32,14 @@ def as_function(spec: object, purpose: str) -> Callable[..., Any] | None:
         TrustError: It is named by a task file, and code is not trusted.
     """
     if isinstance(spec, FunctionReference):
-        found = resolve_function(spec, purpose)
-        return guarded(found, f"{purpose} ('{spec.name}')", spec.location) if callable(found) else None
+        found = functions.resolve_function(spec, purpose)
+        return functions.guarded(found, f"{purpose} ('{spec.name}')", spec.location) if callable(found) else None
     return spec if callable(spec) else None
 
 
 def value_of(spec: Any, purpose: str) -> Any:
     """Return what a specification stands for: a function or other object that ``!function`` names, or itself."""
-    return resolve_function(spec, purpose) if isinstance(spec, FunctionReference) else spec
+    return functions.resolve_function(spec, purpose) if isinstance(spec, FunctionReference) else spec
 
 
 def _constant_named(spec: Any, purpose: str) -> Any:
@@ -125,7 +131,7 @@ def find_plain(spec: Any, purpose: str) -> Find | None:
         return function
     text = str(spec)
     render = _renderer(text)
-    if is_template(text):
+    if jinja.is_template(text):
         return render
     return lambda doc: doc.get(text, text)
 
@@ -154,11 +160,11 @@ def _refuse_missing_column(spec: str, columns: Collection[str], purpose: str) ->
 
 
 def _renderer(spec: str) -> Callable[[Document], str]:
-    return compile_text(spec) if is_template(spec) else lambda doc: spec
+    return jinja.compile_text(spec) if jinja.is_template(spec) else lambda doc: spec
 
 
 def _constant(spec: str, interpret: Callable[[str], Any]) -> Find | None:
-    if is_template(spec):
+    if jinja.is_template(spec):
         return None
     value = interpret(spec)
     return lambda doc: value
@@ -182,7 +188,7 @@ def _literal(spec: str, purpose: str) -> Find:
                 hint="a template for choices renders to a list of quoted texts, as {{choices}} does for a list column",
             ) from None
 
-    native = compile_expression(spec) if is_template(spec) and spec == spec.strip() else None
+    native = jinja.compile_expression(spec) if jinja.is_template(spec) and spec == spec.strip() else None
     if native is None:
         return parsed
     find = native

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from proctor.dialects.dialect import Entry as Listed
+from proctor.dialects.dialect import Named
 from proctor.effects import is_confined
 from proctor.errors import NotAllowedError, ProctorError, UsageError
 from proctor.packages import package_folder
@@ -366,3 +368,32 @@ def tag_names(tag: object) -> tuple[str, ...]:
     if isinstance(tag, str):
         return (tag,) if tag else ()
     return tuple(str(each) for each in tag) if isinstance(tag, list) else ()
+
+
+def list_tasks(include_paths: Iterable[str], named: Named) -> Iterator[Listed]:
+    """Yield tasks, groups and tags whose names are wanted."""
+    known = build_index(include_paths).entries
+    for entry in known.values():
+        if named is not None and not named(entry.name.lower()):
+            continue
+        if entry.kind == GROUP and entry.item and len(entry.members) == 1:
+            target = known.get(entry.members[0])
+            if target is not None and target.kind not in {GROUP, TAG}:
+                yield Listed(entry.name, "exam", f"lm-eval: means {target.name}", entry.file)
+                continue
+        if entry.kind in {GROUP, TAG}:
+            count = len(entry.members or entry.tags)
+            what = f"{count} task" + ("s" if count != 1 else "")
+        else:
+            what = f"{(entry.output_type or 'task').replace('_', ' ')}" + (f" ({entry.alias})" if entry.alias else "")
+        note = ", needs --trust-code" if entry.kind == PYTHON_TASK else ""
+        tags = {"tags": list(entry.tags)} if entry.tags and entry.kind not in {GROUP, TAG} else {}
+        kind = {GROUP: "group", TAG: "tag"}.get(entry.kind, "exam")
+        yield Listed(entry.name, kind, f"lm-eval: {what}{note}", entry.file or "lm-eval", tags)
+
+
+def knows(name: str, include_paths: Iterable[str]) -> bool:
+    """Whether a task, a group or a tag has a name, with ``::MEMBER`` or ``@TEMPLATE`` behind it or not."""
+    entries = build_index(include_paths).entries
+    base = name.partition("::")[0].partition("@")[0]
+    return any(each in entries for each in (base, name, name.partition("@")[0]))

@@ -6,22 +6,21 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from proctor.dialects.lm_eval.chat import chat_options
-from proctor.dialects.lm_eval.choices_to_generation import finds_labels
+from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
-from proctor.dialects.lm_eval.fields import find_text
 from proctor.dialects.lm_eval.generation import generation_arguments
-from proctor.dialects.lm_eval.prompts import ChatOptions
-from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
-from proctor.dialects.lm_eval.task_fields import TaskFields, compiled_fields
 from proctor.recipes.options import ExamOptions
 from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES
 from proctor.scoring.repeats import OF_REPEATS
+
+if TYPE_CHECKING:
+    from proctor.dialects.lm_eval.prompts import ChatOptions
+    from proctor.dialects.lm_eval.task_fields import TaskFields
 
 Document = Mapping[str, Any]
 
@@ -86,11 +85,15 @@ class PreparedTask:
     @cached_property
     def chat(self) -> ChatOptions | None:
         """The chat layout; ``None`` for plain text."""
+        from proctor.dialects.lm_eval.chat import chat_options
+
         return chat_options(self.options)
 
     @cached_property
     def fields(self) -> TaskFields:
         """The task's fields, compiled on first use."""
+        from proctor.dialects.lm_eval.task_fields import compiled_fields
+
         return compiled_fields(self.config, self.documents.columns())
 
     def view(self, doc: Document) -> DocumentView:
@@ -115,6 +118,8 @@ class PreparedTask:
         spec = config.doc_to_decontamination_query
         if spec is None:
             return str(self.view(doc).text)
+        from proctor.dialects.lm_eval.fields import find_text
+
         return str(find_text(spec, self.documents.columns(), "doc_to_decontamination_query", positions=False)(doc))
 
 
@@ -124,10 +129,18 @@ def takes_repeats(config: TaskConfig) -> bool:
     What code of a task does with answers is not known: it is taken to want several where the task asks for several.
     """
     steps = [step for pipeline in config.filter_list or () for step in pipeline.get("filter") or ()]
-    names = {str(step.get("function")) for step in steps if isinstance(step, Mapping) and not finds_labels(step)}
+    names = {str(step.get("function")) for step in steps if isinstance(step, Mapping) and not _finds_label(step)}
     metrics = [str(each.get("metric")) for each in config.metric_list or () if isinstance(each, Mapping)]
     by_code = "custom" in names and config.repeats > 1
     return by_code or bool(names & _OF_SEVERAL) or any(name.partition("@")[0] in OF_REPEATS for name in metrics)
+
+
+def _finds_label(step: Mapping[str, Any]) -> bool:
+    if "filter_fn" not in step:
+        return False
+    from proctor.dialects.lm_eval.choices_to_generation import finds_labels
+
+    return finds_labels(step)
 
 
 _OF_SEVERAL = frozenset({"majority_vote", "take_first_k"})

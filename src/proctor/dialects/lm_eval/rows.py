@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from proctor.data.streams import MultiStream
+from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
 from proctor.dialects.lm_eval.documents import Documents
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.prepared import PreparedTask
-from proctor.dialects.lm_eval.samplers import DEFAULT_SEED, make_sampler
+from proctor.dialects.lm_eval.samplers import make_sampler
 from proctor.errors import DataError
 from proctor.ir.question import Ask
 from proctor.recipes.exam_parts import Demos

@@ -14,8 +14,6 @@ from typing import Any, Protocol
 from proctor.errors import DemosError, did_you_mean
 from proctor.ir import content_key
 
-DEFAULT_SEED = 1234  # lm-eval's fewshot_random_seed, so that equal exams draw equal demos
-
 
 class DemoSampler(Protocol):
     """Chooses demos for documents, asked in order; the positions are those of the pool."""

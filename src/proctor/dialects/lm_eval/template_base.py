@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from proctor.dialects.lm_eval.field_values import (
     FieldSpec,
@@ -15,9 +15,14 @@ from proctor.dialects.lm_eval.field_values import (
     find_question,
     refuse_missing_answer,
 )
-from proctor.dialects.lm_eval.jinja import is_template
 from proctor.errors import TemplateError
+from proctor.lazy import Deferred
 from proctor.templates.styles import ChoiceLabels, QuestionStyle
+
+if TYPE_CHECKING:
+    from proctor.dialects.lm_eval import jinja
+else:
+    jinja = Deferred("proctor.dialects.lm_eval.jinja")
 
 
 @dataclass
@@ -87,7 +92,7 @@ class TemplateConfig(ABC):
                 return answer_of(doc)
 
             return alone
-        renders = isinstance(spec, str) and is_template(spec)
+        renders = isinstance(spec, str) and jinja.is_template(spec)
 
         def wrapped(doc: Row) -> Any:
             choices, answer = choices_of(doc), answer_of(doc)

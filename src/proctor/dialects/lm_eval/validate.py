@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.checks import OUTPUT_TYPES, TASK_KEYS, task_problems
+from proctor.dialects.lm_eval.checks import TASK_KEYS, task_problems
 from proctor.dialects.lm_eval.factory import resolve_template, template_choices
 from proctor.dialects.lm_eval.filters import filter_problems
 from proctor.dialects.lm_eval.group_checks import group_problems, task_list_problems
@@ -35,26 +35,26 @@ _NEEDED = {
 }
 
 
-def validate(path: str | Path, *, installed: bool = True) -> list[Diagnostic]:
-    """Return every problem of a task file, or of all task files below a folder.
+def validate(path: str | Path, *, installed: bool = True) -> tuple[list[Path], list[Diagnostic]]:
+    """Return the task files that a path is or has below it, and every problem of them.
 
     Args:
         path: File or folder.
         installed: Whether groups may name tasks of the installed ``lm_eval`` package.
     """
     place = Path(path).expanduser().resolve()
-    files = [place] if place.is_file() else _files(place)
+    files = _files(place) if place.is_dir() else [place] if place.suffix in _ENDINGS else []
+    if not files:
+        return [], []
     folder = place.parent if place.is_file() else place
     checker = _Checker(build_index([folder], installed=installed), installed=installed, root=str(folder))
     found = [problem for file in files for problem in checker.file(str(file))]
     found += [_duplicate(*each) for each in checker.index.duplicates if Path(each[2]).is_relative_to(folder)]
-    return found
+    return files, found
 
 
-def count_files(path: str | Path) -> int:
-    """Return how many task files :func:`validate` reads."""
-    place = Path(path).expanduser().resolve()
-    return 1 if place.is_file() else len(_files(place))
+_ENDINGS = (".yaml", ".yml", "")
+"""Of task files; those that others include often have none."""
 
 
 def _files(folder: Path) -> list[Path]:
@@ -264,6 +264,3 @@ def _function_problems(reference: FunctionReference, path: str) -> Iterator[Diag
         text = file.read_text(encoding="utf-8", errors="replace")
         if name not in text and not any(way in text for way in _WAYS_TO_MAKE_NAMES):
             yield Diagnostic(f"{file} has no '{name}'", reference.location, f"$.{path}")
-
-
-__all__ = ["OUTPUT_TYPES", "count_files", "validate"]

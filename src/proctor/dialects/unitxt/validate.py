@@ -15,16 +15,10 @@ from proctor.scoring.processor_steps import Processors
 from proctor.scoring.unavailable import Unavailable
 
 
-def artifact_files(path: Path) -> list[Path]:
-    """Return the files of artifacts that a path means: itself, or those in the folder."""
-    if path.suffix == ".json":
-        return [path]
-    return sorted(path.rglob("*.json")) if path.is_dir() else []
-
-
-def validate(path: Path) -> list[Diagnostic]:
-    """Return the problems of a file, or of all files in a folder; nothing is run and no data is loaded."""
-    return [problem for file in artifact_files(path) for problem in _problems(file)]
+def validate(path: Path) -> tuple[list[Path], list[Diagnostic]]:
+    """Return the files of artifacts that a path is or has in it, and their problems; nothing is run or loaded."""
+    files = sorted(path.rglob("*.json")) if path.is_dir() else [path] if path.suffix == ".json" else []
+    return files, [problem for file in files for problem in _problems(file)]
 
 
 def _problems(file: Path) -> Iterator[Diagnostic]:

@@ -13,25 +13,25 @@ import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.data.fields import Row
 from proctor.data.lazy_rows import AnyRow, read_through, uniform
 from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.files import iter_rows, local_path
-from proctor.dialects.aisbench.datasets.generators import Source, generator
-from proctor.dialects.aisbench.datasets.row_functions import (
-    COLUMN_FUNCTIONS,
-    ROW_FUNCTIONS,
-    SINGLE_ROW_FUNCTIONS,
-    circular,
-)
 from proctor.dialects.aisbench.datasets.split_rows import ALL, drawn, joined, split_of, usable
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError, Location, ProctorError
 from proctor.ir import Failure
+from proctor.lazy import Deferred
 from proctor.safe_python import compile_expression
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench.datasets import generators, row_functions
+else:
+    row_functions = Deferred("proctor.dialects.aisbench.datasets.row_functions")
+    generators = Deferred("proctor.dialects.aisbench.datasets.generators")
 
 _MODULES = ("re", "json", "math")  # what the specs that come along need; none of them touches files or the network
 
@@ -156,7 +156,7 @@ class DatasetSpec:
         self, paths: str | Sequence[str], split: str, arguments: Mapping[str, Any], place: Location | None
     ) -> Sequence[AnyRow]:
         if self.generator:
-            return uniform(self._whole(self._generated(Source(arguments, place, split)), split, arguments))
+            return uniform(self._whole(self._generated(generators.Source(arguments, place, split)), split, arguments))
         if isinstance(paths, str) and paths.startswith("@"):
             paths = arguments[paths[1:]]
         names = [paths] if isinstance(paths, str) else list(paths)
@@ -171,9 +171,9 @@ class DatasetSpec:
         for file in files:
             yield from iter_rows(file, self.layout, place) if file else [{}]
 
-    def _generated(self, source: Source) -> list[Row]:
+    def _generated(self, source: generators.Source) -> list[Row]:
         try:
-            return generator(self.generator)(source)
+            return generators.generator(self.generator)(source)
         except ProctorError:
             raise
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
@@ -202,11 +202,11 @@ class DatasetSpec:
             made *= int(arguments.get(name, 1))
         if self.function:
             made = self._function_rows(made, split, arguments)
-        return circular(made, {**self.circular, **arguments}, split) if self.circular else made
+        return row_functions.circular(made, {**self.circular, **arguments}, split) if self.circular else made
 
     def _function_rows(self, rows: list[Row], split: str, arguments: Mapping[str, Any]) -> list[Row]:
         try:
-            return ROW_FUNCTIONS[self.function](rows, {**arguments, "split": split})
+            return row_functions.ROW_FUNCTIONS[self.function](rows, {**arguments, "split": split})
         except ProctorError:
             raise
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, SyntaxError) as error:
@@ -279,7 +279,7 @@ class _RowMaker:
     def _of_row(self, position: int, row: Row) -> list[Row]:
         spec = self._spec
         read = row if spec.fill is None else {k: spec.fill if v is None else v for k, v in row.items()}
-        read = {**read, **{name: COLUMN_FUNCTIONS["literal"](read[name]) for name in spec.literal}}
+        read = {**read, **{name: row_functions.COLUMN_FUNCTIONS["literal"](read[name]) for name in spec.literal}}
         names = {**read, "row": read, "file": read, "args": self._arguments, "split": self._split}
         names |= {"position": position, "index": self._index, "texts": self._texts}
         if not self._where(names):
@@ -292,7 +292,7 @@ class _RowMaker:
         return [new for each in kept for new in self._finished(each)] if spec.row_function else kept
 
     def _finished(self, row: Row) -> list[Row]:
-        made = SINGLE_ROW_FUNCTIONS[self._spec.row_function](row, self._arguments, self._texts)
+        made = row_functions.SINGLE_ROW_FUNCTIONS[self._spec.row_function](row, self._arguments, self._texts)
         return made if isinstance(made, list) else [made]
 
     def _row(self, part: Row, names: Mapping[str, Any]) -> Row:
@@ -301,7 +301,7 @@ class _RowMaker:
         for name, make in self._update:
             made[name] = make({**names, **made, "row": made})
         for name, function in spec.apply.items():
-            made[name] = COLUMN_FUNCTIONS[function](made[name])
+            made[name] = row_functions.COLUMN_FUNCTIONS[function](made[name])
         if self._also is not None:
             made.update(self._also({**names, **made, "row": made}))
         for name in spec.drop:

@@ -18,15 +18,20 @@ from functools import cache
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.data.row_files import PLAIN, FileFormat, read_rows
 from proctor.effects import Effect, author_of_file, reading, require
 from proctor.errors import DataError, DatasetNotFoundError, Location
 from proctor.ir import Failure
+from proctor.lazy import Deferred
 from proctor.safe_python import compile_expression
+
+if TYPE_CHECKING:
+    from proctor.data import hub
+else:
+    hub = Deferred("proctor.data.hub")
 
 _ROOT_VARIABLES = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
 _HINT = "put it there, or set COMPASS_DATA_CACHE or AIS_BENCH_DATASETS_CACHE to the folder that holds it"

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.data.lazy_rows import read_through
 from proctor.dialects.aisbench.datasets.files import find_file, hub_id, hub_source, local_path
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, DatasetNotFoundError, Location
+from proctor.lazy import Deferred
+
+if TYPE_CHECKING:
+    from proctor.data import hub
+else:
+    hub = Deferred("proctor.data.hub")
 
 _FILE_KINDS = {"json", "csv", "parquet", "text"}
 _OWN = {"path", "name", "split", "data_files", "data_dir", "revision", "streaming", "num_proc", "trust_remote_code"}

@@ -14,16 +14,21 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.data.lazy_rows import AnyRow, read_through
 from proctor.data.row_files import json_object, read_rows
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError
 from proctor.ir import Failure
+from proctor.lazy import Deferred
 from proctor.safe_python import compile_expression
+
+if TYPE_CHECKING:
+    from proctor.data import hub
+else:
+    hub = Deferred("proctor.data.hub")
 
 VARIABLE = "PROCTOR_DATASET_MAP"
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.artifacts import fetch_artifact
-from proctor.dialects.conversion.gradings import Named, Reading
+from proctor.artifacts import Artifact, fetch_artifact
+from proctor.dialects.conversion.converted import Loss
+from proctor.dialects.conversion.gradings import Graded, Named, Reading, only_or_all
 from proctor.dialects.conversion.sharing import name_strange, own_metric, plain, put_positions
 from proctor.dialects.conversion.written import CHOICES, Written
+from proctor.errors import ProctorError
+from proctor.ir import Failure
+from proctor.ir.question import Question
+from proctor.recipes.exam import Exam
+from proctor.recipes.recipe import DatasetRecipe
+from proctor.scoring.grade import Columns
+from proctor.scoring.metric_table import fetch_metric, metric_table
+from proctor.scoring.processor_functions import RegisteredProcessor, fetch_processor
+from proctor.scoring.processor_steps import process
 from proctor.scoring.processors import PostProcess
-from proctor.scoring.registry import LM_EVAL, UNITXT
+from proctor.scoring.registered_metric import RegisteredMetric
+from proctor.scoring.registry import LM_EVAL, UNITXT, named
 from proctor.scoring.text_functions import text_function_table
 
 
@@ -166,3 +179,113 @@ def _processor(written: Written, each: Named) -> Any:
         return {"__type__": "post_process", "operator": operator, "process_references": False}
     operator = {"__type__": "registered_processor", "function": each.name, "arguments": dict(each.arguments)}
     return {"__type__": "post_process", "operator": operator, "process_references": False}
+
+
+# -- what grades an exam ----------------------------------------------------------------------------------------------
+
+
+def graded(exam: Exam, first: Question) -> Graded | None:
+    """Return what grades an exam of this dialect; its first question's processors stand for all."""
+    recipe = exam.own
+    if not isinstance(recipe, DatasetRecipe):
+        return None
+    made = Graded()
+    metrics = recipe.metrics if recipe.metrics is not None else recipe.used_task.metric_names
+    for each in metrics:
+        if isinstance(each, str):
+            made.metrics.append(Named(_whole_metric(each)))
+        elif (known := _of_table(each)) is not None:
+            made.metrics.append(known)
+        else:
+            made.lost.append(Loss("scores", f"metric {_shown(each)}: it has no name that a catalog knows"))
+    steps = recipe.postprocessors if recipe.postprocessors is not None else list(first.processors)
+    found = list(_processors(made, steps))
+    if first.exchange.answer_prefix and recipe.request != "choose":
+        found.insert(0, Named(f"{LM_EVAL}:regex", {"regex_pattern": _without(first.exchange.answer_prefix)}))
+    made.readings = [Reading("", found)]
+    made.target = _target_of_recipe(made, steps, varies=recipe.postprocessors is None)
+    made.keeps_apart = _keeps_apart(steps)
+    if recipe.group_by:
+        made.lost.append(Loss("scores", "group_by: scores of parts; --group-by gives them again"))
+    return made
+
+
+def _of_table(source: object) -> Named | None:
+    """Return a metric of the table that a recipe holds with its arguments; ``None`` where it is another artifact."""
+    try:
+        found = fetch_metric(source)
+    except ProctorError:
+        return None  # what cannot be made is named as what has no name
+    if not isinstance(found, RegisteredMetric) or not found.to_dict().keys() <= _TOLD:
+        return None
+    how = {} if found.aggregation is None else {"aggregation": found.aggregation}
+    return Named(found.entry.key, {**found.arguments, **how})
+
+
+_TOLD = frozenset({"__type__", "metric", "arguments", "aggregation"})
+"""What another form can say of a metric; one with a prefix, or with another number of resamples, has no name there."""
+
+
+def _without(prefix: str) -> str:
+    """Return a pattern that finds an answer without the prefix that it may repeat."""
+    return rf"(?s)\A(?:\s*{re.escape(prefix.strip())})?(.*)\Z"
+
+
+def _whole_metric(name: str) -> str:
+    entry = metric_table().find(named(name)[0], "unitxt")
+    return name if entry is None or ":" in name or name.startswith("metrics.") else f"{entry.system}:{name}"
+
+
+def _processors(made: Graded, sources: Sequence[Any]) -> Iterator[Named]:
+    for each in sources:
+        try:
+            found = fetch_processor(each)
+        except ProctorError as error:
+            made.lost.append(Loss("scores", f"processor {_shown_source(each)}: {error.diagnostics[0].what}"))
+            continue
+        if isinstance(found, PostProcess) and isinstance(found.operator, RegisteredProcessor):
+            if found.process_prediction:
+                yield Named(found.operator.function, dict(found.operator.arguments))
+            continue
+        if not isinstance(each, str):
+            made.lost.append(Loss("scores", f"processor {_shown(each)}: it has no name that a catalog knows"))
+            continue
+        if not isinstance(found, PostProcess) or found.process_prediction:
+            yield Named(each)
+
+
+def _target_of_recipe(made: Graded, steps: Sequence[Any], *, varies: bool) -> Callable[[Question], Any]:
+    def target(question: Question) -> Any:
+        own = list(question.processors) if varies else list(steps)
+        if own != list(steps) and _VARIED not in made.lost:
+            made.lost.append(_VARIED)
+        columns = Columns([""], [question.exchange.references], [question.instance])
+        references = process(columns, own).references[0]
+        if isinstance(references, Failure):
+            return only_or_all(question)
+        is_one = len(references) == 1 and not isinstance(references[0], list)  # a list alone would be several answers
+        return references[0] if is_one else list(references)
+
+    return target
+
+
+_VARIED = Loss("scores", "processors: templates differ in them; those of the first row are kept")
+
+
+def _keeps_apart(steps: Sequence[Any]) -> Callable[[Question, Sequence[str]], bool]:
+    def check(question: Question, choices: Sequence[str]) -> bool:
+        some = Columns(list(choices), [[each] for each in choices], [question.instance] * len(choices))
+        done = process(some, steps)
+        pairs = [(str(one), str(gold[0])) for one, gold in zip(done.predictions, done.references, strict=True)]
+        return len(set(pairs)) == len(set(choices)) and all(one == gold for one, gold in pairs)
+
+    return check
+
+
+def _shown_source(source: object) -> str:
+    return source if isinstance(source, str) else _shown(source)
+
+
+def _shown(value: object) -> str:
+    kind = value.get("__type__", "dict") if isinstance(value, Mapping) else type(value).__name__
+    return value.artifact_id or kind if isinstance(value, Artifact) else str(kind)

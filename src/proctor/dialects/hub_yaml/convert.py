@@ -7,14 +7,17 @@ from typing import Any
 
 import yaml
 
-from proctor.dialects.conversion.gradings import Named, Reading
+from proctor.dialects.conversion.converted import ConvertedExam, Loss
+from proctor.dialects.conversion.gradings import Graded, Named, Reading
 from proctor.dialects.conversion.sharing import plain
 from proctor.dialects.conversion.written import CHOICES, Written
 from proctor.dialects.hub_yaml.config import HubTask
+from proctor.ir.question import Question
+from proctor.recipes.exam import Exam
+from proctor.scoring.evaluators.checked_answers import CHECKS
 from proctor.scoring.lettered_answers import letter_of
 from proctor.scoring.registry import INSPECT, LM_EVAL, OPENCOMPASS
 
-FORM = "eval.yaml"
 WHOLE = r"(?s)\A(.*)\Z"
 """A pattern whose group is the whole answer: the scorer ``pattern`` then compares it letter by letter."""
 
@@ -36,14 +39,17 @@ def to_eval_yaml(written: Written) -> str:
     return _dumped(written.name, [{**task, "solvers": [solver], "scorers": scorers}])
 
 
-def task_as_yaml(task: HubTask, name: str) -> str:
+def as_it_was(exam: Exam, name: str) -> ConvertedExam:
     """Return a task that came from an ``eval.yaml`` as such a file again."""
+    task: HubTask = exam.own  # type: ignore[assignment]
     values = {key: value for key, value in task.to_dict().items() if key not in ("dataset", "revision")}
     if not values["shuffle_choices"]:
         del values["shuffle_choices"]
     for kind in ("solvers", "scorers"):
         values[kind] = [{key: value for key, value in each.items() if value} for each in values[kind]]
-    return _dumped(name, [{key: value for key, value in values.items() if value}])
+    text = _dumped(name, [{key: value for key, value in values.items() if value}])
+    where = f"rows: the file reads the dataset in whose folder it lies; put it into that of {task.dataset}"
+    return ConvertedExam(name, text, lost=(Loss("requests", where),))
 
 
 def _dumped(name: str, tasks: Sequence[Mapping[str, Any]]) -> str:
@@ -135,3 +141,23 @@ def _exact(written: Written, reading: Reading, metric: Named) -> dict[str, Any]:
     if steps:
         written.losses.add("scores", f"{', '.join(each.name for each in steps)}: no scorer does it")
     return {"name": "pattern", "args": {"pattern": pattern, "ignore_case": bool(metric.arguments.get("ignore_case"))}}
+
+
+# -- what grades an exam ----------------------------------------------------------------------------------------------
+
+
+def graded(exam: Exam, first: Question) -> Graded | None:
+    """Return what grades an exam of this dialect; its first question's processors stand for all."""
+    del first
+    task = exam.own
+    if not isinstance(task, HubTask):
+        return None
+    made = Graded()
+    for each in task.scorers:
+        if each.name in CHECKS:
+            made.metrics.append(Named(f"{INSPECT}:{each.name}", dict(each.args)))
+        else:
+            made.lost.append(Loss("scores", f"scorer {each.name}: only an eval.yaml has it"))
+    if task.epochs > 1:
+        made.lost.append(Loss("scores", f"epochs: {task.reducer} makes one score of {task.epochs} answers there"))
+    return made

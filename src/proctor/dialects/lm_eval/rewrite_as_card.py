@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import nodes
 
 from proctor.artifacts import fetch_artifact
 from proctor.dialects.lm_eval.config import plain
-from proctor.dialects.lm_eval.converted import Converted
 from proctor.dialects.lm_eval.jinja import is_template, parse_template, single_expression
 from proctor.dialects.lm_eval.metrics import metric_problems
 from proctor.errors import UsageError
@@ -34,6 +34,19 @@ _DROPPED_BY_UNITXT = (
 
 _LOADED = ("data_files", "data_dir", "revision", "num_proc")
 """Arguments of ``datasets.load_dataset`` that a card's loader has, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A task in another form.
+
+    Attributes:
+        text: YAML or JSON.
+        lost: What the other form does not say, each with its reason.
+    """
+
+    text: str
+    lost: tuple[str, ...] = ()
 
 
 def to_unitxt(values: Mapping[str, Any]) -> Converted:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.conversion.gradings import Named, Reading
+from proctor.dialects.aisbench.evaluation import processed, project_of_config
+from proctor.dialects.aisbench.evaluators import entry_of, is_known
+from proctor.dialects.aisbench.exam import ConfigExam
+from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
+from proctor.dialects.aisbench.values import as_data, dotted_name, short_name
+from proctor.dialects.conversion.converted import Loss
+from proctor.dialects.conversion.gradings import Graded, Named, Reading
 from proctor.dialects.conversion.sharing import ELSEWHERE, name_strange, own_metric, plain
 from proctor.dialects.conversion.written import CHOICES, Written
+from proctor.ir.question import Question
+from proctor.recipes.exam import Exam
 from proctor.scoring.registry import LM_EVAL, OPENCOMPASS
+from proctor.scoring.text_functions import text_function_table
 
 PLACES = 2
 """Post-processors that a config has room for: the dataset's, and the evaluator's own after it."""
@@ -132,3 +141,67 @@ from opencompass.openicl.icl_retriever import ZeroRetriever
 {name}_datasets = [
 {datasets}]
 """
+
+
+# -- what grades an exam ----------------------------------------------------------------------------------------------
+
+
+def graded(exam: Exam, first: Question) -> Graded | None:
+    """Return what grades an exam of this dialect; its first question's processors stand for all."""
+    del first
+    own = exam.own
+    if not isinstance(own, ConfigExam):
+        return None
+    made = Graded()
+    evaluation = own.config.evaluation
+    config = evaluation.get("evaluator") or {}
+    kind = config.get("type", "")
+    name = short_name(kind)
+    if not is_known(config):
+        made.lost.append(
+            Loss("scores", f"{name or 'evaluator'}: it cannot be computed here; AccEvaluator stands for it")
+        )
+        made.metrics = [Named(f"{OPENCOMPASS}:AccEvaluator")]
+    elif isinstance(kind, str) and (":" in kind or kind.startswith("metrics.")):
+        made.metrics = [Named(kind, _arguments(config))]
+    else:
+        made.metrics = [_evaluator(config, dotted_name(kind))]
+    project = project_of_config(evaluation)
+    steps: list[Named] = []
+    for each in (evaluation.get("pred_postprocessor"), config.get("pred_postprocessor")):
+        if each and not list(postprocessor_problems(each, project)):
+            steps.append(_postprocessor(each, project))
+        elif each:
+            made.lost.append(Loss("scores", f"pred_postprocessor {short_name(each.get('type', ''))}: it is code"))
+    made.readings = [Reading("", steps)]
+    if evaluation.get("sc_size") is not None:
+        made.lost.append(Loss("scores", "sc_size: the vote among several answers"))
+    made.target = _target_of_config(own, evaluation.get("dataset_postprocessor"), project)
+    return made
+
+
+def _evaluator(config: Mapping[str, Any], whole: str) -> Named:
+    entry = entry_of(config)
+    arguments = _arguments(config)
+    return Named(entry.key if entry is not None else f"{OPENCOMPASS}:{short_name(whole)}", arguments)
+
+
+def _postprocessor(config: Mapping[str, Any], project: str) -> Named:
+    name = short_name(config["type"])
+    entry = text_function_table().find(name, (project, OPENCOMPASS))
+    return Named(entry.key if entry is not None else name, _arguments(config))
+
+
+def _target_of_config(own: ConfigExam, after: Mapping[str, Any] | None, project: str) -> Callable[[Question], Any]:
+    output = own.config.reader.get("output_column")
+    function = postprocessor(after, project) if after else None
+
+    def target(question: Question) -> Any:
+        gold = question.instance.get(output) if output else None
+        return gold if function is None else processed(function, gold, question.instance)
+
+    return target
+
+
+def _arguments(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: as_data(value) for key, value in config.items() if key not in ("type", "pred_postprocessor")}

@@ -4,8 +4,8 @@ import pytest
 import yaml
 
 from proctor.artifacts import build
-from proctor.dialects.lm_eval.convert import convert
 from proctor.dialects.lm_eval.resolve import resolve
+from proctor.dialects.lm_eval.rewrite import convert
 from proctor.dialects.resolve import resolve_task
 from proctor.errors import TemplateError, UsageError
 from proctor.ir import Choose
