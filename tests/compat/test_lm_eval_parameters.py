@@ -6,11 +6,8 @@
 import json
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import pytest
-
-pytestmark = pytest.mark.skipif(find_spec("lm_eval") is not None, reason="lm_eval is installed")
 
 KEY = "sk-lives-in-no-file-0123456789"
 

@@ -183,6 +183,33 @@ def test_classes_beside_configs_get_our_names(package):
             del sys.modules[name]
 
 
+def test_a_config_names_classes_of_a_fork_that_is_installed(package, tmp_path):
+    from proctor.dialects.aisbench.definition import _code_of
+    from proctor.dialects.aisbench.values import Reference
+
+    package(
+        {
+            "opencompass/__init__.py": NEVER,
+            "opencompass/datasets/__init__.py": "from .own import OwnDataset, OwnEvaluator\n",
+            "opencompass/datasets/own.py": (
+                "from opencompass.openicl.icl_evaluator import BaseEvaluator\nfrom .base import BaseDataset\n"
+                "class OwnDataset(BaseDataset):\n"
+                "    @staticmethod\n    def load(path): return [{'q': path, 'a': '1'}]\n"
+                "class OwnEvaluator(BaseEvaluator):\n"
+                "    def score(self, predictions, references): return {'share': 50.0}\n"
+            ),
+        }
+    )
+    own = Reference("opencompass.datasets.OwnDataset", None)
+    with settings.context(trust_code=True):
+        kind = object_named(own.name)
+        assert kind.load("x") == [{"q": "x", "a": "1"}]
+        assert object_named("opencompass.datasets.GSM8KDataset").__module__.startswith("proctor.")
+        assert set(dict(_code_of({"type": own}))) == {"opencompass.datasets"}
+    with pytest.raises(ImportError, match="OtherDataset"):
+        object_named("opencompass.datasets.OtherDataset")
+
+
 def test_what_does_the_work_of_a_name_is_said_when_it_is_used():
     names = code(
         GuestRoom(), "from lm_eval.decontamination.janitor import Janitor\nfrom unitxt.validate import anything"

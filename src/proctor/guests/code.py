@@ -13,8 +13,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from proctor.guests.installed import read_modules
 from proctor.guests.rooms import GuestRoom
 from proctor.guests.table import TABLES, table_of
+from proctor.recipes.held_code import code_of_module
 
 _MOST_FILES: Final = 500  # of a package that are searched: a fork of OpenCompass has about 400
 _IMPORTS = re.compile(rf"^\s*(?:from|import)\s+(?:{'|'.join(TABLES)})\b", re.MULTILINE)
@@ -47,6 +49,16 @@ def module_named(name: str) -> ModuleType:
         return import_module(name)
     found = _room_of(top).module(name)
     return import_module(name) if found is None else found
+
+
+def code_of_named(module: str) -> dict[str, str]:
+    """Return the digests of the files of a module that guest code names, as :func:`held_code.code_of_module` does.
+
+    Of a guest package these are the modules that were read from an installed one: what else pip has of it is not used.
+    """
+    if table_of(module) is None:
+        return code_of_module(module)
+    return {f"{each.name} {each.version}".rstrip(): each.digest for each in read_modules() if each.name == module}
 
 
 def _imports_guests(top: str) -> bool:

@@ -171,7 +171,7 @@ def read_by(file: Path) -> dict[str, str]:
     """Return digests of the modules of installed packages that a file of a task imported, by name and version."""
     path = str(file.resolve())
     read = [vars(module).get(_READ, {}) for (key, _), module in _modules.items() if key == path]
-    return {f"{each.name} {each.version}": each.digest for found in read for each in found.values()}
+    return {f"{each.name} {each.version}".rstrip(): each.digest for found in read for each in found.values()}
 
 
 def _tasks_folder(file: Path) -> Path | None:
