@@ -48,7 +48,10 @@ def parse_json(
         UnicodeDecodeError: Bytes that are not text.
     """
     try:
-        value = json.loads(text, strict=strict, parse_constant=parse_constant, object_pairs_hook=object_pairs_hook)
+        if strict and parse_constant is None and object_pairs_hook is None:
+            value = json.loads(text)  # with arguments, a decoder would be made for each text
+        else:
+            value = json.loads(text, strict=strict, parse_constant=parse_constant, object_pairs_hook=object_pairs_hook)
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise
     except RecursionError:

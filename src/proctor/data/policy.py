@@ -29,7 +29,9 @@ def policies_of_environment() -> Mapping[str, Sequence[str]]:
     Raises:
         SettingsError: The variable is not a JSON object of lists of strings.
     """
-    text = settings.data_classification_policy or os.environ.get(_UNITXT_VARIABLE) or "{}"
+    text = settings.data_classification_policy or os.environ.get(_UNITXT_VARIABLE)
+    if not text:
+        return {}
     try:
         policies = parse_json(text)
     except json.JSONDecodeError as error:

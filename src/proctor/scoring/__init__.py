@@ -32,7 +32,7 @@ _HOMES = {
     "grading": ("Grading", "MetricNames", "Reading", "ScoreNames", "Scorer", "Step", "TextFunction"),
     "groupings": ("GroupBy",),
     "instance_metric": ("BulkInstanceMetric", "InstanceMetric"),
-    "intervals": ("Bootstrap", "Interval", "wilson"),
+    "proctor.statistics.intervals": ("Bootstrap", "Interval", "wilson"),
     "map_reduce": ("EvaluationInput", "GroupMetric", "MapReduceMetric", "ReductionInstanceMetric"),
     "metric": ("Metric",),
     "pipeline": ("MetricScorers",),

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import Field
@@ -34,11 +35,19 @@ Instances = Mapping[str, Sequence[Any]]
 """Instance scores by name, each a column."""
 
 
-class Resampled(NamedTuple):
-    """How a score is resampled, and the values of what is."""
+class Unscored(NamedTuple):
+    """An instance without a score about which there is something to show (what a judge was asked and said).
 
-    resampler: Resampler
-    values: Floats
+    Attributes:
+        failure: Why there is no score.
+        details: What is kept among the instance scores all the same.
+    """
+
+    failure: Failure
+    details: Mapping[str, Any]
+
+
+Computed = dict[str, Any] | Failure | Unscored
 
 
 class ResampledInstancesMetric(Metric):
@@ -57,6 +66,59 @@ class ResampledInstancesMetric(Metric):
     ci_method: str = "BCa"
     reduction_map: dict[str, Any]
 
+    @abstractmethod
+    def _compute_all(self, columns: Columns) -> list[Computed]:
+        """Return the scores of each instance, or why it has none."""
+
+    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        self._check_reductions()
+        rows = self._compute_all(columns)
+        unscored = {i: row for i, row in enumerate(rows) if not isinstance(row, dict)}
+        failures = {i: each.failure if isinstance(each, Unscored) else each for i, each in unscored.items()}
+        details = {i: self.prefixed(each.details) for i, each in unscored.items() if isinstance(each, Unscored)}
+        kept = [i for i in range(len(columns)) if i not in unscored]
+        if not kept:
+            found = self.nothing(failures=failures)
+            found.instances = _with_details({}, details, len(columns))
+            return found
+        sheet = self.sheet(len(kept))
+        sheet.count()
+        scores = self._columns_of([row for row in rows if isinstance(row, dict)])
+        for kind, parameters in self.reduction_map.items():
+            self._reduce(kind, parameters, scores, columns.select(kept), sheet, intervals=intervals)
+        found = sheet.measured(failures)
+        spread = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
+        found.instances = _with_details(spread, details, len(columns))
+        return found
+
+    def _check_reductions(self) -> None:
+        known: Sequence[str] = self.implemented_reductions  # type: ignore[attr-defined]
+        for name in self.reduction_map:
+            if name not in known:
+                raise ScoringError(
+                    f"{self.name} has no reduction '{name}'",
+                    hint=did_you_mean(name, known) or f"its reductions are {', '.join(known)}",
+                )
+
+    def _reduce(
+        self, kind: str, parameters: Any, scores: Instances, columns: Columns, sheet: ScoreSheet, *, intervals: bool
+    ) -> None:
+        """List means or maxima of scores, with their intervals."""
+        resampler = Maxima if kind == "max" else Means
+        for name in dict.fromkeys(parameters):
+            public = self.score_prefix + name
+            self._put(sheet, name, public, resampler(as_floats(scores[public])))
+        if bootstrap := self._bootstrap(len(columns), intervals):
+            names = dict.fromkeys(self._bounded_names())
+            self._check_intervals(names, scores)
+            for name in names:
+                values = as_floats(scores[self.score_prefix + name])
+                self._put_interval(sheet, bootstrap, name, resampler(values), values)
+
+    def _bounded_names(self) -> Sequence[str]:
+        """Return the scores that get an interval."""
+        return self.ci_scores or ()
+
     def _bootstrap(self, count: int, intervals: bool) -> Bootstrap | None:
         resamples = self.n_resamples or 0
         if not (intervals and self.confidence_interval_calculation and resamples > 1 and count):
@@ -68,28 +130,25 @@ class ResampledInstancesMetric(Metric):
         own = [name.removeprefix(self.score_prefix) for name in scores if name not in UNPREFIXED]
         self.check_interval_names("ci_scores", names, own)
 
-    def _check_reductions(self, known: Sequence[str]) -> None:
-        for name in self.reduction_map:
-            if name not in known:
-                raise ScoringError(
-                    f"{self.name} has no reduction '{name}'",
-                    hint=did_you_mean(name, known) or f"its reductions are {', '.join(known)}",
-                )
-
-    def _mean_scores(self, columns: Mapping[str, Sequence[Any]], names: Sequence[str], sheet: ScoreSheet) -> None:
-        for name in dict.fromkeys(names):
-            self._put(sheet, name, self.score_prefix + name, Means(as_floats(columns[self.score_prefix + name])))
-
     def _put(self, sheet: ScoreSheet, name: str, public: str, resampler: Resampler) -> None:
         sheet.put(public, float(resampler.observed()[0]))
         if name == self.main_score:
             sheet.name_main(public)
 
-    def _put_interval(self, sheet: ScoreSheet, bootstrap: Bootstrap, name: str, public: str, values: Resampled) -> None:
-        """List the interval of a score, where it has one."""
-        resampler, instances = values
-        drawn = None if all_equal(instances) else bootstrap.intervals(resampler)[0]
-        self._bound(sheet, name, drawn, lambda: instances, self.confidence_level, public)
+    def _put_interval(
+        self,
+        sheet: ScoreSheet,
+        bootstrap: Bootstrap,
+        name: str,
+        resampler: Resampler,
+        values: Floats,
+        public: str = "",
+    ) -> None:
+        """List the interval of a score, where it has one: of values that are all equal, resampling knows none."""
+        present = values[~np.isnan(values)]
+        is_constant = bool(present.size) and bool(np.all(present == present[0]))
+        drawn = None if is_constant else bootstrap.intervals(resampler)[0]
+        self._bound(sheet, name, drawn, lambda: values, self.confidence_level, public)
 
 
 class InstanceMetric(ResampledInstancesMetric):
@@ -124,76 +183,23 @@ class InstanceMetric(ResampledInstancesMetric):
         """Return predictions and references, taken from other fields where the metric says so."""
         return chosen_fields(columns, self.prediction_field, self.reference_field)
 
-    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
-        self._check_reductions(self.implemented_reductions)
-        rows, failures = self._compute_all(columns)
-        kept = [i for i in range(len(columns)) if i not in failures]
-        if not kept:
-            return self.nothing(failures=failures)
-        sheet = self.sheet(len(kept))
-        sheet.count()
-        scores = self._columns_of([rows[i] for i in kept])
-        for kind, parameters in self.reduction_map.items():
-            reduce = {"mean": self._reduce_mean, "max": self._reduce_max, "group_mean": self._reduce_groups}[kind]
-            reduce(scores, parameters, columns.select(kept), intervals, sheet)
-        found = sheet.measured(failures)
-        found.instances = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
-        return found
-
-    def _compute_all(self, columns: Columns) -> tuple[dict[int, dict[str, Any]], dict[int, Failure]]:
-        rows, failures = {}, {}
+    def _compute_all(self, columns: Columns) -> list[Computed]:
+        found: list[Computed] = []
         inputs = zip(columns.predictions, columns.references, self.fields(columns), strict=True)
-        for position, (prediction, references, task_data) in enumerate(inputs):
+        for prediction, references, task_data in inputs:
             try:
                 scores = self.compute(references=references, prediction=prediction, task_data=task_data)  # type: ignore[arg-type]
-                rows[position] = _checked(scores, self)
+                found.append(_checked(scores, self))
             except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
-                failures[position] = failure_of(error)
-        return rows, failures
+                found.append(failure_of(error))
+        return found
 
-    def _reduce_mean(
-        self,
-        scores: Mapping[str, Sequence[Any]],
-        names: list[str],
-        columns: Columns,
-        intervals: bool,
-        sheet: ScoreSheet,
+    def _reduce(
+        self, kind: str, parameters: Any, scores: Instances, columns: Columns, sheet: ScoreSheet, *, intervals: bool
     ) -> None:
-        self._mean_scores(scores, names, sheet)
-        self._intervals(scores, lambda name: Means(as_floats(scores[name])), intervals, sheet)
-
-    def _reduce_max(
-        self,
-        scores: Mapping[str, Sequence[Any]],
-        names: list[str],
-        columns: Columns,
-        intervals: bool,
-        sheet: ScoreSheet,
-    ) -> None:
-        for name in dict.fromkeys(names):
-            public = self.score_prefix + name
-            self._put(sheet, name, public, Maxima(as_floats(scores[public])))
-        self._intervals(scores, lambda name: Maxima(as_floats(scores[name])), intervals, sheet)
-
-    def _intervals(
-        self,
-        scores: Mapping[str, Sequence[Any]],
-        resampler: Callable[[str], Resampler],
-        intervals: bool,
-        sheet: ScoreSheet,
-    ) -> None:
-        bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
-        names = dict.fromkeys(self.ci_scores or ()) if bootstrap else {}
-        self._check_intervals(names, scores)
-        for name in names:
-            public = self.score_prefix + name
-            if bootstrap:
-                values = Resampled(resampler(public), as_floats(scores[public]))
-                self._put_interval(sheet, bootstrap, name, public, values)
-
-    def _reduce_groups(
-        self, scores: Instances, parameters: Any, columns: Columns, intervals: bool, sheet: ScoreSheet
-    ) -> None:
+        if kind != "group_mean":
+            super()._reduce(kind, parameters, scores, columns, sheet, intervals=intervals)
+            return
         reduction = read_group_mean(parameters, self.name)
         groups = [self._group_field(fields, "group_id") for fields in columns.all_fields()]
         subgroups = None
@@ -207,27 +213,12 @@ class InstanceMetric(ResampledInstancesMetric):
             self._put(sheet, name, public, resampler)
             bootstrap = self._bootstrap(len(units), intervals)
             if bootstrap and name in (self.ci_scores or ()):
-                self._put_interval(sheet, bootstrap, name, public, Resampled(resampler, as_floats(units)))
+                self._put_interval(sheet, bootstrap, name, resampler, as_floats(units), public)
 
     def _group_field(self, fields: Mapping[str, Any], name: str) -> str:
         if name not in fields:
             raise ScoringError(f"{self.name} groups by '{name}', which the task data does not have")
         return str(fields[name])
-
-
-class Unscored(NamedTuple):
-    """An instance without a score about which there is something to show (what a judge was asked and said).
-
-    Attributes:
-        failure: Why there is no score.
-        details: What is kept among the instance scores all the same.
-    """
-
-    failure: Failure
-    details: Mapping[str, Any]
-
-
-Computed = dict[str, Any] | Failure | Unscored
 
 
 class BulkInstanceMetric(ResampledInstancesMetric):
@@ -244,51 +235,20 @@ class BulkInstanceMetric(ResampledInstancesMetric):
         """Return the scores of each instance; a :class:`~proctor.ir.Failure` where there are none."""
         raise ScoringError(f"{type(self).__name__} does not override compute")
 
-    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
-        self._check_reductions(self.implemented_reductions)
-        rows, unscored = self._compute_all(columns)
-        kept = [i for i in range(len(columns)) if i not in unscored]
-        failures = {i: each.failure if isinstance(each, Unscored) else each for i, each in unscored.items()}
-        details = {i: self.prefixed(each.details) for i, each in unscored.items() if isinstance(each, Unscored)}
-        if not kept:
-            found = self.nothing(failures=failures)
-            found.instances = _with_details({}, details, len(columns))
-            return found
-        sheet = self.sheet(len(kept))
-        sheet.count()
-        scores = self._columns_of([rows[i] for i in kept])
-        for kind, names in self.reduction_map.items():
-            if kind == "mean":
-                self._mean_scores(scores, names, sheet)
-                self._mean_intervals(scores, intervals, sheet)
-            else:
-                for name in names:
-                    self._win_rate(scores[self.score_prefix + name], name, sheet)
-        found = sheet.measured(failures)
-        spread = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
-        found.instances = _with_details(spread, details, len(columns))
-        return found
-
-    def _compute_all(self, columns: Columns) -> tuple[dict[int, dict[str, Any]], dict[int, Failure | Unscored]]:
+    def _compute_all(self, columns: Columns) -> list[Computed]:
         try:
-            return _sorted_out(self._compute(columns))
+            return self._compute(columns)
         except Exception as error:  # noqa: BLE001 - the reason becomes a value; one by one shows whose it is
             whole = failure_of(error)
         if len(columns) == 1:
-            return {}, {0: whole}
-        rows: dict[int, dict[str, Any]] = {}
-        failures: dict[int, Failure | Unscored] = {}
-        row: Computed
+            return [whole]
+        found: list[Computed] = []
         for position in range(len(columns)):
             try:
-                row = self._compute(columns.select([position]))[0]
+                found += self._compute(columns.select([position]))
             except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
-                row = failure_of(error)
-            if not isinstance(row, dict):
-                failures[position] = row
-            else:
-                rows[position] = row
-        return rows, failures
+                found.append(failure_of(error))
+        return found
 
     def _compute(self, columns: Columns) -> list[Computed]:
         if not len(columns):
@@ -302,38 +262,28 @@ class BulkInstanceMetric(ResampledInstancesMetric):
             raise ScoringError(f"{self.name} returned {len(rows)} scores for {len(columns)} instances")
         return [row if isinstance(row, (Failure, Unscored)) else _checked(row, self) for row in rows]
 
-    def _mean_intervals(self, scores: Mapping[str, Sequence[Any]], intervals: bool, sheet: ScoreSheet) -> None:
-        names = self.ci_scores if self.ci_scores is not None else [self.main_score]
-        bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
-        self._check_intervals(names if bootstrap else (), scores)
-        for name in dict.fromkeys(names) if bootstrap else ():
-            values = as_floats(scores[self.score_prefix + name])
-            if bootstrap:
-                self._put_interval(sheet, bootstrap, name, self.score_prefix + name, Resampled(Means(values), values))
+    def _reduce(
+        self, kind: str, parameters: Any, scores: Instances, columns: Columns, sheet: ScoreSheet, *, intervals: bool
+    ) -> None:
+        if kind == "mean":
+            super()._reduce(kind, parameters, scores, columns, sheet, intervals=intervals)
+            return
+        for name in parameters:
+            values = scores[self.score_prefix + name]
+            wins = sum(1 if value == 0 else max(value, 0) for value in values)
+            battles = sum(2 if value == 0 else abs(value) for value in values)
+            sheet.put(self.score_prefix + name, wins / battles)
+            if name == self.main_score:
+                sheet.name_main(self.score_prefix + name)
 
-    def _win_rate(self, values: Sequence[Any], name: str, sheet: ScoreSheet) -> None:
-        wins = sum(1 if value == 0 else max(value, 0) for value in values)
-        battles = sum(2 if value == 0 else abs(value) for value in values)
-        sheet.put(self.score_prefix + name, wins / battles)
-        if name == self.main_score:
-            sheet.name_main(self.score_prefix + name)
-
-
-def all_equal(values: Floats) -> bool:
-    """Whether all values but NaN are the same (and there is one)."""
-    present = values[~np.isnan(values)]
-    return bool(present.size) and bool(np.all(present == present[0]))
+    def _bounded_names(self) -> Sequence[str]:
+        return [self.main_score] if self.ci_scores is None else self.ci_scores
 
 
 def _checked(scores: Any, metric: Metric) -> dict[str, Any]:
     if not isinstance(scores, dict) or metric.main_score not in scores:
         raise ScoringError(f"{metric.name} returned no '{metric.main_score}'", why=f"it returned {scores!r}"[:200])
     return {name: value for name, value in scores.items() if name not in ("score", "score_name")}
-
-
-def _sorted_out(rows: Sequence[Computed]) -> tuple[dict[int, dict[str, Any]], dict[int, Failure | Unscored]]:
-    scored = {position: row for position, row in enumerate(rows) if isinstance(row, dict)}
-    return scored, {position: row for position, row in enumerate(rows) if not isinstance(row, dict)}
 
 
 def _with_details(

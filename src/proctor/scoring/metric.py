@@ -153,19 +153,25 @@ class Metric(StreamingOperator):
         prepared = self.inputs(columns)
         failures = dict(self._refusals(prepared))
         kept = [i for i in range(len(columns)) if i not in failures] if failures else range(len(columns))
-        found = self._measured(prepared.select(kept), intervals=intervals, instances=instances)
+        scored = prepared.select(kept) if failures else prepared
+        found = self._measured(scored, intervals=intervals, instances=instances)
         if failures and not kept and not (found.failure is None and math.isnan(found.overall.get("score", math.nan))):
             found = self.nothing()  # nothing was scored: that is neither a zero nor a fault of the metric
         for position, failure in found.failures.items():
             failures[kept[position]] = self._explained(failure, prepared.references[kept[position]])
         nothing = found.failure is not None or len(failures) == len(columns)
-        scored = found.instances
-        if instances and nothing and "score" not in scored:  # every instance says that it has no score
+        columns_of_scores = found.instances
+        if instances and nothing and "score" not in columns_of_scores:  # every instance says that it has no score
             main = found.main or self.score_prefix + self.main_score
-            scored = {**scored, main: [None] * len(kept), "score": [None] * len(kept), "score_name": [main] * len(kept)}
+            columns_of_scores = {
+                **columns_of_scores,
+                main: [None] * len(kept),
+                "score": [None] * len(kept),
+                "score_name": [main] * len(kept),
+            }
         return replace(
             found,
-            instances={name: scatter(column, kept, len(columns)) for name, column in scored.items()},
+            instances={name: scatter(column, kept, len(columns)) for name, column in columns_of_scores.items()},
             failures=failures,
         )
 

@@ -70,6 +70,13 @@ class DictReduction(AggregationReduction[dict[str, float]]):
 class MeanReduction(DictReduction):
     """The mean of each score, NaN left out."""
 
+    def reduce(self, intermidates: list[dict[str, float]]) -> dict[str, Any]:
+        """Return the means of a sample."""
+        if type(self).reduce_list is not MeanReduction.reduce_list:
+            return super().reduce(intermidates)
+        names = list(dict.fromkeys(name for each in intermidates for name in each))
+        return dict(zip(names, Means(matrix(intermidates, names)).observed().tolist(), strict=True)) if names else {}
+
     def reduce_list(self, lst: list[float]) -> float:
         """Return the mean."""
         return nan_mean(lst)

@@ -77,7 +77,8 @@ class Bootstrap:
         """Return the statistics of all resamples, shape (statistics, resamples)."""
         drawn = (CACHED_ELEMENTS, "int32") if isinstance(resampler, Means) else (BLOCK_ELEMENTS, "int64")
         blocks = [resampler.resampled(rows) for rows in self.rows(resampler.size, *drawn)]
-        return self._repaired(np.concatenate(blocks, axis=-1))
+        found = np.concatenate(blocks, axis=-1)
+        return self._repaired(found) if self.repair else found
 
     def intervals(self, resampler: Resampler) -> list[Interval]:
         """Return an interval for each statistic; NaN bounds where it cannot be computed."""
@@ -88,7 +89,9 @@ class Bootstrap:
         observed = resampler.observed()
         alpha = (1.0 - self.level) / 2.0
         if kind == "bca":
-            leave_one_out = self._repaired(resampler.leave_one_out())
+            leave_one_out = resampler.leave_one_out()
+            if self.repair:
+                leave_one_out = self._repaired(leave_one_out)
             return [
                 _bca(values, float(value), left_out, alpha)
                 for values, value, left_out in zip(distribution, observed, leave_one_out, strict=True)
@@ -106,7 +109,7 @@ class Bootstrap:
         )
 
     def _repaired(self, values: Floats) -> Floats:
-        if not self.repair or values.shape[-1] <= 1 or not np.isnan(values).any():
+        if values.shape[-1] <= 1 or not np.isnan(values).any():
             return values
         repaired = values.copy()
         for row in repaired:
@@ -119,7 +122,11 @@ class Bootstrap:
 def _bca(distribution: Floats, observed: float, left_out: Floats, alpha: float) -> Interval:
     below = np.count_nonzero(distribution < observed) + np.count_nonzero(distribution <= observed)
     bias = normal_quantile(below / (2.0 * distribution.size)) if not math.isnan(observed) else math.nan
-    acceleration = _acceleration(left_out)
+    count = float(left_out.size)
+    influence = (count - 1.0) * (np.mean(left_out) - left_out)
+    cubes = float(np.sum(influence**3)) / count**3
+    squares = float(np.sum(influence**2)) / count**2
+    acceleration = cubes / squares**1.5 / 6.0 if squares**1.5 else math.nan
     bounds = []
     for z in (normal_quantile(alpha), -normal_quantile(alpha)):
         shifted = bias + z
@@ -127,14 +134,6 @@ def _bca(distribution: Floats, observed: float, left_out: Floats, alpha: float) 
         adjusted = shifted / denominator if denominator else math.copysign(math.inf, shifted)
         bounds.append(_quantile(distribution, normal_cdf(bias + adjusted)))
     return Interval(*bounds)
-
-
-def _acceleration(left_out: Floats) -> float:
-    count = float(left_out.size)
-    influence = (count - 1.0) * (np.mean(left_out) - left_out)
-    cubes = float(np.sum(influence**3)) / count**3
-    squares = float(np.sum(influence**2)) / count**2
-    return cubes / squares**1.5 / 6.0 if squares**1.5 else math.nan
 
 
 def _quantile(values: Floats, probability: float) -> float:

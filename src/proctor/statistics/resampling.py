@@ -51,11 +51,7 @@ class Means:
         self._filled = np.where(self._present, self._columns, 0.0)
         self._hits = list(map(_hits, self._filled))
         self._transform = transform or (lambda means: means)
-
-    @property
-    def size(self) -> int:
-        """Number of instances."""
-        return int(self._columns.shape[1])
+        self.size = int(self._columns.shape[1])
 
     @property
     def columns(self) -> Floats:
@@ -99,11 +95,7 @@ class Maxima:
 
     def __init__(self, columns: Floats) -> None:
         self._columns = np.where(np.isnan(columns), -np.inf, np.atleast_2d(columns))
-
-    @property
-    def size(self) -> int:
-        """Number of instances."""
-        return int(self._columns.shape[1])
+        self.size = int(self._columns.shape[1])
 
     def observed(self) -> Floats:
         """Return the maxima."""
@@ -134,11 +126,7 @@ class Sums:
     def __init__(self, parts: Floats, finish: Callable[[Floats], Floats]) -> None:
         self._parts = np.asarray(parts, dtype=np.float64)
         self._finish = finish
-
-    @property
-    def size(self) -> int:
-        """Number of instances."""
-        return int(self._parts.shape[0])
+        self.size = int(self._parts.shape[0])
 
     def observed(self) -> Floats:
         """Return the statistics of the data."""
@@ -163,17 +151,12 @@ class Opaque:
     """
 
     def __init__(self, size: int, statistic: Callable[[Indices], Sequence[float] | Floats]) -> None:
-        self._size = size
+        self.size = size
         self._statistic = statistic
-
-    @property
-    def size(self) -> int:
-        """Number of instances."""
-        return self._size
 
     def observed(self) -> Floats:
         """Return the statistics of the data."""
-        return np.asarray(self._statistic(np.arange(self._size)), dtype=np.float64)
+        return np.asarray(self._statistic(np.arange(self.size)), dtype=np.float64)
 
     def resampled(self, rows: Indices) -> Floats:
         """Return the statistics of each resample."""
@@ -181,8 +164,8 @@ class Opaque:
 
     def leave_one_out(self) -> Floats:
         """Return the statistics without each instance, or without each group of neighbours."""
-        everything = np.arange(self._size)
-        groups = np.array_split(everything, min(self._size, JACKKNIFE_GROUPS))
+        everything = np.arange(self.size)
+        groups = np.array_split(everything, min(self.size, JACKKNIFE_GROUPS))
         return np.array([self._statistic(np.delete(everything, group)) for group in groups], dtype=np.float64).T
 
 

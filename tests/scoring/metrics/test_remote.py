@@ -144,7 +144,7 @@ def test_metrics_that_the_environment_names_are_computed_by_the_service(
             "instances_scores": [{"recall": 0.5, "score": 0.25, "score_name": "f1"}] * 2,
             "global_score": {"recall": 0.5, "f1": 0.25, "score": 0.25, "score_name": "f1"},
         }
-        found, scores = utils.measure(rows, [name, "metrics.accuracy"])
+        found, scores = utils.evaluate(rows, [name, "metrics.accuracy"])
         with pytest.raises(ValueError, match="no service computes"):
             utils.as_remote_metric(fetch_artifact("metrics.accuracy"))
     finally:
@@ -165,7 +165,7 @@ def test_one_that_a_program_s_task_holds_is_asked_through_the_rows(service: Any)
         rows = api.create_dataset(
             task=asked, test_set=[{"q": "1", "a": "x"}, {"q": "2", "a": "y"}], template=template, split="test"
         )
-        found = api.measure(predictions=["x", "z"], data=rows)
+        found = api.evaluate(predictions=["x", "z"], data=rows)
     finally:
         uninstall()
     assert [row.get("failure") for row in found] == [None, None]

@@ -9,8 +9,8 @@ from typing import Any
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
-from proctor.dialects.lm_eval.package.registry import registered
 from proctor.errors import Diagnostic, ProctorError
+from proctor.guests.lm_eval.registry import registered
 from proctor.scoring.filters import of_class
 from proctor.scoring.processor_functions import find_text_function
 from proctor.scoring.registry import LM_EVAL, is_in_catalog, named
