@@ -8,7 +8,7 @@ from proctor.artifacts import Artifact
 from proctor.errors import EngineError, MissingFieldError
 from proctor.ir import Failure
 from proctor.recipes.metric_engine import MetricInferenceEngine
-from proctor.scoring.grade import Measured
+from proctor.scoring.grades import Measured
 
 ROWS = [
     {"source": "?", "references": ["blue"], "task_data": json.dumps({"answer": "blue"})},

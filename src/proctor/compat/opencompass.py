@@ -112,7 +112,7 @@ OPENCOMPASS = Alias(
         "opencompass.registry": _REGISTRY,
         "opencompass.datasets": {
             **_BASE,
-            "normalize_final_answer": "proctor.scoring.postprocessors.mathematics:normalized",
+            "normalize_final_answer": "proctor.scoring.text.postprocessors.mathematics:normalized",
         },
         "opencompass.evaluator": {},
         "opencompass.tasks": {},

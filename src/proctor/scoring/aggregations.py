@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from proctor.errors import MissingExtraError, ScoringError, did_you_mean
-from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
+from proctor.scoring.metrics.text_packages import sacrebleu_scorer
 from proctor.statistics.confusion import matthews_of_labels
 from proctor.statistics.intervals import wilson
 from proctor.statistics.standard_errors import REPLICATES, bootstrap, mean_error, sample_deviation

@@ -421,7 +421,7 @@ def test_arguments_of_scorers_are_checked_before_anybody_is_asked(tmp_path, entr
 
 
 @pytest.mark.parametrize(
-    ("scorer", "score"),
+    "scorer, score",
     [
         ({"name": "metrics.accuracy"}, 1.0),
         ({"name": "AccEvaluator"}, 100.0),

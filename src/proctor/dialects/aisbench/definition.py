@@ -11,7 +11,7 @@ from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file, code_of_module
-from proctor.scoring.versions import with_versions
+from proctor.scoring.packages import with_versions
 from proctor.settings import settings
 
 _OF_ANSWERS = ("pred_postprocessor", "dataset_postprocessor", "pred_role")

@@ -14,7 +14,7 @@ from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig, plain
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file, code_of_module
-from proctor.scoring.versions import with_versions
+from proctor.scoring.packages import with_versions
 from proctor.settings import settings
 
 

@@ -17,9 +17,9 @@ from types import ModuleType
 from typing import Any
 
 from proctor.errors import ScoringError
-from proctor.scoring.code_eval import code_eval
 from proctor.scoring.metrics.hub_scripts import NEEDED
 from proctor.scoring.metrics.hugging_face import hub_metric
+from proctor.scoring.programs.code_eval import code_eval
 
 _NAME = "evaluate"
 

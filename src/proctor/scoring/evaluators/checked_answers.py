@@ -17,7 +17,7 @@ from proctor.ir import Failure
 from proctor.scoring import answer_checks
 from proctor.scoring.answer_checks import Check
 from proctor.scoring.evaluators.cases import Cases, Verdict
-from proctor.scoring.mathematical_answers import check_packages, same_formula
+from proctor.scoring.mathematics.mathematical_answers import check_packages, same_formula
 
 
 def _match(
