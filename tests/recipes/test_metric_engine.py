@@ -51,7 +51,7 @@ def test_it_round_trips():
 def test_a_metric_that_fails_altogether_judges_nobody(monkeypatch):
     made = engine()
     failed = Measured(failure=Failure("metric", "broken"))
-    monkeypatch.setattr(type(made.metric), "evaluate", lambda self, columns, *, intervals=True: failed)
+    monkeypatch.setattr(type(made.metric), "measure", lambda self, columns, *, intervals=True: failed)
     assert list(made.infer(ROWS, on_failure="keep")) == [None, None]
     with pytest.raises(EngineError, match="2 of 2 instances") as caught:
         made.infer(ROWS)
