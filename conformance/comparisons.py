@@ -44,7 +44,7 @@ COMPARISONS = (
     Comparison("unitxt.prompts", ("--python", "{unitxt}")),
     Comparison("unitxt.operators", _UNITXT),
     Comparison("unitxt.tool_metrics", (*_UNITXT, *_CATALOG)),
-    Comparison("unitxt.overrides", _UNITXT, table="src/proctor/compat/unitxt_overrides.json"),
+    Comparison("unitxt.overrides", _UNITXT, table="src/proctor/guests/unitxt/overrides.json"),
     Comparison("unitxt.shuffles", _UNITXT),
     Comparison("unitxt.refiners", _UNITXT),
     Comparison(

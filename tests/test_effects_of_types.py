@@ -30,7 +30,7 @@ _HEAVY = (
     "proctor.engines.hf.",
     "proctor.engines.vllm.",
     "proctor.engines.llamacpp",
-    "proctor.compat.unitxt_engines.hf",
+    "proctor.guests.unitxt.engines.hf",
 )
 """Engines that would load a model: what they read is a model's folder, and code in it needs ``--trust-code``."""
 

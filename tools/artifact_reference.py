@@ -50,7 +50,7 @@ _BY_MODULE: Final = (
     ("proctor.scoring", "processors"),
     ("proctor.demos", "samplers"),
     ("proctor.engines", "engines"),
-    ("proctor.compat", "engines"),
+    ("proctor.guests.unitxt", "engines"),
     ("proctor.running", "engines"),
     ("proctor.templates", "templates"),
     ("proctor.formats", "formats"),

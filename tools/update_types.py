@@ -15,8 +15,8 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 TARGET = SOURCE / "proctor" / "artifacts" / "types.json"
 SKIPPED = (
     "proctor.catalog",
-    *(f"proctor.compat.{name}" for name in ("__main__", "aliases", "helm", "hugging_face", "lm_eval", "opencompass")),
-    "proctor.compat.unitxt_functions",
+    "proctor.compat",
+    "proctor.guests.unitxt.functions",
     "proctor.cli",
     "proctor.web",
     "proctor.testing",

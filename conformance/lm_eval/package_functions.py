@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-HERE = "proctor.dialects.lm_eval.package"
+HERE = "proctor.dialects.lm_eval.classes"
 WORDS = (
     "do n't",
     "( a )",
@@ -286,9 +286,9 @@ def _place(prefix: str, module: str) -> str:
     """Return where a module of lm-eval's is on one of the sides."""
     if prefix != HERE:
         return f"{prefix}.{module}"
-    from proctor.dialects.lm_eval.package.imports import MODULES
+    from proctor.guests.names.lm_eval import LM_EVAL
 
-    return MODULES[f"lm_eval.{module}"][0]
+    return next(iter(LM_EVAL.names[f"lm_eval.{module}"]))
 
 
 def _cells(table: str) -> list[list[Any]]:

@@ -1,6 +1,6 @@
 """Prints which methods of Unitxt's classes nothing calls here, so that a class that overrides one is refused.
 
-Usage: ``python -m conformance.unitxt.overrides [--oracle PYTHON] > src/proctor/compat/unitxt_overrides.json``. Exits
+Usage: ``python -m conformance.unitxt.overrides [--oracle PYTHON] > src/proctor/guests/unitxt/overrides.json``. Exits
 with 1 where no class of Unitxt was found.
 """
 
@@ -17,8 +17,8 @@ from conformance.unitxt.operators import ORACLE
 from proctor.artifacts import Artifact
 from proctor.artifacts.names import snake_case
 from proctor.artifacts.registry import registry
-from proctor.compat.aliases import Alias
-from proctor.compat.unitxt import UNITXT
+from proctor.guests.names.unitxt import UNITXT
+from proctor.guests.table import Table
 
 WITHOUT_EFFECT = frozenset(
     {
@@ -66,13 +66,13 @@ def missing(ours: type, methods: list[str]) -> set[str]:
     return {each for each in set(methods) - WITHOUT_EFFECT if not hasattr(ours, each)}
 
 
-def class_of(alias: Alias, name: str) -> type | None:
+def class_of(table: Table, name: str) -> type | None:
     """Return the class that programs get for a name of Unitxt's, ``None`` where they get none."""
     if snake_case(name) in registry and (found := registry.get(snake_case(name))).__name__ == name:
         return found
-    for module, names in alias.modules.items():
+    for module, names in table.places.items():
         if name in names:
-            found = alias.look_up(module, name)
+            found = table.find(module, name)
             return found if isinstance(found, type) and issubclass(found, Artifact) else None
     return None
 

@@ -1,40 +1,9 @@
-"""Templates in the ``TaskConfig`` of an installed lm-eval: of a small likeness here, and of lm-eval itself where it is."""
+"""Templates in ``TaskConfig`` of programs for lm-eval, the same whether lm_eval is installed or not."""
 
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import pytest
-
-LIKENESS = {
-    "__init__.py": "",
-    "api/__init__.py": "",
-    "config/__init__.py": "from .task import TaskConfig",
-    "api/task.py": "from lm_eval.config.task import TaskConfig",
-    "config/task.py": """
-from dataclasses import asdict, dataclass
-
-
-@dataclass
-class TaskConfig(dict):
-    task: str | None = None
-    doc_to_text: object = None
-    doc_to_target: object = None
-    doc_to_choice: object = None
-    output_type: str = "generate_until"
-    metric_list: list | None = None
-    filter_list: list | None = None
-    generation_kwargs: dict | None = None
-    fewshot_delimiter: str = "\\n\\n"
-    fewshot_config: object = None
-
-    def __post_init__(self):
-        self.seen = self.output_type
-
-    def to_dict(self):
-        return asdict(self)
-""",
-}
 
 DOC = """
 doc = {"question": "Test?", "choices": ["x", "y", "z"], "answer": 1}
@@ -46,7 +15,6 @@ from lm_eval.api.task import TaskConfig
 from lm_eval.api.template import TemplateFactory
 import lm_eval.config
 
-assert TaskConfig.__module__ == "lm_eval.config.task"
 assert lm_eval.config.TaskConfig is TaskConfig
 config = TaskConfig(task="t", **FIELDS, template={{"template_type": "mcq::mmlu"}})
 assert config.doc_to_text(doc) == "Test?\\nA. x\\nB. y\\nC. z\\nAnswer:"
@@ -67,22 +35,6 @@ assert shown(doc) == "Question: Demo Test?\\nA. x\\nB. y\\nC. z\\nAnswer:"
 
 bare = TaskConfig(task="t", doc_to_text="{{{{question}}}}")
 assert (bare.template, bare.doc_to_text) == (None, "{{{{question}}}}")
-print("fine")
-"""
-
-RESTORED = """
-from proctor import compat
-
-if BEFORE:
-    import lm_eval.api.task
-compat.install()
-import lm_eval.api.task
-import lm_eval.config.task
-
-assert lm_eval.api.task.TaskConfig(doc_to_text="q", template="mmlu").doc_to_text({"q": "Q"}) == "Question: Q\\nAnswer:"
-compat.uninstall()
-assert lm_eval.api.task.TaskConfig is lm_eval.config.task.TaskConfig
-assert not hasattr(lm_eval.api.task.TaskConfig, "template")
 print("fine")
 """
 
@@ -113,29 +65,12 @@ def run(tmp_path, program, *options):
     )
 
 
-@pytest.fixture
-def likeness(tmp_path, monkeypatch):
-    for name, text in LIKENESS.items():
-        path = tmp_path / "installed" / "lm_eval" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"), prepend=":")
-    return tmp_path
-
-
-def test_an_installed_config_takes_templates(likeness):
-    result = run(likeness, PROGRAM, "-m", "proctor.compat")
-    assert result.stdout == "fine\n", result.stderr
-
-
-@pytest.mark.parametrize("before", [True, False], ids=["imported before", "imported after"])
-def test_what_is_installed_is_left_as_it_was(likeness, before):
-    result = run(likeness, f"BEFORE = {before}\n{RESTORED}")
-    assert result.stdout == "fine\n", result.stderr
-
-
-@pytest.mark.skipif(find_spec("lm_eval") is None, reason="lm_eval is not installed")
+@pytest.mark.parametrize("installed", [False, True])
 @pytest.mark.parametrize("program", [PROGRAM, WHOLE_TASK], ids=["config", "task"])
-def test_with_lm_eval_itself(tmp_path, program):
+def test_configs_take_templates(tmp_path, monkeypatch, program, installed):
+    if installed:
+        (tmp_path / "installed" / "lm_eval").mkdir(parents=True)
+        (tmp_path / "installed" / "lm_eval" / "__init__.py").write_text("raise RuntimeError('never imported')\n")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"), prepend=":")
     result = run(tmp_path, program, "-m", "proctor.compat")
     assert result.stdout.endswith("fine\n"), result.stderr

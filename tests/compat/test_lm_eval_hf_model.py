@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
-pytestmark = pytest.mark.skipif(find_spec("lm_eval") is not None, reason="lm_eval is installed")
 
 PROGRAM = """
 import torch

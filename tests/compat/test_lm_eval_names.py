@@ -5,11 +5,6 @@ The values are those of lm-eval 0.4.13 (``conformance/lm_eval/package_functions.
 
 import subprocess
 import sys
-from importlib.util import find_spec
-
-import pytest
-
-pytestmark = pytest.mark.skipif(find_spec("lm_eval") is not None, reason="lm_eval is installed")
 
 PROGRAM = """
 from lm_eval.api.group import ConfigurableGroup, Group

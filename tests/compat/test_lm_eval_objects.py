@@ -5,11 +5,6 @@ Numbers and digests were compared with lm-eval 0.4.13's, for the same program.
 
 import subprocess
 import sys
-from importlib.util import find_spec
-
-import pytest
-
-pytestmark = pytest.mark.skipif(find_spec("lm_eval") is not None, reason="lm_eval is installed")
 
 START = """
 from proctor.compat import install

@@ -6,11 +6,8 @@
 import json
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import pytest
-
-pytestmark = pytest.mark.skipif(find_spec("lm_eval") is not None, reason="lm_eval is installed")
 
 KEY = "sk-lives-in-no-file-0123456789"
 
@@ -263,9 +260,9 @@ def test_helpers_of_fetched_tasks_are_imported_by_programs_that_trust_them(tmp_p
     tasks.mkdir(parents=True)
     (tasks / "utils.py").write_text("from lm_eval.utils import hash_string\n\ndef double(x):\n    return 2 * x\n")
     program = f"""
-import proctor.dialects.lm_eval.package.imports as imports
+import proctor.dialects.lm_eval.functions as functions
 from pathlib import Path
-imports._tasks_of_package = lambda: Path({str(tasks.parent)!r})
+functions._tasks_of_package = lambda: Path({str(tasks.parent)!r})
 {HELPER}"""
     (tmp_path / "program.py").write_text(program)
     command = [sys.executable, "-m", "proctor.compat", "program.py"]

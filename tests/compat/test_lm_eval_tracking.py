@@ -4,11 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import pytest
-
-pytestmark = pytest.mark.skipif(find_spec("lm_eval") is not None, reason="lm_eval is installed")
 
 PROGRAM = """
 import json

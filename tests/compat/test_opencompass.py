@@ -5,9 +5,6 @@ import sys
 
 import pytest
 
-from proctor.compat.opencompass import AIS_BENCH, OPENCOMPASS
-from proctor.errors import NotAllowedError
-
 AISBENCH_PROGRAM = """
 from types import SimpleNamespace
 
@@ -104,22 +101,6 @@ def test_programs_run_unchanged(tmp_path, program, prints):
         [sys.executable, "-m", "proctor.compat", str(path)], capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == prints.strip(), done.stderr
-
-
-@pytest.mark.parametrize("alias", [OPENCOMPASS, AIS_BENCH], ids=lambda alias: alias.package)
-def test_every_name_in_the_tables_leads_somewhere(alias):
-    for module, names in alias.modules.items():
-        for name in names:
-            assert alias.look_up(module, name) is not None
-
-
-def test_what_proctor_lacks_says_what_to_do():
-    inferencer = OPENCOMPASS.look_up("opencompass.openicl", "GenInferencer")
-    assert inferencer.__name__ == "GenInferencer"
-    with pytest.raises(NotAllowedError, match="proctor run CONFIG"):
-        inferencer()
-    with pytest.raises(ImportError, match="no 'MissingEvaluator'"):
-        AIS_BENCH.look_up("ais_bench.benchmark.datasets", "MissingEvaluator")
 
 
 SCORING_PROGRAM = """

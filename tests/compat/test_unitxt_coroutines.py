@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from proctor.compat.unitxt_names.coroutines import run_coroutine_synchronously as run
 from proctor.errors import UsageError
+from proctor.guests.unitxt.coroutines import run_coroutine_synchronously as run
 
 
 async def plus_one(number: int) -> int:

@@ -12,9 +12,6 @@ import pytest
 
 from proctor.artifacts import Artifact, ArtifactLink
 from proctor.compat import install, uninstall
-from proctor.compat.unitxt_engines import GenericInferenceEngine, HFPipelineBasedInferenceEngine, MockInferenceEngine
-from proctor.compat.unitxt_names.own_settings import Settings
-from proctor.compat.unitxt_sql import LocalSQLiteConnector, RemoteDatabaseConnector
 from proctor.data.augmentors import AugmentPrefixSuffix
 from proctor.data.computed_fields import Apply
 from proctor.data.field_operators import Perturb
@@ -24,6 +21,9 @@ from proctor.data.streams import GeneratorStream, MultiStream
 from proctor.demos.samplers import DiverseLabelsSampler
 from proctor.errors import PolicyError, ProctorError, UsageError, ValidationError
 from proctor.formats import SystemFormat
+from proctor.guests.unitxt.engines import GenericInferenceEngine, HFPipelineBasedInferenceEngine, MockInferenceEngine
+from proctor.guests.unitxt.own_settings import Settings
+from proctor.guests.unitxt.sql import LocalSQLiteConnector, RemoteDatabaseConnector
 from proctor.scoring.metrics.accuracy import Accuracy
 from proctor.scoring.metrics.labels import F1Macro, F1Micro
 from proctor.settings import settings
@@ -65,7 +65,7 @@ class TestSettings:
             own.passing
 
     def test_what_looks_mistyped_is_told(self):
-        with patch("proctor.compat.unitxt_names.own_settings.get_logger") as log:
+        with patch("proctor.guests.unitxt.own_settings.get_logger") as log:
             Settings().default_verbositi = "x"
         assert "default_verbosity" in str(log.return_value.warning.call_args)
 
@@ -153,6 +153,8 @@ class TestErrors:
         assert "see docs" not in str(ProctorError("it failed", "docs/x.html", hint="do that"))
 
     def test_deprecations_are_warned_of_for_programs(self, unitxt):
+        import unitxt as imported  # noqa: F401 - Python warns from here on
+
         with pytest.warns(DeprecationWarning, match="gone"):
             ArtifactLink(to="metrics.accuracy", __deprecated_msg__="gone")
         with pytest.warns(DeprecationWarning, match="called Set now"):

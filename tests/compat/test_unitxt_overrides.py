@@ -16,6 +16,11 @@ from proctor.templates import InputOutputTemplate, MultipleChoiceTemplate
 pytestmark = pytest.mark.usefixtures("installed")
 
 
+@pytest.fixture(autouse=True)
+def _imported(installed):
+    import unitxt  # noqa: F401 - classes are checked from here on
+
+
 def test_what_nothing_here_calls_is_refused():
     with pytest.raises(UsageError, match=r"Titled overrides set_titles\(\) of Template[\s\S]*preprocess_input_fields"):
 

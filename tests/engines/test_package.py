@@ -20,7 +20,7 @@ def test_other_names_are_not():
 
 def test_the_engines_behind_http_import_nothing_heavy():
     program = (
-        "import sys; import proctor.engines.http.openai_engine, proctor.compat.unitxt_engines.providers, proctor.engines.engine_registry\n"
+        "import sys; import proctor.engines.http.openai_engine, proctor.guests.unitxt.engines.providers, proctor.engines.engine_registry\n"
         "print([name for name in ('aiohttp', 'torch', 'transformers', 'datasets', 'PIL', 'numpy') if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

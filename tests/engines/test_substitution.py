@@ -2,11 +2,11 @@
 
 import pytest
 
-from proctor.compat.unitxt_engines.providers import CrossProviderInferenceEngine, WMLInferenceEngineGeneration
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.engines.substitution import engine_map
 from proctor.errors import PolicyError, SettingsError
+from proctor.guests.unitxt.engines.providers import CrossProviderInferenceEngine, WMLInferenceEngineGeneration
 from proctor.ir import Decoding, Generate, Prompt
 from proctor.settings import settings
 

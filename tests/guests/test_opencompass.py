@@ -11,15 +11,6 @@ META = {"round": [{"role": "HUMAN", "begin": "H:", "end": "\n"}, {"role": "BOT",
 ASKED = {"round": [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]}
 
 
-@pytest.fixture
-def installed():
-    from proctor import compat
-
-    compat.install()
-    yield
-    compat.uninstall()
-
-
 def test_a_model_of_ones_own_generates_from_dialogues():
     from opencompass.models.base import BaseModel
     from opencompass.openicl import PromptTemplate

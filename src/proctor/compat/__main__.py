@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.compat import install
-from proctor.compat.aliases import finder
 from proctor.errors import ProctorError
+from proctor.guests.table import TABLES
 from proctor.terminal_text import printable
 
 USAGE = """usage: python -m proctor.compat PROGRAM.py [ARGUMENTS…]
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run_module(name: str) -> None:
     sys.path.insert(0, "")
-    if name.partition(".")[0] in finder.aliases:  # one of ours under another name, which has no source to run
+    if name.partition(".")[0] in TABLES:  # one of ours under another name, which has no source to run
         import_module(name).main()
     else:
         runpy.run_module(name, run_name="__main__", alter_sys=True)

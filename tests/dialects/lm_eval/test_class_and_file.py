@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from proctor.dialects.lm_eval.package.configurable_task import ConfigurableTask
+from proctor.dialects.lm_eval.classes.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.python_task import object_exam
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.engines.scripted import ScriptedEngine

@@ -1,4 +1,4 @@
-"""Code of tasks that imports lm_eval, where it is not installed."""
+"""Code of tasks that imports lm_eval."""
 
 import importlib.util
 import json
@@ -7,9 +7,8 @@ from random import Random
 
 import pytest
 
+from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.functions import resolve_function
-from proctor.dialects.lm_eval.package import imports
-from proctor.dialects.lm_eval.package.task import Task
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
@@ -17,8 +16,6 @@ from proctor.errors import Location, ProctorError, UsageError
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 from proctor.settings import settings
-
-pytestmark = pytest.mark.skipif(imports.is_installed(), reason="lm_eval is installed")
 
 ROWS = [{"q": f"q{n}", "a": "yes" if n % 2 else "no"} for n in range(6)]
 
@@ -86,7 +83,7 @@ def test_nobody_else_sees_them(tasks):
     "line, message",
     [
         ("from lm_eval.utils import weighted_f1_scores", "did you mean 'weighted_f1_score'"),
-        ("import lm_eval.no_such", "Proctor has no 'lm_eval.no_such'"),
+        ("import lm_eval.no_such", "no module 'lm_eval.no_such'"),
         ("from lm_eval.tasks.nowhere import x", "proctor get lm-eval"),
         ("import evaluate; evaluate.load('bleurt')", "not built in"),
         ("import evaluate; evaluate.load('f1', 'variant')", "the variant 'variant'"),
@@ -265,3 +262,20 @@ def test_demos_without_a_seed_are_refused_as_no_two_runs_would_draw_the_same():
     task.set_fewshot_seed(5)
     shown = Random(5).sample(["a", "b"], 2)
     assert task.fewshot_context("c", 2) == "".join(f"{each}? {each}!\n\n" for each in shown) + "c?"
+
+
+def test_what_a_helper_reads_of_a_fork_counts_in_what_its_task_is_made_of(tasks, tmp_path, monkeypatch):
+    fork = tmp_path / "installed" / "lm_eval"
+    fork.mkdir(parents=True)
+    (fork / "__init__.py").write_text("raise RuntimeError('never imported')\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "installed"))
+    found = []
+    for text in ("def shout(doc): return doc['q'] + '!'\n", "def shout(doc): return doc['q'] + '?'\n"):
+        (fork / "own_words.py").write_text(text)
+        (tasks / "helper.py").write_text(f"from lm_eval.own_words import shout\n# {text!r}\n")
+        monkeypatch.setattr("proctor.guests.installed._read", {})
+        exam, _ = run_task(tasks, {**data(tasks), "doc_to_text": "!function helper.shout"}, ScriptedEngine(), tmp_path)
+        held = exam.definition.held
+        found.append((next(iter(exam.questions())).requests[0].prompt.text, held["lm_eval.own_words"]))
+    assert [each[0] for each in found] == ["q0!", "q0?"]
+    assert found[0][1] != found[1][1]

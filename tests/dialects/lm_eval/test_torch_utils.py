@@ -5,8 +5,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from proctor.dialects.lm_eval.package import torch_utils  # noqa: E402 - behind the packages that it needs
 from proctor.errors import UsageError  # noqa: E402 - as above
+from proctor.guests.lm_eval import torch_utils  # noqa: E402 - behind the packages that it needs
 
 
 class Letters:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from proctor.compat.unitxt_engines.providers import CrossProviderInferenceEngine
 from proctor.engines.http.authorization import AWSSignature
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.providers import connection_to, provider_named, providers
 from proctor.engines.http.transport import Reply
 from proctor.errors import EngineError, UsageError
+from proctor.guests.unitxt.engines.providers import CrossProviderInferenceEngine
 from proctor.ir import Decoding, Generate, Prompt
 from proctor.settings import settings
 

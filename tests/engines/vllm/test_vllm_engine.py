@@ -8,9 +8,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from proctor.compat.unitxt_engines.vllm import VLLMInferenceEngine
 from proctor.engines.vllm.vllm_engine import VLLMEngine
 from proctor.errors import EngineError, MissingExtraError
+from proctor.guests.unitxt.engines.vllm import VLLMInferenceEngine
 from proctor.ir import Choose, Decoding, Generate, Pair, Prompt, Rolling, Span, Turn
 
 

@@ -16,17 +16,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
-from proctor.compat.lm_eval_names.result_types import EvalResults
 from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
 from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
+from proctor.dialects.lm_eval.classes.configurable_task import plain_config
+from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED, DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.flags import parse_pairs
 from proctor.dialects.lm_eval.generation import decoding_of
-from proctor.dialects.lm_eval.package.configurable_task import plain_config
-from proctor.dialects.lm_eval.package.group import Group
-from proctor.dialects.lm_eval.package.task import Task
 from proctor.dialects.lm_eval.python_task import object_exam
 from proctor.dialects.lm_eval.resolve import exam_of
 from proctor.dialects.lm_eval.results_file import TORCH_SEED, ModelDescription, results_document
@@ -35,6 +33,8 @@ from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import parse_model_args
 from proctor.errors import UsageError
+from proctor.guests.lm_eval.group import Group
+from proctor.guests.lm_eval.result_types import EvalResults
 from proctor.ir import Failure
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam

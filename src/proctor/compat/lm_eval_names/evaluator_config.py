@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 import yaml
 
 from proctor.compat.lm_eval_names.command_line import key_val_to_dict
-from proctor.dialects.lm_eval.package.utils import simple_parse_args_string
 from proctor.errors import UsageError, did_you_mean
+from proctor.guests.lm_eval.utils import simple_parse_args_string
 from proctor.logs import get_logger
 from proctor.secrets import without_secrets
 

@@ -12,12 +12,12 @@ import msgspec
 from msgspec import structs
 from pydantic import PrivateAttr
 
-from proctor.dialects.lm_eval.package.instance import Instance
-from proctor.dialects.lm_eval.package.model import LM, keep_secrets_of
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.lm_eval_models import MODELS, NOTHING_HERE, is_foreign, translated
 from proctor.errors import EngineError, UsageError, did_you_mean
+from proctor.guests.lm_eval.instance import Instance
+from proctor.guests.lm_eval.model import LM, keep_secrets_of
 from proctor.ir import Answers, Decoding, Failure, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
 from proctor.secrets import cleaned, keep_named
 
@@ -308,7 +308,7 @@ def __getattr__(name: str) -> Any:
     if name in _CLASSES:
         return _class_of(_CLASSES[name], name)
     if name in ("model_registry", "MODEL_REGISTRY"):
-        from proctor.dialects.lm_eval.package.registry import model_registry
+        from proctor.guests.lm_eval.registry import model_registry
 
         return model_registry.knows(_built_in)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
@@ -330,8 +330,8 @@ def get_model(model_name: str) -> Any:
     Raises:
         UsageError: There is no such model.
     """
-    from proctor.dialects.lm_eval.package.registry import model_registry
     from proctor.engines.engine_registry import engine_names
+    from proctor.guests.lm_eval.registry import model_registry
 
     if model_name in model_registry.own:
         return model_registry[model_name]
@@ -371,8 +371,8 @@ def _answers_itself(kind: type[EngineLM]) -> bool:
 
 
 def _named(model: str, model_args: Any, more: Mapping[str, Any]) -> Engine:
-    from proctor.dialects.lm_eval.package.registry import model_registry
     from proctor.engines.engine_registry import parse_model_args
+    from proctor.guests.lm_eval.registry import model_registry
 
     if model in model_registry.own:
         kind = model_registry[model]

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from proctor.compat.lm_eval_names.task_index import Entry, resolved
+from proctor.dialects.lm_eval.classes.configurable_task import ConfigurableTask
+from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
-from proctor.dialects.lm_eval.package.configurable_task import ConfigurableTask
-from proctor.dialects.lm_eval.package.group import AggMetricConfig, ConfigurableGroup, Group, name_of
-from proctor.dialects.lm_eval.package.task import Task
-from proctor.dialects.lm_eval.package.utils import pattern_match
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.dialects.lm_eval.tree import Group as Members
 from proctor.dialects.lm_eval.tree import Leaf
 from proctor.errors import UnknownArtifactError, UsageError
+from proctor.guests.lm_eval.group import AggMetricConfig, ConfigurableGroup, Group, name_of
+from proctor.guests.lm_eval.utils import pattern_match
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.package.utils import (
+from proctor.dialects.lm_eval.results_file import place_of_run
+from proctor.dialects.lm_eval.writer import filed
+from proctor.errors import OutputError, UsageError
+from proctor.guests.lm_eval.utils import (
     handle_non_serializable,
     hash_string,
     sanitize_model_name,
     sanitize_task_name,
 )
-from proctor.dialects.lm_eval.results_file import place_of_run
-from proctor.dialects.lm_eval.writer import filed
-from proctor.errors import OutputError, UsageError
 from proctor.logs import get_logger
 from proctor.safe_files import write_text, written
 from proctor.secrets import cleaned, keep_named

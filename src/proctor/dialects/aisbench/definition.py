@@ -9,8 +9,9 @@ from typing import Any
 from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data
+from proctor.guests.code import code_of_named
 from proctor.recipes.fingerprint import Definition
-from proctor.recipes.held_code import code_of, code_of_file, code_of_module
+from proctor.recipes.held_code import code_of, code_of_file
 from proctor.scoring.packages import with_versions
 from proctor.settings import settings
 
@@ -56,6 +57,6 @@ def _code_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     elif settings.trust_code:  # without trust nothing else of it runs
         name = value.name if isinstance(value, Reference) else value if key == "type" else None
         if isinstance(name, str):
-            yield from code_of_module(name.rpartition(".")[0]).items()
+            yield from code_of_named(name.rpartition(".")[0]).items()
         elif callable(value):
             yield from code_of([value]).items()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import copy
-import importlib
 import sys
 from typing import Any
 
 from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, InheritedDict, Reference
 from proctor.errors import Location, ProctorError, TrustError
+from proctor.guests.code import object_named
 from proctor.safe_python.scope import SourceFile
 
 
@@ -147,10 +147,9 @@ def _loaded(reference: Reference) -> Any:
     Raises:
         TrustError: It cannot be imported here.
     """
-    module, _, name = reference.name.rpartition(".")
     try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
+        return object_named(reference.name)
+    except (ImportError, ValueError) as error:
         raise TrustError(
             f"the config uses '{reference.name}', which cannot be imported",
             location=reference.location,

@@ -11,9 +11,11 @@ from typing import Any
 from proctor.artifacts import Artifact
 from proctor.artifacts.held import by_value, resolved
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig, plain
+from proctor.dialects.lm_eval.functions import read_by
 from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.guests.code import code_of_named
 from proctor.recipes.fingerprint import Definition
-from proctor.recipes.held_code import code_of, code_of_file, code_of_module
+from proctor.recipes.held_code import code_of, code_of_file
 from proctor.scoring.packages import with_versions
 from proctor.settings import settings
 
@@ -56,9 +58,10 @@ def _code_of(value: Any) -> Iterator[tuple[str, str]]:
         file = Path(value.folder) / f"{module.replace('.', '/')}.py"
         if not settings.trust_code:  # none of it runs, and the exam is refused
             return
-        found = code_of_file(file) if file.is_file() else code_of_module(module)
+        found = code_of_file(file) if file.is_file() else code_of_named(module)
         for path, digest in found.items():
             yield f"!function {module}" if path in (file.name, module) else f"!function {module}: {path}", digest
+        yield from read_by(file).items()
     elif isinstance(value, Mapping):
         for each in value.values():
             yield from _code_of(each)

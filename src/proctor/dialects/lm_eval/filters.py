@@ -9,8 +9,8 @@ from typing import Any
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
-from proctor.dialects.lm_eval.package.registry import registered
 from proctor.errors import Diagnostic, ProctorError
+from proctor.guests.lm_eval.registry import registered
 from proctor.scoring.named_table import LM_EVAL, is_in_catalog, named
 from proctor.scoring.text.filters import of_class
 from proctor.scoring.text.processors import find_text_function

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from proctor.dialects.lm_eval.code_draws import by_content, importing
-from proctor.dialects.lm_eval.evaluate_package import evaluate_module, evaluate_stood_in
-from proctor.dialects.lm_eval.package.imports import TaskImports, missing
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import DataError, Location, TrustError
+from proctor.guests.code import module_named
+from proctor.guests.rooms import GuestModule, GuestRoom
+from proctor.packages import package_folder
 from proctor.settings import settings
 
 
@@ -58,6 +59,9 @@ def resolve_function(reference: FunctionReference, purpose: str) -> Any:
 
 _modules: dict[tuple[str, int], ModuleType] = {}
 _TASKS = "/lm_eval/tasks/"
+TASKS: Final = "lm_eval.tasks"
+_READ: Final = "__proctor_read__"
+"""Name in a module of a task for what it imported from installed packages."""
 
 
 def _load(file: Path, reference: FunctionReference) -> ModuleType:
@@ -85,11 +89,13 @@ def _module(file: Path, name: str) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} cannot be loaded as Python")
     module = importlib.util.module_from_spec(spec)
-    vars(module)["__builtins__"] = TaskImports(_tasks_folder(file), _module, evaluate_module()).builtins()
+    room = TaskRoom(_tasks_folder(file))
+    vars(module)["__builtins__"] = room.builtins()
+    vars(module)[_READ] = room.read
     before = sys.modules.get(name)
     sys.modules[name] = module
     try:
-        with evaluate_stood_in(), importing(module, file):
+        with importing(module, file):
             spec.loader.exec_module(module)
     except BaseException:
         sys.modules.pop(name, None)
@@ -100,23 +106,72 @@ def _module(file: Path, name: str) -> ModuleType:
     return module
 
 
-def module_of_tasks(name: str) -> ModuleType:
+class TaskRoom(GuestRoom):
+    """The modules that code of tasks sees; names below ``lm_eval.tasks`` are files beside the task, or fetched ones.
+
+    Args:
+        tasks: The folder that ``lm_eval.tasks`` means, where there is one.
+    """
+
+    def __init__(self, tasks: Path | None) -> None:
+        super().__init__(self._file)
+        self._tasks = tasks
+
+    def _file(self, name: str) -> ModuleType | None:
+        """Return a module below ``lm_eval.tasks``; ``None`` of other modules, and where there is no such file."""
+        place = self.place(name) if name.startswith(f"{TASKS}.") else None
+        if place is None:
+            return None
+        start = place / "__init__.py" if place.is_dir() else place
+        if not start.is_file():
+            return GuestModule(name, self)
+        found = _module(start, name)
+        self.read |= vars(found).get(_READ, {})
+        return found
+
+    def place(self, name: str) -> Path | None:
+        """Return the file or the folder of a module below ``lm_eval.tasks``; ``None`` where there is none."""
+        below = Path(*name.split(".")[2:])
+        for folder in filter(None, (self._tasks, _tasks_of_package())):
+            if (file := folder / f"{below}.py").is_file():
+                return file
+            if (folder / below).is_dir():
+                return folder / below
+        return None
+
+
+def module_of_tasks(name: str) -> ModuleType | None:
     """Return a module below ``lm_eval.tasks`` of the fetched package: for programs that import helpers of tasks.
 
     Raises:
         ModuleNotFoundError: There is none of that name, or no package was fetched.
         TrustError: The user has not said that code of exams may run.
     """
-    imports = TaskImports(None, _module, evaluate_module())
-    if not settings.trust_code and imports.is_code(name):
+    room = TaskRoom(None)
+    if (place := room.place(name)) is None:
+        hint = "proctor get lm-eval fetches the tasks of lm-eval"
+        raise ModuleNotFoundError(f"there is no {name} in the tasks of lm-eval that are here; {hint}", name=name)
+    is_code = place.is_file() or (place / "__init__.py").is_file()
+    if is_code and not settings.trust_code:
         raise TrustError(
             f"{name} is Python code of lm-eval's tasks",
             why="importing it runs a file of the package that proctor get lm-eval fetched",
             hint="if you trust it, set PROCTOR_TRUST_CODE=1",
         )
-    if (found := imports.module(name)) is None:
-        raise ModuleNotFoundError(missing(name, by="in the tasks of lm-eval that are here"), name=name)
-    return found
+    return room.module(name)
+
+
+@lru_cache(maxsize=1)
+def _tasks_of_package() -> Path | None:
+    folder = package_folder("lm_eval")
+    return None if folder is None else folder / "tasks"
+
+
+def read_by(file: Path) -> dict[str, str]:
+    """Return digests of the modules of installed packages that a file of a task imported, by name and version."""
+    path = str(file.resolve())
+    read = [vars(module).get(_READ, {}) for (key, _), module in _modules.items() if key == path]
+    return {f"{each.name} {each.version}".rstrip(): each.digest for found in read for each in found.values()}
 
 
 def _tasks_folder(file: Path) -> Path | None:
@@ -135,8 +190,9 @@ def _module_name(file: Path) -> str:
 
 def _import(module_name: str, reference: FunctionReference) -> ModuleType:
     try:
-        found = TaskImports(_tasks_folder(reference.folder), _module, evaluate_module()).found(module_name)
-        return importlib.import_module(module_name) if found is None else found
+        room = TaskRoom(_tasks_folder(reference.folder))
+        found = room.module(module_name) if module_name.startswith(f"{TASKS}.") else None
+        return module_named(module_name) if found is None else found
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - as above

@@ -304,3 +304,8 @@ def _document(row: Row) -> str:
 
 def _shortened(text: str, length: int = 120) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def apply_template(template: str, doc: Mapping[str, Any]) -> str:
+    """Return a Jinja template filled with a document."""
+    return str(compile_text(template)(doc))

@@ -16,11 +16,11 @@ from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import check_metric, metric_of, metric_table, text_metrics
 from proctor.scoring.named_table import LM_EVAL, PROGRAM, is_in_catalog, named
 
-DEFAULT_METRICS: dict[str, tuple[str, ...]] = {
-    "loglikelihood": ("perplexity", "acc"),
-    "loglikelihood_rolling": ("word_perplexity", "byte_perplexity", "bits_per_byte"),
-    "multiple_choice": ("acc", "acc_norm"),
-    "generate_until": ("exact_match",),
+DEFAULT_METRICS: dict[str, list[str]] = {
+    "loglikelihood": ["perplexity", "acc"],
+    "loglikelihood_rolling": ["word_perplexity", "byte_perplexity", "bits_per_byte"],
+    "multiple_choice": ["acc", "acc_norm"],
+    "generate_until": ["exact_match"],
 }
 """The metrics of tasks that name none."""
 
@@ -48,7 +48,7 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
 
 def _registered(kind: str, name: Any) -> Any:
     """Return what code of a task or a program has registered."""
-    from proctor.dialects.lm_eval.package.registry import registered  # which knows the metrics of this module
+    from proctor.guests.lm_eval.registry import registered  # which knows the metrics of this module
 
     return registered(kind, name)
 

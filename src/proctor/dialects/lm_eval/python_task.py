@@ -19,12 +19,12 @@ from proctor.data.streams import MultiStream
 from proctor.dialects.lm_eval.chat import chat_options
 from proctor.dialects.lm_eval.class_grader import ClassGrader, raw_target
 from proctor.dialects.lm_eval.class_requests import KINDS, requests_of
+from proctor.dialects.lm_eval.classes.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
 from proctor.dialects.lm_eval.definition import definition_of_class
 from proctor.dialects.lm_eval.functions import guarded, resolve_function
 from proctor.dialects.lm_eval.generation import generation_arguments
 from proctor.dialects.lm_eval.honours import class_honours
-from proctor.dialects.lm_eval.package.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import UsageError
 from proctor.ir import (

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location, ProctorError
+from proctor.guests.code import object_named
 
 
 def imported(name: str) -> Any:
     """Import the object of a dotted name; ``None`` where there is no such module or no such name in it."""
-    module, _, attribute = name.rpartition(".")
-    if not module:
-        return None
     try:
-        return getattr(importlib.import_module(module), attribute, None)
+        return object_named(name)
     except ImportError:
         return None
 

@@ -1,0 +1,277 @@
+"""``lm_eval.api.group`` and ``lm_eval.config.group``: sets of tasks with scores of their own. lm-eval 0.4.13."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from proctor.errors import ValidationError
+from proctor.guests.lm_eval.metrics import (
+    aggregate_subtask_metrics,
+    pooled_sample_stderr,
+    unweighted_mean_stderr,
+)
+from proctor.logs import get_logger
+from proctor.scoring.aggregations import NO_ERROR
+
+Metrics = Mapping[str, Mapping[str, Any]]
+"""Scores of tasks by name, with ``sample_len``."""
+
+_UNKNOWN_VERSION = "N/A"
+
+
+@dataclass
+class AggMetricConfig:
+    """How a group makes a score of those of its tasks.
+
+    Attributes:
+        metric: Which one.
+        filter_list: The filter pipelines whose scores are taken; ``None`` takes those that the tasks have.
+        aggregation: ``mean``, or a function.
+        weight_by_size: Whether tasks count by their documents.
+    """
+
+    metric: str
+    filter_list: list[str] | str | None = None
+    aggregation: str | Callable[..., Any] = "mean"
+    weight_by_size: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the aggregation.
+
+        Raises:
+            ValidationError: There is none of that name.
+        """
+        if self.aggregation != "mean" and not callable(self.aggregation):
+            raise ValidationError(
+                f"the aggregation of a group is '{self.aggregation}'",
+                why="only pre-defined aggregations are known by name",
+                hint="mean, or a function",
+            )
+        if isinstance(self.filter_list, str):
+            self.filter_list = [self.filter_list]
+
+
+@dataclass
+class GroupConfig:
+    """What a group's file says.
+
+    Attributes:
+        group: Its name.
+        group_alias: What tables call it.
+        task: Its members.
+        aggregate_metric_list: Its scores.
+        metadata: Its version, and what else somebody wants to keep.
+    """
+
+    group: str
+    group_alias: str | None = None
+    task: Any = None
+    aggregate_metric_list: Any = None
+    metadata: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Make lists of what stands alone."""
+        if isinstance(self.task, str):
+            self.task = [self.task]
+        if (listed := self.aggregate_metric_list) is not None:
+            every = [listed] if isinstance(listed, Mapping | AggMetricConfig) else listed
+            self.aggregate_metric_list = [
+                AggMetricConfig(**each) if isinstance(each, Mapping) else each for each in every
+            ]
+
+    def to_dict(self, keep_callable: bool = False) -> dict[str, Any]:
+        """Return it as a mapping; functions of metrics by name unless they are to be kept."""
+        found = asdict(self)
+        for each in () if keep_callable else found["aggregate_metric_list"] or ():
+            if callable(each["aggregation"]):
+                each["aggregation"] = each["aggregation"].__name__
+        return found
+
+
+@dataclass(repr=False)
+class Group:
+    """Tasks and further groups under one name.
+
+    Attributes:
+        name: Its name.
+        alias: What tables call it.
+        aggregate_metric_list: Its scores.
+        metadata: Its version, and what else somebody wants to keep.
+    """
+
+    name: str
+    alias: str | None = None
+    aggregate_metric_list: list[AggMetricConfig] | None = None
+    metadata: dict[str, Any] | None = None
+    _children: dict[str, Any] = field(default_factory=dict, repr=False)
+    _config: GroupConfig | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_config(cls, config: GroupConfig | Mapping[str, Any]) -> Group:
+        """Return a group without its members, from what its file says."""
+        said = config if isinstance(config, GroupConfig) else GroupConfig(**config)
+        return cls(said.group, said.group_alias, said.aggregate_metric_list, said.metadata, _config=said)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r}, alias={self.alias!r}, members={len(self)})"
+
+    def add(self, item: Any) -> None:
+        """Take a task or a group in."""
+        self._children[name_of(item)] = item
+
+    def pop(self, name: str) -> Any:
+        """Take a member out, and return it; ``None`` where it is none."""
+        return self._children.pop(name, None)
+
+    def get(self, name: str) -> Any:
+        """Return a member; ``None`` where there is none of that name."""
+        return self._children.get(name)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._children
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._children.values())
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    @property
+    def child_names(self) -> list[str]:
+        """The names of its members."""
+        return list(self._children)
+
+    @property
+    def version(self) -> str:
+        """Its version, ``N/A`` where nobody said."""
+        return str((self.metadata or {}).get("version", _UNKNOWN_VERSION))
+
+    @property
+    def has_aggregation(self) -> bool:
+        """Whether it has scores of its own."""
+        return bool(self.aggregate_metric_list)
+
+    def get_all_tasks(self, recursive: bool = True) -> list[Any]:
+        """Return its tasks, those of groups within it where that is wanted."""
+        found = []
+        for each in self:
+            if not isinstance(each, Group):
+                found.append(each)
+            elif recursive:
+                found += each.get_all_tasks()
+        return found
+
+    def get_all_groups(self, recursive: bool = True) -> list[Group]:
+        """Return the groups within it, and those within them where that is wanted."""
+        found: list[Group] = []
+        for each in self:
+            if isinstance(each, Group):
+                found += [each, *(each.get_all_groups() if recursive else ())]
+        return found
+
+    def aggregate(self, task_metrics: Metrics) -> dict[str, Any]:
+        """Return its scores, with standard errors and how many documents they are made of.
+
+        Args:
+            task_metrics: Scores of tasks, ``metric,filter`` and ``metric_stderr,filter``, with ``sample_len``.
+        """
+        found: dict[str, Any] = {"alias": self.alias or self.name, "name": self.name}
+        if not self.aggregate_metric_list:
+            return found
+        names = [name for name in map(name_of, self.get_all_tasks()) if name in task_metrics]
+        members = [task_metrics[name] for name in names]
+        found["sample_len"] = sum(each.get("sample_len", 0) for each in members)
+        counts: dict[str, int] = {}
+        for each in self.aggregate_metric_list:
+            pipelines = _pipelines(each.metric, members) if each.filter_list is None else each.filter_list
+            if not pipelines:
+                get_logger().warning("group %s: none of its tasks has %s", self.name, each.metric)
+            for pipeline in pipelines:
+                key = f"{each.metric},{pipeline}"
+                having = [scores for scores in members if key in scores]
+                if lacking := [name for name, scores in zip(names, members, strict=True) if key not in scores]:
+                    _say_lacking(self.name, key, lacking, len(members))
+                if having:
+                    error = f"{each.metric}_stderr,{pipeline}"
+                    found[key], found[error] = _aggregated(having, key, error, by_size=each.weight_by_size)
+                    counts[key] = sum(scores.get("sample_len", 0) for scores in having)
+        return {**found, "sample_count": counts} if counts else found
+
+    def _discover_filters_for_metric(self, metric_name: str, task_metrics: Metrics) -> list[str]:
+        """Return the filter pipelines under which its tasks have a metric, sorted."""
+        names = map(name_of, self.get_all_tasks())
+        return _pipelines(metric_name, [task_metrics[name] for name in names if name in task_metrics])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a mapping."""
+        if self._config is not None:
+            return self._config.to_dict()
+        listed = [asdict(each) for each in self.aggregate_metric_list or ()]
+        more = {
+            "task": self.child_names,
+            "group_alias": self.alias,
+            "aggregate_metric_list": listed,
+            "metadata": self.metadata,
+        }
+        return {"group": self.name, **{name: value for name, value in more.items() if value}}
+
+
+class ConfigurableGroup(Group):
+    """A group from what its file says, as programs for older releases make it."""
+
+    def __init__(self, config: GroupConfig | Mapping[str, Any] | None = None) -> None:
+        said = config if isinstance(config, GroupConfig) else GroupConfig(**(config or {}))
+        super().__init__(said.group, said.group_alias, said.aggregate_metric_list, said.metadata, _config=said)
+
+    @property
+    def group(self) -> str:
+        """Its name."""
+        return self.name
+
+    group_name = group
+
+    @property
+    def group_alias(self) -> str | None:
+        """What tables call it."""
+        return self.alias
+
+    @property
+    def config(self) -> dict[str, Any] | None:
+        """What its file says."""
+        return None if self._config is None else self._config.to_dict()
+
+    def __eq__(self, other: object) -> bool:
+        return self.name == other.name if isinstance(other, ConfigurableGroup) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def name_of(item: Any) -> str:
+    """Return the name of a task or a group."""
+    return str(item.task_name if hasattr(item, "task_name") else item.name)
+
+
+def _pipelines(metric: str, members: list[Mapping[str, Any]]) -> list[str]:
+    """Return the filter pipelines under which tasks have a metric."""
+    start = f"{metric},"
+    return sorted({key.removeprefix(start) for each in members for key in each if key.startswith(start)})
+
+
+def _aggregated(having: list[Mapping[str, Any]], key: str, error: str, *, by_size: bool) -> tuple[float, Any]:
+    values, sizes = [each[key] for each in having], [each.get("sample_len", 0) for each in having]
+    errors = [each[error] for each in having if each.get(error) is not None]
+    score = aggregate_subtask_metrics(values, sizes, weight_by_size=by_size)
+    if len(errors) < len(values) or NO_ERROR in errors:
+        return score, NO_ERROR
+    return score, pooled_sample_stderr(errors, sizes) if by_size else unweighted_mean_stderr(errors)
+
+
+def _say_lacking(group: str, key: str, lacking: list[str], members: int) -> None:
+    if len(lacking) == members:
+        get_logger().warning("group %s: no values found for %s in %s", group, key, ", ".join(lacking))
+    else:
+        places = f"{len(lacking)}/{members} tasks ({', '.join(lacking)})"
+        get_logger().warning("group %s: %s is missing in %s, and is made of the others", group, key, places)

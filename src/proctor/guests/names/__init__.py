@@ -1,0 +1,1 @@
+"""Tables of names, one for each package."""

@@ -1,0 +1,156 @@
+"""Names of lm-evaluation-harness 0.4.13, and where Proctor has them."""
+
+from __future__ import annotations
+
+from proctor.engines.lm_eval_models import NOTHING_HERE
+from proctor.guests.table import Table
+
+_HERE = "proctor.guests.lm_eval"
+_CLASSES = "proctor.dialects.lm_eval.classes"
+_NAMES = "proctor.compat.lm_eval_names"
+_TEMPLATES = {"proctor.dialects.lm_eval.template": "*", "proctor.dialects.lm_eval.factory": "*"}
+_CONFIG = {"proctor.dialects.lm_eval.config": "*"}
+_GROUP = {f"{_HERE}.group": "*"}
+_FILTERS = {f"{_HERE}.filters": "*"}
+
+_MODELS = {
+    "anthropic_llms": ("AnthropicChat",),
+    "dummy": ("DummyLM",),
+    "gguf": ("GGUFLM",),
+    "hf_vlms": ("HFMultimodalLM",),
+    "ibm_watsonx_ai": ("WatsonxLLM",),
+    "mamba_lm": ("MambaLMWrapper",),
+    "mistral3": ("Mistral3LM",),
+    "optimum_lm": ("OptimumLM",),
+    "openai_completions": (
+        *("LocalCompletionsAPI", "LocalChatCompletion", "OpenAICompletionsAPI", "OpenAIChatCompletion"),
+        "AzureOpenaiChatCompletionsLM",
+    ),
+    "sglang_generate_API": ("SGLANGGENERATEAPI",),
+    "vllm_causallms": ("VLLM",),
+}
+"""Modules of lm-eval's models, and their classes that have an engine here."""
+
+_MODELS_ELSEWHERE = {
+    "anthropic_llms": {"AnthropicLM": "anthropic-completions"},
+    "hf_audiolm": {"HFAUDIOLMQWEN": "hf-audiolm-qwen"},
+    "hf_steered": {"SteeredModel": "steered"},
+    "litellm_llms": {"LiteLLMChatCompletion": "litellm"},
+    "megatron_lm": {"MegatronLMEval": "megatron_lm"},
+    "nemo_lm": {"NeMoLM": "nemo_lm"},
+    "neuron_optimum": {"NeuronModelForCausalLM": "neuronx", "NEURON_HF": "neuronx"},
+    "onnxruntime_genai": {"ONNXRuntimeGenAILM": "onnxruntime-genai"},
+    "onnxruntime_ort": {"ONNXRuntimeLM": "onnxruntime"},
+    "optimum_habana": {"HabanaLM": "habana"},
+    "optimum_ipex": {"IPEXForCausalLM": "ipex", "IPEXLM": "ipex"},
+    "sglang_causallms": {"SGLangLM": "sglang"},
+    "textsynth": {"TextSynthLM": "textsynth"},
+    "trtllm_causallms": {"TRTLLM": "trtllm"},
+    "vllm_vlms": {"VLLM_VLM": "vllm-vlm"},
+    "winml": {"WindowsML": "winml"},
+}
+"""Modules of lm-eval's models whose classes have no engine here, and names for ``--model`` that say what does it."""
+
+_NO_REQUESTS = "requests are not kept, because they are built faster than they are read back; answers are (use_cache)"
+
+_NO_JANITOR = "training data is not searched for the words of exams"
+
+_WITHOUT = {
+    "lm_eval.caching": _NO_REQUESTS,
+    "lm_eval.caching.cache": _NO_REQUESTS,
+    "lm_eval.loggers.wandb_logger": "proctor export RUN --to wandb sends a run",
+    "lm_eval.loggers.trackio_logger": "proctor export RUN --to trackio sends a run",
+    "lm_eval.prompts": "a task file names a prompt of the library by use_prompt",
+    "lm_eval.decontamination.janitor": _NO_JANITOR,
+    "lm_eval.decontamination.archiver": _NO_JANITOR,
+    "lm_eval.tasks._factory": "TaskManager().load makes tasks",
+}
+"""Modules whose names are not here, and what does their work."""
+
+_INSTEAD = {
+    **_WITHOUT,
+    **{f"lm_eval.models.{module}": "its engines are named by --model" for module in _MODELS_ELSEWHERE},
+    "RemoteTokenizer": "a server's likelihoods are asked by local-completions, which needs no tokenizer of its own",
+    "check_remote_tokenizer_support": "a server's likelihoods are asked by local-completions, which needs no tokenizer",
+    "WandbLogger": "proctor export RUN --to wandb sends a run",
+    "TrackioLogger": "proctor export RUN --to trackio sends a run",
+    "TaskFactory": "TaskManager().load makes tasks",
+    "PromptString": "a task file names a prompt of the library by use_prompt",
+    "get_prompt": "a task file names a prompt of the library by use_prompt",
+    "_bootstrap_internal": "bootstrap_stderr resamples",
+    "_bootstrap_internal_no_mp": "bootstrap_stderr resamples",
+    **{
+        kind: NOTHING_HERE[name]
+        for kinds in _MODELS_ELSEWHERE.values()
+        for kind, name in kinds.items()
+        if name in NOTHING_HERE
+    },
+    **dict.fromkeys(("BalancedSampler", "ManualSampler"), "lm-eval has their names, and never wrote them"),
+    **dict.fromkeys(("Janitor", "word_ngrams", "Archive", "Reader", "TextArchive", "TextReader"), _NO_JANITOR),
+    "run_task_tests": "proctor validate reads every task",
+    **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),
+}
+"""Names that code imports at its top, and what does their work: only using one of them is refused."""
+
+
+_COMMANDS = ("", ".harness", ".run", ".ls", ".validate", ".subcommand")
+"""Modules of lm-eval's command line."""
+_EVALUATION = {f"{_NAMES}.evaluation": "simple_evaluate evaluate"}
+_TASKS = "TaskManager get_task_dict get_task_name_from_config get_task_name_from_object"
+
+LM_EVAL = Table(
+    "lm_eval",
+    {
+        "lm_eval": _EVALUATION,
+        "lm_eval.__main__": {f"{_NAMES}.command_line": "cli_evaluate"},
+        **{f"lm_eval._cli{end}": {f"{_NAMES}.commands": "*"} for end in _COMMANDS},
+        "lm_eval._cli.utils": {f"{_NAMES}.command_line": "*"},
+        "lm_eval.api.filter": _FILTERS,
+        "lm_eval.api.group": _GROUP,
+        "lm_eval.api.instance": {f"{_HERE}.instance": "*"},
+        "lm_eval.api.metrics": {f"{_HERE}.metrics": "*"},
+        "lm_eval.api.model": {f"{_HERE}.model": "*"},
+        "lm_eval.api.registry": {
+            f"{_NAMES}.models": "get_model model_registry MODEL_REGISTRY",
+            "proctor.dialects.lm_eval.metrics": "DEFAULT_METRIC_REGISTRY=DEFAULT_METRICS",
+            f"{_HERE}.registry": "*",
+        },
+        "lm_eval.api.samplers": {f"{_CLASSES}.samplers": "*"},
+        "lm_eval.api.task": {
+            **dict.fromkeys((f"{_CLASSES}.{each}" for each in ("task", "configurable_task", "older_tasks")), "*"),
+            f"{_HERE}.instance": "*",
+            **_CONFIG,
+        },
+        "lm_eval.api.template": _TEMPLATES,
+        "lm_eval.api.utils": {f"{_HERE}.messages": "*"},
+        "lm_eval.config": {**_GROUP, **_CONFIG},
+        "lm_eval.config.evaluate_config": {f"{_NAMES}.evaluator_config": "*"},
+        "lm_eval.config.group": _GROUP,
+        "lm_eval.config.task": _CONFIG,
+        "lm_eval.config.template": _TEMPLATES,
+        "lm_eval.defaults": {f"{_HERE}.defaults": "*"},
+        "lm_eval.evaluator": {**_EVALUATION, f"{_NAMES}.tasks": "get_task_dict"},
+        "lm_eval.evaluator_utils": {f"{_NAMES}.tasks": "get_sample_size", f"{_HERE}.accumulating": "*"},
+        **{
+            f"lm_eval.filters{end}": _FILTERS
+            for end in ("", ".custom", ".decontamination", ".extraction", ".selection", ".transformation")
+        },
+        "lm_eval.loggers": {f"{_NAMES}.tracking": "EvaluationTracker"},
+        "lm_eval.loggers.evaluation_tracker": {f"{_NAMES}.tracking": "*"},
+        "lm_eval.loggers.utils": {f"{_NAMES}.tracking": "*"},
+        "lm_eval.models": {},
+        "lm_eval.models.api_models": {f"{_HERE}.api_model": "TemplateAPI JsonChatStr"},
+        "lm_eval.models.huggingface": {f"{_NAMES}.hf_model": "HFLM"},
+        "lm_eval.models.utils": {f"{_HERE}.model_utils": "*", f"{_HERE}.utils": "*"},
+        "lm_eval.models.utils_hf": {f"{_HERE}.torch_utils": "*"},
+        **{f"lm_eval.models.{module}": {f"{_NAMES}.models": " ".join(names)} for module, names in _MODELS.items()},
+        "lm_eval.result_schema": {f"{_HERE}.result_types": "*"},
+        "lm_eval.tasks": {f"{_NAMES}.tasks": _TASKS},
+        "lm_eval.tasks._index": {f"{_NAMES}.task_index": "Entry Kind TaskIndex"},
+        "lm_eval.tasks._yaml_loader": {f"{_NAMES}.task_index": "load_yaml"},
+        "lm_eval.tasks.manager": {f"{_NAMES}.tasks": "TaskManager"},
+        "lm_eval.utils": {"proctor.dialects.lm_eval.jinja": "apply_template", f"{_HERE}.utils": "*"},
+    },
+    files={"lm_eval.tasks": "proctor.dialects.lm_eval.functions:module_of_tasks"},
+    instead=_INSTEAD,
+)

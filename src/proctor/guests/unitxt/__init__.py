@@ -1,0 +1,1 @@
+"""Names of Unitxt that are not artifacts of Proctor's own."""

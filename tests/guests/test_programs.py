@@ -1,0 +1,185 @@
+import subprocess
+import sys
+
+import pytest
+
+import proctor
+from proctor import compat
+from proctor.errors import NotAllowedError, ValidationError
+
+
+@pytest.fixture
+def _installed():
+    compat.install()
+    yield
+    compat.uninstall()
+
+
+def run(tmp_path, program, *arguments):
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    return subprocess.run(
+        [sys.executable, "-m", "proctor.compat", str(path), *arguments], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.usefixtures("_installed")
+def test_names_of_unitxt_are_those_of_proctor():
+    import unitxt
+    from unitxt.api import load_dataset
+    from unitxt.blocks import Task, TaskCard
+    from unitxt.operators import Copy, Rename
+    from unitxt.templates import InputOutputTemplate
+    from unitxt.type_utils import register_type
+
+    assert load_dataset is proctor.load_dataset
+    assert (Task, TaskCard) == (proctor.Task, proctor.TaskCard)
+    assert InputOutputTemplate is proctor.InputOutputTemplate
+    assert Copy.type_name() == "copy"
+    assert Rename
+    assert register_type
+    unitxt.settings.default_provider = "watsonx"
+    assert proctor.settings.default_provider == "watsonx"
+    del proctor.settings._assigned["default_provider"]
+
+
+@pytest.mark.usefixtures("_installed")
+def test_what_proctor_lacks_says_so():
+    from unitxt.catalog import GithubCatalog
+
+    with pytest.raises(NotAllowedError, match="register_git_catalog"):
+        GithubCatalog()
+    from unitxt.operators import ExecuteQuery
+
+    with pytest.raises(NotAllowedError, match="ExecuteExpression"):
+        ExecuteQuery()
+    with pytest.raises(ImportError, match="did you mean"):
+        from unitxt.templates import InputOutputTemplat  # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match=r"no module 'unitxt\.nothing'"):
+        import unitxt.nothing  # noqa: F401
+
+
+@pytest.mark.usefixtures("_installed")
+def test_templates_that_lm_eval_never_got():
+    from lm_eval.api.template import MCQTemplateConfig, TemplateFactory
+
+    assert MCQTemplateConfig
+    assert TemplateFactory
+
+
+def test_an_alias_can_be_taken_back():
+    compat.install()
+    import unitxt  # noqa: F401
+
+    compat.uninstall()
+    assert "unitxt" not in sys.modules
+
+
+def test_fetching_returns_what_programs_unpack():
+    from proctor.guests.unitxt.functions import dict_delete, dict_get, dict_set, fetch_artifact, to_pretty_string
+
+    template, catalog = fetch_artifact("templates.key_val")
+    assert (template.type_name(), catalog) == ("key_val_template", None)
+    row = {"a": {"b": [1, 2]}}
+    assert dict_get(row, "a/b/1") == 2
+    dict_set(row, "a/c", 3)
+    dict_delete(row, "a/b")
+    assert row == {"a": {"c": 3}}
+    with pytest.raises(ValueError, match="a/x"):
+        dict_get(row, "a/x")
+    assert to_pretty_string({"a": "x"}) == "a (str):\n    x\n"
+
+
+def test_nested_fields_are_written_and_removed_as_asked():
+    from proctor.guests.unitxt.functions import dict_delete, dict_get, dict_set
+
+    row = {"a": [{"b": 0}, {"b": 0}]}
+    dict_set(row, "a/*/b", [1, 2], set_multiple=True)
+    assert row == {"a": [{"b": 1}, {"b": 2}]}
+    dict_set(row, "a/*/b", [1, 2])
+    assert row == {"a": [{"b": [1, 2]}, {"b": [1, 2]}]}
+    with pytest.raises(ValueError, match="each of 3"):
+        dict_set(row, "a/*/b", 3, set_multiple=True)
+    with pytest.raises(ValueError, match="c/d"):
+        dict_set(row, "c/d", 3, not_exist_ok=False)
+    numbered = {"a": {"0": "name"}}
+    assert dict_get(numbered, "a/0", allow_int_index=False) == "name"
+    assert dict_get(numbered, "a/0", not_exist_ok=True, default="none") == "none"
+    dict_set(numbered, "a/1", "other", allow_int_index=False)
+    assert numbered == {"a": {"0": "name", "1": "other"}}
+    dict_delete(numbered, "a/0", allow_int_index=False)
+    dict_delete(numbered, "a/1", allow_int_index=False, remove_empty_ancestors=True)
+    assert numbered == {}
+    lists = {"a": [[1], [2]]}
+    dict_delete(lists, "a/0/0", remove_empty_ancestors=True)
+    assert lists == {"a": [[2]]}
+    with pytest.raises(ValueError, match="nothing"):
+        dict_delete(lists, "nothing")
+    dict_delete(lists, "nothing", not_exist_ok=True)
+
+
+def test_declarations_of_fields_refuse_what_they_do_not_know():
+    from proctor.artifacts import Artifact
+    from proctor.guests.unitxt.data_classes import Field, RequiredField
+
+    class Declared(Artifact):
+        given: int = RequiredField()
+        kept: int = Field(default=3, name="kept")
+
+    assert Declared(given=1).kept == 3
+    with pytest.raises(ValidationError, match="given"):
+        Declared()
+    with pytest.raises(TypeError, match=r"no 'defalut'; did you mean 'default'"):
+        Field(defalut=3)
+    with pytest.raises(TypeError, match="no 'nothing'"):
+        RequiredField(nothing=3)
+
+
+def test_a_program_runs_unchanged(tmp_path):
+    program = """
+import sys
+from unitxt.api import create_dataset, evaluate
+
+classes = ["positive", "negative"]
+rows = [{"text": "I am happy.", "label": "positive", "classes": classes},
+        {"text": "I never felt so bad", "label": "negative", "classes": classes}]
+dataset = create_dataset(task="tasks.classification.multi_class", format="formats.chat_api", test_set=rows,
+                         postprocessors=["processors.take_first_word", "processors.lower_case"])
+results = evaluate(["Positive.", "positive"], dataset["test"])
+print(results.global_scores.score_name, results.global_scores.score, sys.argv[1])
+"""
+    done = run(tmp_path, program, "argument")
+    assert done.stdout.strip() == "f1_micro 0.5 argument", done.stderr
+
+
+def test_recipes_through_hugging_face_names(tmp_path):
+    program = """
+import evaluate
+from datasets import load_dataset
+from proctor.artifacts import add_to_catalog
+
+query = ("card={__type__=x}")
+try:
+    load_dataset("unitxt/data", "card=cards.nothing_like_it", split="test")
+except Exception as error:
+    print(type(error).__name__)
+print(type(evaluate.load("unitxt/metric")).__name__)
+"""
+    done = run(tmp_path, program)
+    assert done.stdout.split() == ["ValidationError", "RecipeMetric"], done.stderr
+
+
+def test_mistakes_of_users_have_no_traceback(tmp_path):
+    done = run(tmp_path, "from unitxt import load_dataset\nload_dataset('card=cards.nothing_like_it')")
+    assert done.returncode == 2
+    assert "no catalog has 'cards.nothing_like_it'" in done.stderr
+    assert "Traceback" not in done.stderr
+    missing = subprocess.run([sys.executable, "-m", "proctor.compat", "nowhere.py"], capture_output=True, check=False)
+    assert missing.returncode == 2
+
+
+def test_everything_may_be_imported_at_once(tmp_path):
+    done = run(
+        tmp_path, "from unitxt.blocks import *\nprint(Task.type_name(), TaskCard.type_name(), LoadHF.type_name())"
+    )
+    assert done.stdout.split() == ["task", "task_card", "load_hf"], done.stderr
