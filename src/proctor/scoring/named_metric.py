@@ -15,7 +15,6 @@ from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES, NO_ERROR, Aggregat
 from proctor.scoring.answer_functions import Instance, row_function
 from proctor.scoring.columns import Columns, ConstantColumn
 from proctor.scoring.evaluators.cases import Cases, Verdict
-from proctor.scoring.evaluators.checked_answers import CheckEvaluator
 from proctor.scoring.evaluators.evaluation import main_score
 from proctor.scoring.flat_scores import MetricScores
 from proctor.scoring.grading.protocols import Need
@@ -260,8 +259,8 @@ def check_arguments(entry: MetricEntry, arguments: Mapping[str, Any]) -> None:
             what = f"'{entry.name}' has no {each.name} {given[each.name]!r}"
             hint = did_you_mean(str(given[each.name]), words) or f"choose one of {', '.join(words)}"
             raise ScoringError(what, hint=hint)
-    if isinstance(function, CheckEvaluator):
-        function.check(given)
+    if (check := getattr(function, "check", None)) is not None:  # an evaluator that looks at values, too
+        check(given)
 
 
 def _words(parameter: Parameter) -> list[str]:
