@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.artifacts import Artifact, fetch_artifact
 from proctor.errors import Diagnostic, ProctorError, ScoringError
-from proctor.scoring.registry import (
+from proctor.scoring.named_table import (
     LM_EVAL,
     NOTHING,
     PROGRAM,
@@ -33,8 +33,8 @@ from proctor.scoring.registry import (
     is_word,
     named,
 )
-from proctor.scoring.requirements import lacking
-from proctor.scoring.score import Unit
+from proctor.scoring.packages import lacking
+from proctor.scoring.scores import Unit
 
 if TYPE_CHECKING:
     from proctor.scoring.aggregations import Aggregate
@@ -136,7 +136,7 @@ def text_metrics(*, of_labels: bool = False) -> dict[str, Callable[..., Any]]:
     found = metric_table().of(LM_EVAL).values()
     if of_labels:
         return {each.name: each.load_of_labels() for each in found if each.of_labels or each.reads == "text"}
-    from proctor.scoring.row_metrics import pair
+    from proctor.scoring.single_answers import pair
 
     return {
         each.name: pair if each.reads in ("choices", "likelihood", "own") else each.load()
@@ -178,7 +178,7 @@ def fetch_metric(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = 
 
 
 def _registered(entry: MetricEntry, arguments: dict[str, Any]) -> Metric:
-    from proctor.scoring.registered_metric import RegisteredMetric
+    from proctor.scoring.named_metric import RegisteredMetric
 
     how = arguments.pop("aggregation", None) if entry.reads != "columns" else None
     return RegisteredMetric(metric=entry.key, arguments=arguments, aggregation=how)

@@ -13,7 +13,7 @@ from proctor.dialects.aisbench.values import UPSTREAM, as_data, dotted_name, loc
 from proctor.errors import Diagnostic, ProctorError
 from proctor.lazy import Deferred
 from proctor.scoring.metric_table import MetricEntry, check_metric
-from proctor.scoring.registry import OPENCOMPASS
+from proctor.scoring.named_table import OPENCOMPASS
 
 if TYPE_CHECKING:
     from proctor.scoring import evaluator_arguments

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from proctor.scoring import sql as queries
 from proctor.scoring.metrics.sql import SQLExecutionAccuracy
+from proctor.scoring.programs import sql as queries
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,7 @@ from proctor.data.operator import StreamOperator
 from proctor.data.streams import ListStream, MultiStream, Stream
 from proctor.errors import DataError, ScoringError
 from proctor.guests.unitxt.score_streams import DEFAULT_STREAM_NAME, EmptyPrediction
-from proctor.scoring.columns import rows_of
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns, rows_of
 from proctor.scoring.metric import Metric
 from proctor.scoring.pipeline import apply_metrics
 
