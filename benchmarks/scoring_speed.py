@@ -68,7 +68,7 @@ def three_metrics(count: int) -> Callable[[], dict[str, Any]]:
     """Score f1 micro, f1 macro and accuracy with intervals."""
 
     def run() -> dict[str, Any]:
-        from proctor.scoring.grade import Columns
+        from proctor.scoring.columns import Columns
         from proctor.scoring.pipeline import grade
 
         columns = Columns(*labelled(count))
@@ -84,7 +84,7 @@ def summaries(metric: str) -> Callable[[], dict[str, Any]]:
     """Score 1,000 summaries with intervals, and with the library alone."""
 
     def run() -> dict[str, Any]:
-        from proctor.scoring.grade import Columns
+        from proctor.scoring.columns import Columns
         from proctor.scoring.metrics.summaries import sentences
         from proctor.scoring.pipeline import grade
 

@@ -24,8 +24,8 @@ from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import ProctorError
 from proctor.recipes.exam import Answered, Exam, suited
 from proctor.recipes.options import ExamOptions
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score
 from proctor.settings import settings
 
 FORMS = {"lm_eval": ("lm-eval", ".yaml"), "unitxt": ("unitxt", ".json"), "aisbench": ("opencompass", ".py")}

@@ -11,8 +11,8 @@ TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "metric
 def sections() -> Iterator[str]:
     """Yield the parts of the page."""
     from proctor.scoring.metric_table import metric_table
-    from proctor.scoring.registry import BY_PREFIX, INSPECT, LM_EVAL, OPENCOMPASS
-    from proctor.scoring.text_functions import AISBENCH, text_function_table
+    from proctor.scoring.named_table import BY_PREFIX, INSPECT, LM_EVAL, OPENCOMPASS
+    from proctor.scoring.text.text_functions import AISBENCH, text_function_table
 
     yield "# Metrics and text functions by name\n\nHow to name them: [Metrics by name](../metrics.md).\n\n"
     systems = {

@@ -19,8 +19,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.scoring import english_words, ifbench_layouts, ifbench_texts
-from proctor.scoring.instructions import follows, follows_loosely
+from proctor.scoring.instructions import english_words, ifbench_layouts, ifbench_texts
+from proctor.scoring.instructions.following import follows, follows_loosely
 
 WHEEL = Path(os.environ.get("OPENCOMPASS_WHEEL", "/tmp/aisw/oc"))  # noqa: S108 - a throwaway folder
 _PACKAGE = "opencompass.datasets.IFBench"

@@ -23,7 +23,7 @@ from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.judgement_readers import REPORTS
 from proctor.scoring.evaluators.rule_puzzles import korbench
 from proctor.scoring.evaluators.texts import tydiqa
-from proctor.scoring.postprocessors.texts import shortened
+from proctor.scoring.text.postprocessors.texts import shortened
 
 PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/aisenv/bin/python")  # noqa: S108 - a throwaway environment
 WHEEL = os.environ.get("OPENCOMPASS_WHEEL", "/tmp/aisw/oc")  # noqa: S108

@@ -24,8 +24,8 @@ from typing import Any
 
 from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.ocrbench.questions import data_of, ocrbench, question_score
-from proctor.scoring.meteor import WORDNET
-from proctor.scoring.requirements import lacking
+from proctor.scoring.metrics.text_packages import WORDNET
+from proctor.scoring.packages import lacking
 
 PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/env-conf/aisbench/bin/python")  # noqa: S108 - a throwaway environment
 _WORDS = (

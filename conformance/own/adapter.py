@@ -43,7 +43,7 @@ from proctor.recipes.options import ExamOptions
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered, wanted
 from proctor.running.run import run_exams
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 from proctor.settings import settings
 
 MARK = re.compile(r"\b[tp]\d\d\b")

@@ -38,8 +38,7 @@ HERE = Path(__file__).resolve().parent
 
 def proctor_scores(metric: str, batch: dict[str, Any]) -> dict[str, Any]:
     """Return global and instance scores of a batch."""
-    from proctor.scoring.columns import rows_of
-    from proctor.scoring.grade import Columns
+    from proctor.scoring.columns import Columns, rows_of
     from proctor.scoring.pipeline import apply_metrics
 
     batch = from_json(batch)

@@ -18,8 +18,7 @@ from typing import Any
 
 from conformance.unitxt import metrics_cases
 
-from proctor.scoring.columns import rows_of
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns, rows_of
 from proctor.scoring.pipeline import apply_metrics
 
 TOLERANCE = 1e-9

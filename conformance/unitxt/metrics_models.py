@@ -90,8 +90,7 @@ def unitxt_side(request: Path) -> None:
 
 def proctor_side(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what Proctor makes of a batch."""
-    from proctor.scoring.columns import rows_of
-    from proctor.scoring.grade import columns_of_rows
+    from proctor.scoring.columns import columns_of_rows, rows_of
     from proctor.scoring.pipeline import apply_metrics
 
     columns = columns_of_rows(rows)

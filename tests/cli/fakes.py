@@ -31,7 +31,7 @@ from proctor.ir import (
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.options import OPTIONS, given_options
 from proctor.running.spec import RunSpec
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 from proctor.testing.exams import made_exam
 
 

@@ -16,8 +16,8 @@ from proctor.ir.question import Answered, Question
 from proctor.recipes.clusters import graded_in_clusters
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score
 from proctor.statistics.two_level import clustered_error, two_level
 
 TEXTS, EACH = 12, 5

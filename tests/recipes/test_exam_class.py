@@ -18,8 +18,8 @@ from proctor.recipes.fingerprint import Definition, FingerprintMaker, RowsDigest
 from proctor.recipes.honours import Honoured, Refused, all_honoured
 from proctor.recipes.options import OPTIONS, ExamOptions, given_options
 from proctor.recipes.selection import Opened
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score
 
 
 @dataclass

@@ -10,8 +10,8 @@ from proctor.errors import MissingFieldError
 from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.group_scores import BenchmarkScores, varied_of
 from proctor.running.run import run_exams
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score
 
 ARITHMETIC = "card=samples.cards.arithmetic,demos_pool_size=8"
 

@@ -8,7 +8,7 @@ from proctor.artifacts import Artifact
 from proctor.errors import EngineError, MissingFieldError
 from proctor.ir import Failure
 from proctor.recipes.metric_engine import MetricInferenceEngine
-from proctor.scoring.grade import Measured
+from proctor.scoring.grades import Measured
 
 ROWS = [
     {"source": "?", "references": ["blue"], "task_data": json.dumps({"answer": "blue"})},
@@ -51,7 +51,7 @@ def test_it_round_trips():
 def test_a_metric_that_fails_altogether_judges_nobody(monkeypatch):
     made = engine()
     failed = Measured(failure=Failure("metric", "broken"))
-    monkeypatch.setattr(type(made.metric), "evaluate", lambda self, columns, *, intervals=True: failed)
+    monkeypatch.setattr(type(made.metric), "measure", lambda self, columns, *, intervals=True: failed)
     assert list(made.infer(ROWS, on_failure="keep")) == [None, None]
     with pytest.raises(EngineError, match="2 of 2 instances") as caught:
         made.infer(ROWS)

@@ -19,8 +19,8 @@ from proctor.recipes.reduction import summary_of
 from proctor.recipes.repeats import RepeatsGrader
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.evaluators.runs import replica_positions
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score
 from proctor.statistics.two_level import two_level
 
 UNITS = {"share": 1.0, "percent": 100.0, "raw": 1.0}

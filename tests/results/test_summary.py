@@ -1,6 +1,6 @@
 from proctor.ir import Failure
 from proctor.results.summary import ending_notes, failure_notes, first_failures, interval, score_rows, shown, unit_of
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 RESULTS = {
     "b": {

@@ -25,7 +25,7 @@ from proctor.ir import (
     turn,
 )
 from proctor.recipes.exam import Answered, Exam, Question
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 from proctor.testing.exams import made_exam
 
 

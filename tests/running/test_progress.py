@@ -21,7 +21,7 @@ from proctor.running.progress import (
     observer_for,
 )
 from proctor.running.progress_file import ProgressFileObserver
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 
 class Terminal(io.StringIO):

@@ -14,7 +14,7 @@ from proctor.errors import EngineError, OutputError, PolicyError, RunInterrupted
 from proctor.ir import Failure, Response
 from proctor.running import ResponseLog, RunSpec, SilentObserver, run_exams
 from proctor.running.reckoning import Claim
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 MIXED = (question, choice, talk)
 

@@ -2,7 +2,7 @@ from proctor.ir import Choose, Decoding, Failure, Generate, Pair, Prompt, Respon
 from proctor.ir.exchange import Exchange
 from proctor.ir.question import Answered, Question
 from proctor.running.sample_records import Decodings, ScoredParts, asked_part
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 NAMES = ("prediction", "processed_prediction", "processed_references", "scores")
 

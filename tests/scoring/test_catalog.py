@@ -10,7 +10,7 @@ from proctor.artifacts import fetch_artifact
 from proctor.errors import MissingExtraError
 from proctor.scoring.judges.criteria import Criteria
 from proctor.scoring.metric import Metric
-from proctor.scoring.metrics_list import MetricsList
+from proctor.scoring.pipeline import MetricsList
 
 SEED_IDS = """
 roc_auc squad f1_weighted matthews_correlation recall_binary normalized_sacrebleu jaccard_index recall_macro_multi_label wer

@@ -10,10 +10,10 @@ from proctor.dialects.aisbench.evaluation import evaluate
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import choice
-from proctor.scoring.code_eval import LookingAt, code_eval
 from proctor.scoring.evaluators.contests import answered_value, block_between_fences, last_assertion
 from proctor.scoring.evaluators.suites import ds1000_program, longest_program, needed_program
 from proctor.scoring.metrics.hugging_face import HuggingfaceMetric
+from proctor.scoring.programs.code_eval import LookingAt, code_eval
 
 pytestmark = pytest.mark.skipif(
     not any(choice.examined(name).works for name in choice.BY_STRENGTH), reason="no prison works on this machine"

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.scoring.combined import interval_of_mean, mean_score
-from proctor.scoring.score import Score
+from proctor.scoring.scores import Score, interval_of_mean, mean_score
 from proctor.statistics.intervals import wilson
 
 SHARES = st.lists(st.tuples(st.integers(0, 20), st.integers(20, 60)), min_size=1, max_size=6)

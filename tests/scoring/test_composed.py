@@ -6,8 +6,8 @@ import pytest
 
 from proctor.data.field_operators import Rename
 from proctor.ir import Failure
+from proctor.scoring.columns import Columns
 from proctor.scoring.composed import MetricPipeline
-from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import MapReduceMetric
 from proctor.scoring.pipeline import apply_metrics

@@ -20,7 +20,7 @@ from proctor.ir import (
     Scored,
     Usage,
 )
-from proctor.scoring.endings import FEWEST_EQUAL, Endings, chosen_option
+from proctor.scoring.grading.answer_endings import FEWEST_EQUAL, Endings, chosen_option
 
 ASKED = Generate(Prompt("?"))
 

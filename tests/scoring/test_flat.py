@@ -3,9 +3,9 @@ import math
 import pytest
 
 from proctor.ir import Failure
-from proctor.scoring.flat import ScoreSheet, flat_view, is_beside_scores, main_of, merged, read_flat, units_of
-from proctor.scoring.grade import Measured
-from proctor.scoring.score import Score
+from proctor.scoring.flat_scores import ScoreSheet, flat_view, is_beside_scores, main_of, merged, read_flat, units_of
+from proctor.scoring.grades import Measured
+from proctor.scoring.scores import Score
 
 
 def a_sheet(**changes):

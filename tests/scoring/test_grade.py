@@ -1,8 +1,9 @@
 import pytest
 
-from proctor.scoring.grade import Columns, Measured
-from proctor.scoring.score import Score
-from proctor.scoring.stored import Store, StoredColumn
+from proctor.scoring.columns import Columns
+from proctor.scoring.grades import Measured
+from proctor.scoring.grading.column_store import Store, StoredColumn
+from proctor.scoring.scores import Score
 
 FULL = Columns(
     ["a", "b", "c"],

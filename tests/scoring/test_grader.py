@@ -7,13 +7,13 @@ import pytest
 from proctor.errors import Diagnostic, MissingExtraError, ScoringError
 from proctor.ir import Exchange, Failure, Response
 from proctor.ir.question import Answered, AnsweredBlocks, Question
-from proctor.scoring import grader as grader_module
-from proctor.scoring.grade import Measured
-from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Grading, MetricNames, Reading, ScoreNames
-from proctor.scoring.groupings import GroupBy
+from proctor.scoring.grades import Measured
+from proctor.scoring.grading import grader as grader_module
+from proctor.scoring.grading.grader import ExamGrader
+from proctor.scoring.grading.groups import GroupBy
+from proctor.scoring.grading.protocols import Grading, MetricNames, Reading, ScoreNames
 from proctor.scoring.pipeline import MetricScorers
-from proctor.scoring.score import Score
+from proctor.scoring.scores import Score
 
 
 def answers(*texts, golds=None):

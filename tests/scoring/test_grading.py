@@ -2,9 +2,10 @@ import pytest
 
 from proctor.errors import ScoringError
 from proctor.ir import Failure
-from proctor.scoring.grade import Columns, Measured
-from proctor.scoring.grading import Counts, Mark, MetricNames, OnPredictions, ScoreNames, as_step
-from proctor.scoring.score import Score
+from proctor.scoring.columns import Columns
+from proctor.scoring.grades import Measured
+from proctor.scoring.grading.protocols import Counts, Mark, MetricNames, OnPredictions, ScoreNames, as_step
+from proctor.scoring.scores import Score
 
 LATE, ODD = Failure("timeout", "late"), Failure("processor", "odd")
 

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.errors import MissingExtraError, ScoringError
-from proctor.scoring import english_words, ifbench_texts
-from proctor.scoring.ifbench_layouts import CAPITALS, LAYOUT_CHECKS
-from proctor.scoring.ifbench_texts import TEXT_CHECKS
-from proctor.scoring.instructions import follows, follows_loosely
-from proctor.scoring.sentences import sentences_by_rule
+from proctor.scoring.instructions import english_words, ifbench_texts
+from proctor.scoring.instructions.following import follows, follows_loosely
+from proctor.scoring.instructions.ifbench_layouts import CAPITALS, LAYOUT_CHECKS
+from proctor.scoring.instructions.ifbench_texts import TEXT_CHECKS
+from proctor.scoring.instructions.sentences import sentences_by_rule
 
 QUESTIONS = [f"Question {i}: {'why ' * i}\nA. a\nB. b\nC. c\nD. d\nE. e" for i in range(1, 5)]
 COUNTRIES = sorted(["Zimbabwe", *(f"Land {i:02}" for i in range(51))], reverse=True)

@@ -5,10 +5,10 @@ import importlib.util
 import pytest
 
 from proctor.errors import MissingExtraError, ScoringError
-from proctor.scoring import instructions
-from proctor.scoring.ifbench_layouts import LAYOUT_CHECKS
-from proctor.scoring.ifbench_texts import TEXT_CHECKS
-from proctor.scoring.instructions import follows, follows_loosely, instruction_ids
+from proctor.scoring.instructions import following as instructions
+from proctor.scoring.instructions.following import follows, follows_loosely, instruction_ids
+from proctor.scoring.instructions.ifbench_layouts import LAYOUT_CHECKS
+from proctor.scoring.instructions.ifbench_texts import TEXT_CHECKS
 
 CASES = [
     ("keywords:existence", {"keywords": ["Cat", "dog"]}, "a cat and a DOG", "a cat"),

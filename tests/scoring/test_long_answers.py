@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from tests_pace import in_time
 
 from proctor.scoring.evaluators.lettered import _same_words
-from proctor.scoring.mathematical_answers import _PERCENT
-from proctor.scoring.number_processors import (
+from proctor.scoring.mathematics.mathematical_answers import _PERCENT
+from proctor.scoring.text.number_processors import (
     ExtractArenaHardNumericalJudgment,
     ExtractMtBenchLabelJudgment,
     ExtractMtBenchRatingJudgment,
 )
-from proctor.scoring.postprocessors.families import bbh_freeform
-from proctor.scoring.postprocessors.mathematics import _SIMPLE_ZEROS
-from proctor.scoring.text_processors import TakeFirstWord
+from proctor.scoring.text.postprocessors.families import bbh_freeform
+from proctor.scoring.text.postprocessors.mathematics import _SIMPLE_ZEROS
+from proctor.scoring.text.text_processors import TakeFirstWord
 
 LONG = [sign * (60_000 // len(sign)) for sign in ("-", "[", "]", " ", "[[", "[[ ", "1", "1.", "\n", "0", ", ", "**")]
 READERS = {

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from proctor.scoring import mathematical_answers as module
+from proctor.scoring.mathematics import mathematical_answers as module
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ from proctor.data.operator import SequentialOperator
 from proctor.errors import ArtifactError, MissingExtraError, PolicyError, ScoringError
 from proctor.ir import Exchange, Failure
 from proctor.ir.question import Question
-from proctor.scoring.columns import ABSENT
+from proctor.scoring.columns import ABSENT, Columns
 from proctor.scoring.global_metric import GlobalMetric
-from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
 from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, ReductionInstanceMetric
 from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
@@ -24,12 +23,11 @@ from proctor.scoring.metrics.labels import F1MacroMultiLabel, F1Weighted
 from proctor.scoring.metrics.spans import NER
 from proctor.scoring.metrics.strings import StringContainment, TokenOverlap
 from proctor.scoring.metrics.translation import NormalizedSacrebleu
-from proctor.scoring.metrics_list import MetricsList
-from proctor.scoring.pipeline import MetricScorers, apply_metrics, grade
-from proctor.scoring.processor_steps import Processors, ProcessorsOfEach, process, process_each, processor_steps
-from proctor.scoring.processors import PostProcess
+from proctor.scoring.pipeline import MetricScorers, MetricsList, apply_metrics, grade
 from proctor.scoring.reductions import MaxReduction, MeanReduction, RootMeanReduction, SequentialSuccess
-from proctor.scoring.text_processors import Lower, LowerCase, Upper
+from proctor.scoring.text.processor_steps import Processors, ProcessorsOfEach, process, process_each, processor_steps
+from proctor.scoring.text.processors import PostProcess
+from proctor.scoring.text.text_processors import Lower, LowerCase, Upper
 from proctor.statistics.intervals import wilson
 
 

@@ -10,9 +10,10 @@ import pytest
 from proctor.artifacts import fetch_artifact
 from proctor.errors import ScoringError, ValidationError
 from proctor.ir import Failure
-from proctor.scoring import label_processors, number_processors, processors, structure_processors, text_processors
-from proctor.scoring.grade import Columns
-from proctor.scoring.processor_steps import process, process_each
+from proctor.scoring.columns import Columns
+from proctor.scoring.text import label_processors, number_processors, processors, text_processors
+from proctor.scoring.text import label_processors as structure_processors
+from proctor.scoring.text.processor_steps import process, process_each
 
 MODULES = (processors, text_processors, label_processors, number_processors, structure_processors)
 p = SimpleNamespace(**{name: value for module in MODULES for name, value in vars(module).items()})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proctor.errors import TrustError
 from proctor.prison import Finding, Limits, Trial, choice
-from proctor.scoring.programs import pass_at, run_programs
+from proctor.scoring.programs.trials import pass_at, run_programs
 from proctor.settings import settings
 
 pytestmark = pytest.mark.skipif(

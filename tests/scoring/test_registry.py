@@ -1,10 +1,10 @@
 import pytest
 
 from proctor.errors import ScoringError
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.metric_table import metric_of, metric_table, register_metric
-from proctor.scoring.registry import INSPECT, LM_EVAL, OPENCOMPASS, PROGRAM, UNITXT, Entry, Table, is_word, named
-from proctor.scoring.text_functions import text_function_table
+from proctor.scoring.named_table import INSPECT, LM_EVAL, OPENCOMPASS, PROGRAM, UNITXT, Entry, Table, is_word, named
+from proctor.scoring.text.text_functions import text_function_table
 from proctor.settings import settings
 
 
@@ -43,8 +43,8 @@ def test_every_target_is_there():
 
 
 def test_a_target_that_is_not_there():
-    entry = Entry(name="x", system="plugin", target="proctor.scoring.registry:nothing")
-    with pytest.raises(ScoringError, match="'plugin:x' stands for proctor.scoring.registry:nothing"):
+    entry = Entry(name="x", system="plugin", target="proctor.scoring.named_table:nothing")
+    with pytest.raises(ScoringError, match="'plugin:x' stands for proctor.scoring.named_table:nothing"):
         entry.load()
 
 

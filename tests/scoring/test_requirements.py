@@ -8,9 +8,10 @@ import pytest
 
 from proctor.dialects.aisbench.evaluation_checks import grading_problems, row_problems
 from proctor.dialects.aisbench.values import Reference
-from proctor.scoring import registry, requirements
-from proctor.scoring.instruction_needs import _NEEDED
-from proctor.scoring.instructions import instruction_ids
+from proctor.scoring import named_table as registry
+from proctor.scoring import packages as requirements
+from proctor.scoring.instructions.following import instruction_ids
+from proctor.scoring.instructions.needs import _NEEDED
 from proctor.scoring.metric_table import metric_table
 
 AIS, OC = "ais_bench.benchmark", "opencompass"

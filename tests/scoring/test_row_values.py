@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.scoring.aggregations import AGGREGATIONS
-from proctor.scoring.row_values import RowAggregation
+from proctor.scoring.answer_values import RowAggregation
 
 
 def test_scores_in_the_order_in_which_rows_name_them():

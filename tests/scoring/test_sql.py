@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from proctor.scoring import sql
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.metrics.sql import SQLExecutionAccuracy, SQLNonExecutionAccuracy
+from proctor.scoring.programs import sql
 
 DATABASE = {
     "db_type": "in_memory",

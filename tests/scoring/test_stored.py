@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.ir import Failure
-from proctor.scoring import stored
-from proctor.scoring.stored import Store, StoredColumn, are_plain, is_plain
+from proctor.scoring.grading import column_store as stored
+from proctor.scoring.grading.column_store import Store, StoredColumn, are_plain, is_plain
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),

@@ -17,13 +17,13 @@ from proctor.ir.question import Answered
 from proctor.prison.choice import BY_STRENGTH, examined
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
+from proctor.scoring.columns import Columns
 from proctor.scoring.evaluators.metrics import references_of
-from proctor.scoring.grade import Columns
 from proctor.scoring.metric_table import check_metric, metric_of, metric_table
+from proctor.scoring.named_table import LM_EVAL, OPENCOMPASS, Entry, Table
 from proctor.scoring.pipeline import grade
-from proctor.scoring.processor_functions import fetch_processor
-from proctor.scoring.registry import LM_EVAL, OPENCOMPASS, Entry, Table
-from proctor.scoring.text_functions import text_function_table
+from proctor.scoring.text.processors import fetch_processor
+from proctor.scoring.text.text_functions import text_function_table
 from proctor.settings import settings
 
 SANDBOX = "auto" if any(examined(name).works for name in BY_STRENGTH) else "none"

@@ -7,7 +7,7 @@ from functools import cache
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.scoring.tree_distance import Tree, tree_distance
+from proctor.scoring.distances import Tree, tree_distance
 
 _TREES = st.recursive(
     st.builds(Tree, st.sampled_from("abc")),

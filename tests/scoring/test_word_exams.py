@@ -9,7 +9,7 @@ import pytest
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators import word_exams
 from proctor.scoring.evaluators.cases import Cases
-from proctor.scoring.postprocessors import code, mathematics, texts
+from proctor.scoring.text.postprocessors import code, mathematics, texts
 
 
 def test_options_are_counted_over_all_questions_together():

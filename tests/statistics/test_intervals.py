@@ -154,7 +154,7 @@ def test_intervals_need_data():
 
 
 def test_metrics_may_ask_for_a_closed_form():
-    from proctor.scoring.grade import Columns
+    from proctor.scoring.columns import Columns
     from proctor.scoring.metrics.f1 import F1Fast
     from proctor.scoring.pipeline import apply_metrics
 

@@ -145,7 +145,7 @@ def _ending_notes(predictions: Sequence[Any], rows: Sequence[Mapping[str, Any]])
     from proctor.engines.thoughts import heard, marks_of
     from proctor.ir import Response
     from proctor.results.summary import endings_in_words
-    from proctor.scoring.endings import ALIKE, Endings
+    from proctor.scoring.grading.answer_endings import ALIKE, Endings
 
     endings = Endings()
     for prediction, row in zip(predictions, rows, strict=True):

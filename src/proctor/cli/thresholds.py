@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from proctor.cli.error_reporting import FAILURES, warn
 from proctor.errors import Diagnostic, UsageError, did_you_mean
 from proctor.results.summary import shown
-from proctor.scoring.flat import main_of
+from proctor.scoring.flat_scores import main_of
 
 if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
-    from proctor.scoring.score import Score
+    from proctor.scoring.scores import Score
 
 _PERCENT = 100.0
 

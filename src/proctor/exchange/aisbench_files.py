@@ -26,10 +26,10 @@ from proctor.recipes.selection import chosen
 from proctor.runs.work_dir import PREDICTIONS, RESULTS
 from proctor.safe_files import subfolder, write_text, written
 from proctor.scoring.evaluators.runs import tabled
-from proctor.scoring.flat import read_flat
-from proctor.scoring.grade import Grade
-from proctor.scoring.grading import Reading
-from proctor.scoring.groupings import GroupBy
+from proctor.scoring.flat_scores import read_flat
+from proctor.scoring.grades import Grade
+from proctor.scoring.grading.groups import GroupBy
+from proctor.scoring.grading.protocols import Reading
 
 _UNREAD = {
     CHAT: "they are turns of conversations, not answers",

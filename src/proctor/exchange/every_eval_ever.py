@@ -22,7 +22,7 @@ from proctor.exchange.lines import base_of, content_of, samples_of
 from proctor.ir.conversation import as_turns, next_messages
 from proctor.results.summary import ScoreRow, score_rows
 from proctor.runs.stored_run import StoredRun
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 SCHEMA: Final = "0.3.0"
 _LEVEL: Final = 0.95

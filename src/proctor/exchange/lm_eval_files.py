@@ -16,7 +16,7 @@ from proctor.dialects.lm_eval.names import OF_HUNDRED
 from proctor.exchange.lines import samples_of, scores_of, shares_of
 from proctor.results.summary import score_rows
 from proctor.runs.stored_run import StoredRun
-from proctor.scoring.flat import DIRECTION
+from proctor.scoring.flat_scores import DIRECTION
 
 
 def files_of(run: StoredRun) -> tuple[dict[str, str], list[str]]:

@@ -11,11 +11,10 @@ from proctor.errors import ProctorError
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.jsonable import jsonable
-from proctor.scoring.flat import CLUSTERS, HIGH, LOW, WITHOUT
-from proctor.scoring.grade import Grade
-from proctor.scoring.groupings import values_of
-from proctor.scoring.main_column import MainColumn, question_column, score_column
-from proctor.scoring.score import Score
+from proctor.scoring.flat_scores import CLUSTERS, HIGH, LOW, WITHOUT
+from proctor.scoring.grades import Grade, MainColumn, question_column, score_column
+from proctor.scoring.grading.groups import values_of
+from proctor.scoring.scores import Score
 from proctor.statistics.two_level import two_level
 
 

@@ -14,12 +14,11 @@ from typing import Any
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.recipes.reduction import Answers, ReducingGrader, complete_rows, count_scored, of_corpus, put_mean, reduced
+from proctor.scoring.answer_reducers import reducers
 from proctor.scoring.evaluators.runs import mean_of_runs, meant_by, replica_positions
-from proctor.scoring.flat import BEHIND, MAIN_BOUNDS
-from proctor.scoring.grade import Grade, Questions
-from proctor.scoring.main_column import MainColumn, main_column
-from proctor.scoring.reducers import reducers
-from proctor.scoring.score import Score
+from proctor.scoring.flat_scores import BEHIND, MAIN_BOUNDS
+from proctor.scoring.grades import Grade, MainColumn, Questions, main_column
+from proctor.scoring.scores import Score
 
 
 @dataclass(frozen=True)

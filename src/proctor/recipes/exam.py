@@ -30,9 +30,9 @@ from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.honours import Honours, refusals
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
-from proctor.scoring.grade import Grade
-from proctor.scoring.groupings import GroupBy, values_of
-from proctor.scoring.score import Score
+from proctor.scoring.grades import Grade
+from proctor.scoring.grading.groups import GroupBy, values_of
+from proctor.scoring.scores import Score
 
 if TYPE_CHECKING:
     from proctor.data.streams import MultiStream

@@ -11,7 +11,7 @@ from proctor.ir import Prompt, Request
 from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.answer_seeds import is_drawn
 from proctor.recipes.selection import Opened, Row, Selection
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 if TYPE_CHECKING:
     from proctor.data.streams import MultiStream

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.scoring.combined import mean_score
-from proctor.scoring.flat import COUNT, WITHOUT, bounds_of, units_of
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
+from proctor.scoring.flat_scores import COUNT, WITHOUT, bounds_of, units_of
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score, mean_score
 
 VARIED = ("template", "num_demos")
 """Fields of the metadata that differ from instance to instance where a recipe has several templates or demo counts."""

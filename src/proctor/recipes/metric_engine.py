@@ -16,8 +16,7 @@ from proctor.engines.inference import OnFailure, Predictions, Row
 from proctor.errors import EngineError, MissingFieldError
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
-from proctor.scoring.columns import rows_of
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns, rows_of
 from proctor.scoring.metric import Metric
 
 

@@ -9,9 +9,9 @@ from proctor.artifacts import Artifact
 from proctor.artifacts.held import by_value
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of
-from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Grading
-from proctor.scoring.versions import with_versions
+from proctor.scoring.grading.grader import ExamGrader
+from proctor.scoring.grading.protocols import Grading
+from proctor.scoring.packages import with_versions
 
 
 class _Described(Protocol):

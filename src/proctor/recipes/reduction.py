@@ -14,11 +14,10 @@ from typing import Any
 from proctor.errors import Diagnostic, ScoringError, UsageError
 from proctor.ir import Failure
 from proctor.recipes.exam_parts import Grader
-from proctor.scoring.flat import COUNT, FAILED, HIGH, LOW
-from proctor.scoring.grade import Grade
-from proctor.scoring.main_column import MainColumn
-from proctor.scoring.reducers import Reducer, reducers
-from proctor.scoring.score import Score
+from proctor.scoring.answer_reducers import Reducer, reducers
+from proctor.scoring.flat_scores import COUNT, FAILED, HIGH, LOW
+from proctor.scoring.grades import Grade, MainColumn
+from proctor.scoring.scores import Score
 from proctor.statistics.two_level import TwoLevel, two_level
 
 

@@ -22,12 +22,11 @@ from proctor.recipes.exam_parts import NEED_SCORES, Asker, Context, Demos, Kind
 from proctor.recipes.reduction import Answers, ReducingGrader, complete_rows, count_scored, of_corpus, reduced
 from proctor.recipes.selection import Opened, Row
 from proctor.recipes.side_by_side import SideBySide, graded_side_by_side
+from proctor.scoring.answer_reducers import Reducer, reducers
 from proctor.scoring.columns import ABSENT, ConstantColumn
-from proctor.scoring.flat import HIGH, LOW
-from proctor.scoring.grade import Grade
-from proctor.scoring.main_column import main_column
-from proctor.scoring.reducers import Reducer, reducers
-from proctor.scoring.score import Score
+from proctor.scoring.flat_scores import HIGH, LOW
+from proctor.scoring.grades import Grade, main_column
+from proctor.scoring.scores import Score
 
 
 def repeated(exam: Exam, *, is_known_to_write: bool = False) -> Exam:

@@ -16,9 +16,9 @@ from msgspec import structs
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.recipes.exam_parts import Grader
-from proctor.scoring.grade import Grade
-from proctor.scoring.grader import ExamGrader, blocks_of_answers
-from proctor.scoring.stored import Store
+from proctor.scoring.grades import Grade
+from proctor.scoring.grading.column_store import Store
+from proctor.scoring.grading.grader import ExamGrader, blocks_of_answers
 
 
 def graded_side_by_side(base: Grader, answered: Iterable[Answered], count: int) -> list[Grade]:

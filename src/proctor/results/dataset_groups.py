@@ -15,9 +15,9 @@ from proctor.errors import DataError, ScoringError
 from proctor.safe_python import compile_expression
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 from proctor.scoring.evaluators.runs import meant_by, tabled
-from proctor.scoring.flat import UNIT, read_flat
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Unit
+from proctor.scoring.flat_scores import UNIT, read_flat
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Unit
 
 HIDDEN = ("bp", "sys_len", "ref_len", "type")
 """Metrics that tables leave out."""

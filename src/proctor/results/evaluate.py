@@ -20,15 +20,14 @@ from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.options import ExamOptions
 from proctor.results.rows import Table
 from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
-from proctor.scoring.answer_prefix import strip_prefix
-from proctor.scoring.columns import rows_of
-from proctor.scoring.combined import mean_score
-from proctor.scoring.flat import COUNT, FAILED, main_of
-from proctor.scoring.grade import Columns, Grade
+from proctor.scoring.columns import Columns, rows_of
+from proctor.scoring.flat_scores import COUNT, FAILED, main_of
+from proctor.scoring.grades import Grade
 from proctor.scoring.judges.judge_client import remembering
 from proctor.scoring.pipeline import apply_metrics, check_lengths
-from proctor.scoring.processor_steps import process_each
-from proctor.scoring.score import Score, Unit
+from proctor.scoring.scores import Score, Unit, mean_score
+from proctor.scoring.text.answer_prefix import strip_prefix
+from proctor.scoring.text.processor_steps import process_each
 
 SUBSET_DEPTH = 2  # Unitxt's subset_depth: deeper levels are part of the second
 

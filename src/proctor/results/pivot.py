@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.results.summary import UNITS, ScoreRow, score_rows, shown
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 _MARK: Final = "*"
 """Behind a score that was measured on other instances than the first one of its line, or by another metric."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import ScoringError
-from proctor.scoring.grade import columns_of_rows
+from proctor.scoring.columns import columns_of_rows
 from proctor.scoring.metric import Metric
 from proctor.scoring.pipeline import apply_metrics
 

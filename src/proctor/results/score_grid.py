@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.data.fields import get_field
-from proctor.scoring.flat import main_of
+from proctor.scoring.flat_scores import main_of
 
 VARIED = ("template", "num_demos")
 _OF_THE_VARIANT = frozenset(

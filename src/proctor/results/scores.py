@@ -13,7 +13,7 @@ import numpy as np
 from proctor.errors import UnknownColumnError, did_you_mean
 from proctor.results.tables import pipe_table
 from proctor.results.unitxt_print import pretty_text
-from proctor.scoring.flat import COUNT, FAILED, HIGH, LOW, MAIN_BOUNDS, main_of, read_flat
+from proctor.scoring.flat_scores import COUNT, FAILED, HIGH, LOW, MAIN_BOUNDS, main_of, read_flat
 
 if TYPE_CHECKING:
     from pandas import DataFrame

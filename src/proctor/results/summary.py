@@ -9,8 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from proctor.results.score_grid import group_label, groups_of
-from proctor.scoring.endings import ALIKE, COUNTED
-from proctor.scoring.flat import (
+from proctor.scoring.flat_scores import (
     BEHIND,
     CLUSTERS,
     COUNT,
@@ -22,10 +21,11 @@ from proctor.scoring.flat import (
     main_of,
     read_flat,
 )
-from proctor.scoring.score import Score, Unit
+from proctor.scoring.grading.answer_endings import ALIKE, COUNTED
+from proctor.scoring.scores import Score, Unit
 
 if TYPE_CHECKING:
-    from proctor.scoring.grade import Grade
+    from proctor.scoring.grades import Grade
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from proctor.recipes.exam import Answered
 from proctor.recipes.fingerprint import FingerprintMaker
 from proctor.running.budget import Price, PriceTable
 from proctor.running.latency import Latency
-from proctor.scoring.endings import Endings
+from proctor.scoring.grading.answer_endings import Endings
 
 _DIGITS = 6  # of dollars: a thousandth of what one short answer of the cheapest models costs
 

@@ -14,8 +14,7 @@ from proctor.randomness import random_stream
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import Context, Demos, Kind, NoDemos
 from proctor.recipes.selection import Opened, Row, Selection
-from proctor.scoring.grade import Grade
-from proctor.scoring.main_column import main_column
+from proctor.scoring.grades import Grade, main_column
 
 ORDER_SEED = 42
 """Of the order of questions where the run gives none: recipes' own seed."""

@@ -9,8 +9,8 @@ from typing import Any
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import ScoredGroup
-from proctor.scoring.flat import COPIES, DIRECTION, WITHOUT, units_of
-from proctor.scoring.grade import Grade
+from proctor.scoring.flat_scores import COPIES, DIRECTION, WITHOUT, units_of
+from proctor.scoring.grades import Grade
 
 
 def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from proctor.running.folder_lock import locked
 from proctor.running.sample_records import Decodings, ScoredParts, asked_part
 from proctor.running.spec import MOST_BYTES, SCHEMA_VERSION, RunSpec
 from proctor.safe_files import read_bytes, remove_leftovers, scratch, written
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 SPEC, SAMPLES, RESULTS = "run.yaml", "samples.jsonl", "results.json"
 _BLOCK = 256  # lines that are encoded together: calls are cheap then, and the lines weigh little

@@ -15,7 +15,7 @@ from proctor.running.drawn_questions import shares_of
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import Filed, answered
-from proctor.scoring.reducers import reducer_of, reducers
+from proctor.scoring.answer_reducers import reducer_of, reducers
 
 _FEWEST = 2  # questions in common: one says nothing about others
 _COMPARED = ("rows", "prompts", "decoding", "extraction", "metrics")

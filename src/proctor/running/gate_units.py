@@ -9,7 +9,7 @@ from proctor.ir.question import Question
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.running.drawn_questions import in_drawn_order
-from proctor.scoring.groupings import values_of
+from proctor.scoring.grading.groups import values_of
 from proctor.statistics.gates import GateTest
 from proctor.statistics.sequences import mean_interval
 

@@ -27,8 +27,8 @@ from proctor.running.other_answers import check_given, others_of
 from proctor.running.rehearsal import check_decidable
 from proctor.running.rounds import ask_round, count_paid
 from proctor.running.session import Session, Terms, session_with
-from proctor.scoring.flat import COUNT, HIGH, LOW
-from proctor.scoring.grade import Grade
+from proctor.scoring.flat_scores import COUNT, HIGH, LOW
+from proctor.scoring.grades import Grade
 from proctor.statistics.item_models import FEWEST_MODELS
 
 How = Literal["auto", "uniform", "adaptive"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 from proctor.ir import Response, Usage
 from proctor.logs import get_logger
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 from proctor.terminal_text import printable
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from proctor.running.progress import Observer, Progress
 from proctor.safe_files import write_text
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 PROGRESS = ".progress.json"
 STALE_SECONDS = 20.0

@@ -39,7 +39,7 @@ from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
 from proctor.running.log import Key
 from proctor.running.plan import Block, Wanted
-from proctor.scoring.stored import are_plain
+from proctor.scoring.grading.column_store import are_plain
 
 MOST_BYTES: Final = 1 << 30
 """Bytes of the file: a million short questions have half of it, and temporary folders may be small."""

@@ -17,10 +17,9 @@ from proctor.ir import Answers, Choose, Failure, Generate, KnownAnswerer, Likeli
 from proctor.ir.question import Answered, Question
 from proctor.ir.responses import Scored
 from proctor.recipes.exam import Exam
-from proctor.scoring.grader import ExamGrader
+from proctor.scoring.grading.grader import ExamGrader, Regrading
 from proctor.scoring.judges.judge_client import asking_through
-from proctor.scoring.regrading import Regrading
-from proctor.scoring.score import Score
+from proctor.scoring.scores import Score
 
 _CLOSE: Final = 1e-6
 """How near a score that is computed again must be to the stored one, relative to it: sums round differently."""

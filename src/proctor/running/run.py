@@ -32,7 +32,7 @@ from proctor.running.question_spool import QuestionSpool
 from proctor.running.sampled import Sampled
 from proctor.running.session import Session, Terms, session_with
 from proctor.running.spec import RunSpec
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 
 @dataclass(frozen=True, slots=True)

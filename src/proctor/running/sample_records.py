@@ -23,7 +23,7 @@ from proctor.ir import (
 from proctor.recipes.exam import Answered
 from proctor.running.spec import SCHEMA_VERSION
 from proctor.scoring.columns import ABSENT
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 LinePart = tuple[tuple[str, ...], tuple[Any, ...]]
 """The names of what a line begins or ends with, and their values."""

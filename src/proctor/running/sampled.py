@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 
 class Sampled(Protocol):

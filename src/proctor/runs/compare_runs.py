@@ -27,8 +27,8 @@ from proctor.runs.exam_comparison import FEWEST_PAIRS, ExamComparison
 from proctor.runs.meaning import meaning_of, why_not_comparable
 from proctor.runs.pairs import Pairs, matched_exams, paired
 from proctor.runs.sample_index import SampleIndex, ScoredLines
-from proctor.scoring.groupings import values_of
-from proctor.scoring.score import Score, Unit
+from proctor.scoring.grading.groups import values_of
+from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 FEWEST_PAIRS = 2  # the spread of one difference is not defined
 _LARGEST: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}

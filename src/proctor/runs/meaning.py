@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proctor.scoring.score import Score, Unit, comparable
+from proctor.scoring.scores import Score, Unit, comparable
 
 _SAME: Final = ({"acc", "accuracy", "exact_match"},)
 """Names that systems give to one thing: the share of right answers. Which answers count as right each exam says itself,

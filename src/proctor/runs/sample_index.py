@@ -42,8 +42,8 @@ from proctor.runs.sample_query import (
 from proctor.runs.sample_tables import TABLES, VERSION, beside, count_of, look_for, number_of
 from proctor.runs.score_bins import ScoreBin, score_bins
 from proctor.safe_files import opened
-from proctor.scoring.flat import COPIES, UNIT, main_of
-from proctor.scoring.score import Score, Unit
+from proctor.scoring.flat_scores import COPIES, UNIT, main_of
+from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
 
 _RIGHT_AND_WRONG = 2  # scores that need no picture

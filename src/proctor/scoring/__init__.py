@@ -10,34 +10,44 @@ from typing import TYPE_CHECKING
 from proctor.lazy import lazily
 
 if TYPE_CHECKING:
+    from proctor.scoring.columns import Columns
     from proctor.scoring.composed import MetricPipeline, MetricsEnsemble
     from proctor.scoring.global_metric import GlobalMetric
-    from proctor.scoring.grade import Columns, Grade, Measured
-    from proctor.scoring.grader import ExamGrader
-    from proctor.scoring.grading import Grading, MetricNames, Reading, ScoreNames, Scorer, Step, TextFunction
-    from proctor.scoring.groupings import GroupBy
+    from proctor.scoring.grades import Grade, Measured
+    from proctor.scoring.grading.grader import ExamGrader
+    from proctor.scoring.grading.groups import GroupBy
+    from proctor.scoring.grading.protocols import Grading, MetricNames, Reading, ScoreNames, Scorer, Step, TextFunction
     from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
     from proctor.scoring.map_reduce import EvaluationInput, GroupMetric, MapReduceMetric, ReductionInstanceMetric
     from proctor.scoring.metric import Metric
     from proctor.scoring.pipeline import MetricScorers
-    from proctor.scoring.processors import PostProcess
-    from proctor.scoring.score import Score, Unit
+    from proctor.scoring.scores import Score, Unit
+    from proctor.scoring.text.processors import PostProcess
     from proctor.statistics.intervals import Bootstrap, Interval, wilson
 
 _HOMES = {
     "composed": ("MetricPipeline", "MetricsEnsemble"),
     "global_metric": ("GlobalMetric",),
-    "grade": ("Columns", "Grade", "Measured"),
-    "grader": ("ExamGrader",),
-    "grading": ("Grading", "MetricNames", "Reading", "ScoreNames", "Scorer", "Step", "TextFunction"),
-    "groupings": ("GroupBy",),
+    "columns": ("Columns",),
+    "grades": ("Grade", "Measured"),
+    "proctor.scoring.grading.grader": ("ExamGrader",),
+    "proctor.scoring.grading.groups": ("GroupBy",),
+    "proctor.scoring.grading.protocols": (
+        "Grading",
+        "MetricNames",
+        "Reading",
+        "ScoreNames",
+        "Scorer",
+        "Step",
+        "TextFunction",
+    ),
     "instance_metric": ("BulkInstanceMetric", "InstanceMetric"),
     "proctor.statistics.intervals": ("Bootstrap", "Interval", "wilson"),
     "map_reduce": ("EvaluationInput", "GroupMetric", "MapReduceMetric", "ReductionInstanceMetric"),
     "metric": ("Metric",),
     "pipeline": ("MetricScorers",),
-    "processors": ("PostProcess",),
-    "score": ("Score", "Unit"),
+    "proctor.scoring.text.processors": ("PostProcess",),
+    "scores": ("Score", "Unit"),
 }
 
 __all__ = [

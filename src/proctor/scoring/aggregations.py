@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from proctor.errors import MissingExtraError, ScoringError, did_you_mean
-from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 from proctor.statistics.confusion import matthews_of_labels
 from proctor.statistics.intervals import wilson
 from proctor.statistics.standard_errors import REPLICATES, bootstrap, mean_error, sample_deviation
@@ -96,6 +95,8 @@ def brier_score(values: Values) -> float:
 
 def _corpus(name: str) -> Aggregate:
     def score(values: Values) -> float:
+        from proctor.scoring.metrics.text_packages import sacrebleu_scorer  # most exams translate nothing
+
         references, predictions = _translations(values)
         return float(sacrebleu_scorer(name, f"the metric '{name}'").corpus_score(predictions, references).score)
 

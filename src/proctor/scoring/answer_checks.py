@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from proctor.regexes import BoundedPattern, bounded
-from proctor.scoring.written_numbers import number_of
+from proctor.scoring.mathematics.written_numbers import number_of
 
 Location = Literal["begin", "end", "any", "exact"]
 RIGHT: Final = "C"

@@ -1,10 +1,88 @@
-"""Columns of instance scores that cost little: constant ones, and ones that few instances have."""
+"""Columns: what metrics see, and instance scores that cost little (constant ones, and ones that few instances have)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, overload
+
+from proctor.data.policy import POLICY_FIELD
+from proctor.ir import Response
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What metrics see, one entry for each thing that is graded. Columns may be lazy; most metrics touch only two.
+
+    Attributes:
+        predictions: What is scored. Before processors the raw answer, after them the task's ``prediction_type``. A
+            :class:`~proctor.ir.Failure` stands where there is no prediction.
+        references: Acceptable answers of each instance.
+        task_data: Fields of the task, with ``metadata``; of other dialects the row.
+        responses: The responses behind each prediction, where a model was asked here.
+        classes: Data classification of each instance (``public``, ``proprietary`` …), where it is known.
+        rows: Further fields beside these, where instances are rows that no task made.
+        prompts: What was asked, where a scorer needs it.
+        raw: What was answered, before text functions.
+    """
+
+    predictions: Sequence[Any]
+    references: Sequence[Sequence[Any]]
+    task_data: Sequence[Mapping[str, Any]] = ()
+    responses: Sequence[Sequence[Response]] = ()
+    classes: Sequence[Sequence[str]] = ()
+    rows: Sequence[Mapping[str, Any]] = ()
+    prompts: Sequence[Any] = ()
+    raw: Sequence[Any] = ()
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+    def select(self, positions: Sequence[int]) -> Columns:
+        """Return the entries at ``positions``; the same columns where that is all of them."""
+        if len(positions) == len(self) and _is_everything(positions):
+            return self
+        return Columns(
+            picked(self.predictions, positions),
+            picked(self.references, positions),
+            picked(self.task_data, positions),
+            picked(self.responses, positions),
+            picked(self.classes, positions),
+            picked(self.rows, positions),
+            picked(self.prompts, positions),
+            picked(self.raw, positions),
+        )
+
+    def all_fields(self) -> Sequence[Mapping[str, Any]]:
+        """Return the task data of every instance."""
+        return self.task_data or [{}] * len(self)
+
+
+def picked(column: Sequence[Any], positions: Sequence[int]) -> Sequence[Any]:
+    """Return the entries of a column at positions, nothing of a column that is not there."""
+    if not column:
+        return column
+    at: Callable[[Sequence[int]], Sequence[Any]] | None = getattr(column, "at", None)
+    return [column[position] for position in positions] if at is None else at(positions)
+
+
+def _is_everything(positions: Sequence[int]) -> bool:
+    if isinstance(positions, range):
+        return positions == range(len(positions))
+    return all(place == position for place, position in enumerate(positions))
+
+
+def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return rows as columns; what is neither prediction nor references stays a field beside them."""
+    named = ("prediction", "references", "task_data")
+    return Columns(
+        [row.get("prediction") for row in rows],
+        [row.get("references", []) for row in rows],
+        [row.get("task_data", row) for row in rows],
+        classes=[row.get(POLICY_FIELD) or [] for row in rows],
+        rows=[{name: value for name, value in row.items() if name not in named} for row in rows],
+    )
 
 
 class _Absent(Enum):

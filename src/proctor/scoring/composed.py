@@ -14,12 +14,11 @@ from proctor.data.operator import StreamingOperator
 from proctor.data.streams import ListStream, MultiStream
 from proctor.errors import ScoringError, ValidationError
 from proctor.ir import Failure
-from proctor.scoring.columns import ConstantColumn, rows_of, to_columns
-from proctor.scoring.flat import COUNT, MetricScores, bounds_of, merged, read_flat
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns, ConstantColumn, rows_of, to_columns
+from proctor.scoring.flat_scores import COUNT, MetricScores, bounds_of, merged, read_flat
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.metric import UNPREFIXED, Metric, Scores, failed, failure_of
-from proctor.scoring.score import Score, Unit
+from proctor.scoring.scores import Score, Unit
 
 STREAM = "all_data"
 

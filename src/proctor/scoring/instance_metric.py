@@ -14,10 +14,9 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.lazy import Deferred
-from proctor.scoring.columns import scatter
-from proctor.scoring.flat import MetricScores, ScoreSheet
-from proctor.scoring.grade import Columns
-from proctor.scoring.grading import Need
+from proctor.scoring.columns import Columns, scatter
+from proctor.scoring.flat_scores import MetricScores, ScoreSheet
+from proctor.scoring.grading.protocols import Need
 from proctor.scoring.map_reduce import chosen_fields
 from proctor.scoring.metric import UNPREFIXED, Metric, failure_of
 from proctor.scoring.reductions import read_group_mean

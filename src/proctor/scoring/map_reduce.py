@@ -15,13 +15,12 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.artifacts.overriding import still_holds
 from proctor.errors import ScoringError
 from proctor.ir import Failure
-from proctor.scoring.columns import scatter, to_columns
-from proctor.scoring.flat import MetricScores, ScoreSheet
-from proctor.scoring.grade import Columns
-from proctor.scoring.grading import Need
+from proctor.scoring.columns import Columns, scatter, to_columns
+from proctor.scoring.flat_scores import MetricScores, ScoreSheet
+from proctor.scoring.grading.protocols import Need
 from proctor.scoring.metric import Metric, Scores, failure_of
 from proctor.scoring.reductions import AggregationReduction, GroupMean, GroupReduction
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.statistics.arrays import Indices
 from proctor.statistics.intervals import Bootstrap, Interval
 from proctor.statistics.resampling import Opaque, Resampler

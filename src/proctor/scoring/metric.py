@@ -1,6 +1,6 @@
 """Metric: from predictions and references to instance scores, global scores and their intervals.
 
-A metric takes :class:`~proctor.scoring.grade.Columns` and returns :class:`MetricScores`. Families in
+A metric takes :class:`~proctor.scoring.columns.Columns` and returns :class:`MetricScores`. Families in
 ``map_reduce``, ``instance_metric`` and ``global_metric`` fill in how; what is common to all is here: names and
 prefixes of scores, the check of types, and failures as values.
 """
@@ -32,11 +32,10 @@ from proctor.errors import (
     did_you_mean,
 )
 from proctor.ir import Failure
-from proctor.scoring.columns import ConstantColumn, rows_of, scatter, to_columns
-from proctor.scoring.flat import MetricScores, ScoreSheet, merged
-from proctor.scoring.grade import Columns, columns_of_rows
-from proctor.scoring.grading import Need
-from proctor.scoring.score import Score, Unit
+from proctor.scoring.columns import Columns, ConstantColumn, columns_of_rows, rows_of, scatter, to_columns
+from proctor.scoring.flat_scores import MetricScores, ScoreSheet, merged
+from proctor.scoring.grading.protocols import Need
+from proctor.scoring.scores import Score, Unit
 from proctor.statistics.intervals import Interval, settled
 
 UNPREFIXED = frozenset({"score", "score_name", "num_of_instances"})

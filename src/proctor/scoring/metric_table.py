@@ -22,7 +22,7 @@ from proctor.artifacts import Artifact, fetch_artifact
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.metric import Metric
-from proctor.scoring.registry import (
+from proctor.scoring.named_table import (
     LM_EVAL,
     NOTHING,
     PROGRAM,
@@ -35,9 +35,9 @@ from proctor.scoring.registry import (
     is_word,
     named,
 )
-from proctor.scoring.requirements import lacking
-from proctor.scoring.row_metrics import pair
-from proctor.scoring.score import Unit
+from proctor.scoring.packages import lacking
+from proctor.scoring.scores import Unit
+from proctor.scoring.single_answers import pair
 
 Reads = Literal["columns", "text", "pairs", "choices", "likelihood", "repeats", "own"]
 """What a metric's function is given: all columns; or of one row gold and prediction (``text``: as keywords, to be
@@ -175,7 +175,7 @@ def fetch_metric(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = 
 
 
 def _registered(entry: MetricEntry, arguments: dict[str, Any]) -> Metric:
-    from proctor.scoring.registered_metric import RegisteredMetric
+    from proctor.scoring.named_metric import RegisteredMetric
 
     how = arguments.pop("aggregation", None) if entry.reads != "columns" else None
     return RegisteredMetric(metric=entry.key, arguments=arguments, aggregation=how)

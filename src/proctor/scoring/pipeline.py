@@ -1,20 +1,56 @@
-"""From raw predictions to a grade: processors, then metrics."""
+"""From raw predictions to a grade: processors, then metrics by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, overload
 
 from proctor.artifacts import Artifact
 from proctor.errors import ProctorError, ScoringError
-from proctor.scoring.grade import Columns, Grade
-from proctor.scoring.grading import MetricNames, Scorer
-from proctor.scoring.measuring import composed, measure
-from proctor.scoring.metrics_list import expand_metrics
-from proctor.scoring.processor_steps import ProcessorSource, process
-from proctor.scoring.unavailable import Unavailable
+from proctor.scoring.columns import Columns
+from proctor.scoring.grades import Grade
+from proctor.scoring.grading.composition import composed, measure
+from proctor.scoring.grading.protocols import MetricNames, Scorer, Unavailable
+from proctor.scoring.metric import Metric
+from proctor.scoring.metric_table import fetch_metric
+from proctor.scoring.text.processor_steps import ProcessorSource, process
 from proctor.tasks.task import check_taken
+
+
+class MetricsList(Artifact):
+    """Several metrics that stand for one name in a task's list of metrics."""
+
+    items: list[Metric] = []
+
+    def __iter__(self) -> Iterator[Metric]:  # type: ignore[override]
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, position: int) -> Metric:
+        return self.items[position]
+
+
+def expand_metrics(sources: Sequence[str | Mapping[str, Any] | Artifact]) -> list[Metric]:
+    """Return the metrics that names, queries, JSON and lists mean, in order.
+
+    Raises:
+        ScoringError: Something in the list is not a metric.
+        ArtifactError: Something cannot be had.
+    """
+    metrics: list[Metric] = []
+    for source in sources:
+        found = fetch_metric(source)
+        if isinstance(found, MetricsList):
+            metrics.extend(found.items)
+        elif isinstance(found, Metric):
+            metrics.append(found)
+        else:
+            raise ScoringError(f"'{source}' is a {type(found).__name__}, not a metric")
+    return metrics
+
 
 MetricSource = str | Mapping[str, Any] | Artifact
 

@@ -13,7 +13,7 @@ from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.honours import all_honoured
 from proctor.recipes.options import OPTIONS
 from proctor.recipes.selection import Opened, Row, Selection
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 if TYPE_CHECKING:
     from proctor.data.streams import MultiStream

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.scoring.columns import ABSENT
-from proctor.scoring.grade import Columns, Grade
+from proctor.scoring.columns import ABSENT, Columns
+from proctor.scoring.grades import Grade
 from proctor.scoring.metric import Metric
 from proctor.scoring.pipeline import apply_metrics
 

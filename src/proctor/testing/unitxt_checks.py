@@ -11,8 +11,8 @@ from typing import Any
 from proctor.errors import ScoringError
 from proctor.results.row_scoring import evaluate_frame
 from proctor.running.judging import judges_through
+from proctor.scoring.columns import Columns
 from proctor.scoring.global_metric import GlobalMetric
-from proctor.scoring.grade import Columns
 from proctor.scoring.metric import Metric
 from proctor.scoring.pipeline import apply_metrics
 from proctor.settings import settings

@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.results.summary import ScoreRow
-from proctor.scoring.flat import DIRECTION
-from proctor.scoring.score import Unit
+from proctor.scoring.flat_scores import DIRECTION
+from proctor.scoring.scores import Unit
 from proctor.web.charts import scale_of, small_bar
 from proctor.web.run_lines import RunLine, ago
 

@@ -24,7 +24,7 @@ from proctor.results.summary import (
 )
 from proctor.results.summary import shown as score_text
 from proctor.runs.stored_run import StoredRun, state_notes
-from proctor.scoring.flat import UNIT
+from proctor.scoring.flat_scores import UNIT
 from proctor.web.charts import interval_bar, scale_of, small_bar
 from proctor.web.exam_form import is_count
 from proctor.web.instance_lists import worst_of

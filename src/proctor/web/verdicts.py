@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from proctor.scoring.flat import DIRECTION, UNIT
+from proctor.scoring.flat_scores import DIRECTION, UNIT
 
 Outcome = Literal["right", "wrong", "part", ""]
 """Right, wrong, between the two; empty where the score does not say it."""

@@ -14,8 +14,8 @@ from proctor.errors import Location, MissingFieldError, ScoringError
 from proctor.ir import Failure
 from proctor.scoring.evaluators.evaluation import main_score
 from proctor.scoring.evaluators.runs import g_pass_at_k, mg_pass_at_k, over_runs
-from proctor.scoring.postprocessors.mathematics import is_equivalent
 from proctor.scoring.repeats import at_least_one_as_product
+from proctor.scoring.text.postprocessors.mathematics import is_equivalent
 from proctor.settings import settings
 
 OPENCOMPASS = "opencompass.openicl.icl_evaluator"

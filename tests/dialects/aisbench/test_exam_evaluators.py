@@ -12,8 +12,8 @@ from proctor.errors import MissingFieldError, ScoringError, TrustError
 from proctor.prison.choice import BY_STRENGTH, examined
 from proctor.scoring.evaluators.code import contest_programs, mbpp_program, mbpp_program_plain, strict_tests
 from proctor.scoring.evaluators.long_texts import rouge_l
-from proctor.scoring.postprocessors.mathematics import is_equivalent_plain
-from proctor.scoring.postprocessors.texts import ancestor
+from proctor.scoring.text.postprocessors.mathematics import is_equivalent_plain
+from proctor.scoring.text.postprocessors.texts import ancestor
 from proctor.settings import settings
 
 

@@ -10,8 +10,8 @@ from tests_pace import in_time
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_names
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import ScoringError, TrustError
-from proctor.scoring.registry import OPENCOMPASS
-from proctor.scoring.text_functions import AISBENCH, text_function_table
+from proctor.scoring.named_table import OPENCOMPASS
+from proctor.scoring.text.text_functions import AISBENCH, text_function_table
 from proctor.settings import settings
 
 ARGUMENTS = {

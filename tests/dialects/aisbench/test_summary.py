@@ -7,8 +7,8 @@ from proctor.dialects.aisbench.summary import summarize, summarize_models
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, ScoringError
 from proctor.results.dataset_groups import summary_groups
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score
 
 RESULTS = {
     "a": {"accuracy": 50.0, "details": {}},

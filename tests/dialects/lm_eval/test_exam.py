@@ -816,7 +816,7 @@ class TestBadInput:
         assert "did you mean 'mean'" in found[1].hint
 
     def test_a_package_that_is_missing_is_said_before_anybody_is_asked(self, exam, monkeypatch):
-        monkeypatch.setattr("proctor.scoring.requirements.find_spec", lambda module: None)
+        monkeypatch.setattr("proctor.scoring.packages.find_spec", lambda module: None)
         (problem,) = exam(f"{TEXT}metric_list: [{{metric: bleu}}]").problems()
         assert "'bleu' needs the package 'sacrebleu'" in problem.what
         assert "pip install" in problem.hint

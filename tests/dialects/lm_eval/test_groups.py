@@ -13,8 +13,8 @@ from proctor.ir import Failure
 from proctor.recipes.options import ExamOptions
 from proctor.results.summary import group_notes
 from proctor.running.run import run_exams
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score
 
 
 def graded(count, *scores):

@@ -15,7 +15,7 @@ from proctor.dialects.lm_eval.metrics import find_aggregation, find_metric
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import Location, ScoringError, TrustError
 from proctor.scoring.aggregations import AGGREGATIONS, mean, standard_error
-from proctor.scoring.row_metrics import exact_match
+from proctor.scoring.single_answers import exact_match
 from proctor.statistics.standard_errors import REPLICATES, mean_error, sample_deviation
 from proctor.statistics.standard_errors import bootstrap as bootstrap_of
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.dialects.lm_eval.names import TaskNames, error_key, listed, score_key, unit_of
-from proctor.scoring.grading import Counts
-from proctor.scoring.score import Score
+from proctor.scoring.grading.protocols import Counts
+from proctor.scoring.scores import Score
 
 
 def test_names_show_the_filter_pipeline_where_it_has_a_name():

@@ -10,7 +10,7 @@ from proctor.dialects.resolve import resolve_task
 from proctor.errors import TemplateError, UsageError
 from proctor.ir import Choose
 from proctor.recipes.options import ExamOptions
-from proctor.scoring.metrics_list import expand_metrics
+from proctor.scoring.pipeline import expand_metrics
 
 ROWS = [
     {"q": f"Q{n}?", "choices": {"text": [f"w{n}", f"x{n}", "it's"], "label": ["A", "B", "C"]}, "key": "ABC"[n % 3]}

@@ -6,8 +6,8 @@ from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Failure, Response
 from proctor.recipes import Answered, DatasetRecipe, ExamOptions
 from proctor.running.run import run_exams
-from proctor.scoring.grade import Columns
-from proctor.scoring.processor_steps import processor_steps
+from proctor.scoring.columns import Columns
+from proctor.scoring.text.processor_steps import processor_steps
 from proctor.tasks.card import TaskCard
 from proctor.tasks.task import Task
 from proctor.templates import InputOutputTemplate

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import ValidationError
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.judges import guardian
 from proctor.scoring.judges.judge_client import Answer, JudgePrompt
 

@@ -3,9 +3,8 @@ from __future__ import annotations
 import json
 
 from proctor.engines.scripted import ScriptedEngine
-from proctor.scoring.columns import rows_of
+from proctor.scoring.columns import Columns, rows_of
 from proctor.scoring.composed import MetricsEnsemble
-from proctor.scoring.grade import Columns
 from proctor.scoring.judges.criteria import Criteria, CriteriaOption, CriteriaWithOptions
 from proctor.scoring.judges.direct import LLMJudgeDirect
 from proctor.scoring.judges.from_template import LLMAsJudge

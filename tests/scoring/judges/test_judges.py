@@ -12,8 +12,8 @@ from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ArtifactError, PolicyError, UsageError, ValidationError
 from proctor.ir import Failure, Response, TokenLogProbability
 from proctor.results.evaluate import evaluate
+from proctor.scoring.columns import Columns
 from proctor.scoring.composed import MetricsEnsemble
-from proctor.scoring.grade import Columns
 from proctor.scoring.judges.criteria import (
     CreateCriteriaFromString,
     CreateYesNoCriteriaFromString,

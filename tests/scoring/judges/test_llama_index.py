@@ -18,7 +18,7 @@ from proctor.engines.engine import Engine
 from proctor.errors import MissingExtraError, PolicyError, ValidationError
 from proctor.ir import Generate, Response
 from proctor.running.judging import judges_through
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.judges import llama_index_model
 from proctor.scoring.judges.llama_index import LlamaIndexCorrectness, LlamaIndexFaithfulness, LlamaIndexLLMMetric
 from proctor.settings import settings

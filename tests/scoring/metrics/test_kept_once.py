@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.map_reduce import ReductionInstanceMetric
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.metrics.binary import F1BinaryPosOnly
 from proctor.scoring.metrics.correlation import pearson, spearman
 from proctor.scoring.metrics.finqa import equivalent, read_program, run_program

@@ -8,7 +8,7 @@ import pytest
 
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import MissingExtraError
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.metrics import embeddings, models
 from proctor.scoring.metrics.embeddings import BertScore, SentenceBert
 from proctor.scoring.metrics.models import Detector, IsCodeMixed, Perplexity

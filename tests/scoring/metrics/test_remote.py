@@ -15,8 +15,8 @@ from proctor.artifacts import fetch_artifact
 from proctor.compat import install, uninstall
 from proctor.effects import Author, written_by
 from proctor.errors import PolicyError, ValidationError
+from proctor.scoring.columns import Columns
 from proctor.scoring.composed import MetricPipeline
-from proctor.scoring.grade import Columns
 from proctor.scoring.metrics.remote import RemoteMetric
 
 

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import ScoringError, ValidationError
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
+from proctor.scoring.distances import levenshtein, normalize_answer
 from proctor.scoring.metrics.hugging_face import HuggingfaceBulkMetric, HuggingfaceMetric, register_hub_metric
 from proctor.scoring.metrics.summaries import sentences
 from proctor.scoring.metrics.translation import tokenize_13a
 from proctor.scoring.pipeline import apply_metrics
-from proctor.scoring.text_distance import levenshtein, normalize_answer
 
 words = st.text("abc ", max_size=14)
 texts = st.lists(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.metrics.accuracy import AccuracyFast
 from proctor.scoring.metrics.tool_calls import (
     KeyValueExtraction,

@@ -11,7 +11,7 @@ import pytest
 
 from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.ocrbench.questions import data_of, ocrbench, question_score
-from proctor.scoring.requirements import is_here
+from proctor.scoring.packages import is_here
 
 for _package in ("nltk", "lxml", "jieba"):
     pytest.importorskip(_package)

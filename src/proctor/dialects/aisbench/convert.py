@@ -17,8 +17,8 @@ from proctor.dialects.conversion.sharing import ELSEWHERE, name_strange, own_met
 from proctor.dialects.conversion.written import CHOICES, Written
 from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
-from proctor.scoring.registry import LM_EVAL, OPENCOMPASS
-from proctor.scoring.text_functions import text_function_table
+from proctor.scoring.named_table import LM_EVAL, OPENCOMPASS
+from proctor.scoring.text.text_functions import text_function_table
 
 PLACES = 2
 """Post-processors that a config has room for: the dataset's, and the evaluator's own after it."""

@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data
 from proctor.guests.code import code_of_named
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file
-from proctor.scoring.versions import with_versions
+from proctor.scoring.packages import with_versions
 from proctor.settings import settings
 
 _OF_ANSWERS = ("pred_postprocessor", "dataset_postprocessor", "pred_role")

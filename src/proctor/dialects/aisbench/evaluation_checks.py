@@ -13,14 +13,14 @@ from proctor.dialects.aisbench.values import UPSTREAM, as_data, dotted_name, loc
 from proctor.errors import Diagnostic, ProctorError
 from proctor.lazy import Deferred
 from proctor.scoring.metric_table import MetricEntry, check_metric
-from proctor.scoring.registry import OPENCOMPASS
+from proctor.scoring.named_table import OPENCOMPASS
 
 if TYPE_CHECKING:
-    from proctor.scoring import registered_metric
+    from proctor.scoring import named_metric as registered_metric
     from proctor.scoring.evaluators import mathematics
 else:
     mathematics = Deferred("proctor.scoring.evaluators.mathematics")
-    registered_metric = Deferred("proctor.scoring.registered_metric")
+    registered_metric = Deferred("proctor.scoring.named_metric")
 
 _LONGEST_SHOWN = 80
 """Characters of a value that a message shows."""

@@ -21,11 +21,12 @@ from proctor.dialects.aisbench.values import short_name
 from proctor.errors import Diagnostic, ScoringError
 from proctor.ir import Failure
 from proctor.logs import get_logger
+from proctor.scoring.columns import Columns
 from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.evaluation import Evaluation
-from proctor.scoring.grade import Columns, Measured
-from proctor.scoring.grading import Need
-from proctor.scoring.score import Score
+from proctor.scoring.grades import Measured
+from proctor.scoring.grading.protocols import Need
+from proctor.scoring.scores import Score
 from proctor.statistics.intervals import score_interval
 
 NO_REFERENCES = "the evaluator compares answers with right ones, and reader_cfg names no output_column"

@@ -12,13 +12,13 @@ from proctor.errors import Location, ProctorError, ScoringError, did_you_mean
 from proctor.lazy import Deferred
 from proctor.scoring.metric_table import MetricEntry, metric_of, metric_table
 from proctor.scoring.metric_table import is_metric as names_metric
-from proctor.scoring.registry import OPENCOMPASS
-from proctor.scoring.score import Score, Unit
+from proctor.scoring.named_table import OPENCOMPASS
+from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
 
 if TYPE_CHECKING:
     from proctor.dialects.aisbench import trusted_evaluators
-    from proctor.scoring import registered_metric
+    from proctor.scoring import named_metric as registered_metric
     from proctor.scoring.evaluators import cases as evaluated
     from proctor.scoring.evaluators import metrics, subjective_readers
     from proctor.scoring.evaluators.cases import Cases, Verdict
@@ -28,7 +28,7 @@ else:
     evaluated = Deferred("proctor.scoring.evaluators.cases")
     metrics = Deferred("proctor.scoring.evaluators.metrics")
     subjective_readers = Deferred("proctor.scoring.evaluators.subjective_readers")
-    registered_metric = Deferred("proctor.scoring.registered_metric")
+    registered_metric = Deferred("proctor.scoring.named_metric")
 
 Row = Mapping[str, Any]
 

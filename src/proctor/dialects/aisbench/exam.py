@@ -20,7 +20,7 @@ from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import Grader
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.options import ExamOptions
-from proctor.scoring.groupings import GroupBy
+from proctor.scoring.grading.groups import GroupBy
 
 if TYPE_CHECKING:
     from proctor.dialects.aisbench.asker import Prompts

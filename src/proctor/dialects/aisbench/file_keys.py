@@ -15,7 +15,7 @@ from proctor.dialects.aisbench.signatures import project_named
 from proctor.dialects.aisbench.summarizer_keys import summarizer_problems
 from proctor.dialects.aisbench.values import LONGEST_SHOWN, ConfigDict, abbr_of, it_is, location_of, short_name
 from proctor.errors import Diagnostic, ProctorError, closest, did_you_mean
-from proctor.scoring.text_distance import levenshtein
+from proctor.scoring.distances import levenshtein
 
 _SLIPS = 2
 """Letters in which a mistyped name differs: two that changed places are two. Shipped configs have lists of their own

@@ -25,11 +25,12 @@ from proctor.errors import Diagnostic, ProctorError
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.logs import get_logger
-from proctor.scoring.grade import Columns, Grade
-from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Grading, Read, Scope, Step
-from proctor.scoring.groupings import GroupBy
-from proctor.scoring.score import Score
+from proctor.scoring.columns import Columns
+from proctor.scoring.grades import Grade
+from proctor.scoring.grading.grader import ExamGrader
+from proctor.scoring.grading.groups import GroupBy
+from proctor.scoring.grading.protocols import Grading, Read, Scope, Step
+from proctor.scoring.scores import Score
 
 
 class ConfigGrader:

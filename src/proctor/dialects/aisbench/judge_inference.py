@@ -26,8 +26,8 @@ from proctor.effects import Effect
 from proctor.errors import Diagnostic, did_you_mean, problems_of
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
-from proctor.scoring.grade import Columns
-from proctor.scoring.grading import Scope
+from proctor.scoring.columns import Columns
+from proctor.scoring.grading.protocols import Scope
 from proctor.scoring.judges.judge_client import JudgePrompt
 from proctor.slips import slips
 

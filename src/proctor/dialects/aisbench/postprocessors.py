@@ -16,14 +16,14 @@ from proctor.dialects.aisbench.signatures import known_names
 from proctor.dialects.aisbench.values import Reference, dotted_name, short_name
 from proctor.errors import DataError, Diagnostic, ProctorError, ScoringError, TrustError, did_you_mean
 from proctor.lazy import Deferred
-from proctor.scoring.registry import NOTHING, OPENCOMPASS, is_in_catalog
-from proctor.scoring.text_functions import AISBENCH, TextFunction, text_function, text_function_table
+from proctor.scoring.named_table import NOTHING, OPENCOMPASS, is_in_catalog
+from proctor.scoring.text.text_functions import AISBENCH, TextFunction, text_function, text_function_table
 from proctor.settings import settings
 
 if TYPE_CHECKING:
-    from proctor.scoring import processor_functions
+    from proctor.scoring.text import processors as processor_functions
 else:
-    processor_functions = Deferred("proctor.scoring.processor_functions")
+    processor_functions = Deferred("proctor.scoring.text.processors")
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
 

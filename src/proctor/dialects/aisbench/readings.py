@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.inferencers import CALL, CHAT, CLP, GENERATE, LL,
 from proctor.ir import Converse, Decoding, Prompt, Request, Response, Rolling
 from proctor.ir.question import Answered
 from proctor.scoring.choice import first_largest, first_smallest
-from proctor.scoring.grading import Reading
+from proctor.scoring.grading.protocols import Reading
 
 TURN = "\0turn"
 """The field of a reading that says which turn of a conversation it is; no column of a dataset can have this name."""

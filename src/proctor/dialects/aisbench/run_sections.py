@@ -16,7 +16,7 @@ from proctor.dialects.aisbench.reader import datasets_of
 from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
 from proctor.errors import Diagnostic, closest, did_you_mean
 from proctor.lazy import Deferred
-from proctor.scoring.text_distance import levenshtein
+from proctor.scoring.distances import levenshtein
 
 if TYPE_CHECKING:
     from proctor.results import dataset_groups

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.dialects.conversion.gradings import Named
 from proctor.dialects.conversion.written import CHOICES, Written
-from proctor.scoring.registry import LM_EVAL, OPENCOMPASS, UNITXT
+from proctor.scoring.named_table import LM_EVAL, OPENCOMPASS, UNITXT
 
 ELSEWHERE = "Proctor computes it under this name, other programs that read the file do not"
 

@@ -16,7 +16,7 @@ from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
 from proctor.scoring.evaluators.checked_answers import CHECKS
 from proctor.scoring.lettered_answers import letter_of
-from proctor.scoring.registry import INSPECT, LM_EVAL, OPENCOMPASS
+from proctor.scoring.named_table import INSPECT, LM_EVAL, OPENCOMPASS
 
 WHOLE = r"(?s)\A(.*)\Z"
 """A pattern whose group is the whole answer: the scorer ``pattern`` then compares it letter by letter."""

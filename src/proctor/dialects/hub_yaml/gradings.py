@@ -14,9 +14,9 @@ from proctor.ir import Converse, Failure, Generate
 from proctor.ir.conversation import as_turns, next_messages
 from proctor.ir.prompt import message_text
 from proctor.ir.question import Answered
-from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Grading, Reading
-from proctor.scoring.groupings import GroupBy
+from proctor.scoring.grading.grader import ExamGrader
+from proctor.scoring.grading.groups import GroupBy
+from proctor.scoring.grading.protocols import Grading, Reading
 
 
 def task_grader(task: HubTask, chosen_by: Lettered, group_by: Sequence[str | tuple[str, ...]]) -> ExamGrader:

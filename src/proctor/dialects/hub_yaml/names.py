@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proctor.scoring.flat import COUNT, FAILED, Flat, bounds_of
-from proctor.scoring.grading import Counts, Mark, ScoreNames
-from proctor.scoring.score import Score
+from proctor.scoring.flat_scores import COUNT, FAILED, Flat, bounds_of
+from proctor.scoring.grading.protocols import Counts, Mark, ScoreNames
+from proctor.scoring.scores import Score
 
 
 class HubNames(ScoreNames):

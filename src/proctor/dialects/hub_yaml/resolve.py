@@ -23,8 +23,8 @@ from proctor.recipes.exam import Exam
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import repeated
-from proctor.scoring.grader import ExamGrader
-from proctor.scoring.versions import with_versions
+from proctor.scoring.grading.grader import ExamGrader
+from proctor.scoring.packages import with_versions
 from proctor.settings import settings
 
 _PARTS = (2, 3)

@@ -15,15 +15,16 @@ from proctor.dialects.hub_yaml.solvers import made_of
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
 from proctor.scoring.answer_checks import SHARES, Check, Verdict
+from proctor.scoring.answer_values import RowAggregation, Values
+from proctor.scoring.columns import Columns
 from proctor.scoring.evaluators.checked_answers import CHECKS, checked, score_name
-from proctor.scoring.grade import Columns, Measured
-from proctor.scoring.grading import Need
+from proctor.scoring.grades import Measured
+from proctor.scoring.grading.protocols import Need
 from proctor.scoring.lettered_answers import lettered, letters_in
 from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import metric_of
-from proctor.scoring.registry import INSPECT
-from proctor.scoring.row_values import RowAggregation, Values
-from proctor.scoring.score import Score
+from proctor.scoring.named_table import INSPECT
+from proctor.scoring.scores import Score
 
 Lettered = Sequence[tuple[int, bool]]
 """Which answers of a conversation are letters of choices, and whether several may be right."""

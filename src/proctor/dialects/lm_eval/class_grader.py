@@ -13,10 +13,10 @@ from proctor.errors import Diagnostic, ProctorError
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.scoring.aggregations import AGGREGATIONS, BOOTSTRAP_RESAMPLES, mean
-from proctor.scoring.grade import Grade
-from proctor.scoring.grading import Mark
-from proctor.scoring.measuring import composed
-from proctor.scoring.row_values import RowAggregation, Values
+from proctor.scoring.answer_values import RowAggregation, Values
+from proctor.scoring.grades import Grade
+from proctor.scoring.grading.composition import composed
+from proctor.scoring.grading.protocols import Mark
 
 if TYPE_CHECKING:
     from proctor.dialects.lm_eval.python_task import PythonTask

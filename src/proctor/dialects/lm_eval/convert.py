@@ -17,8 +17,8 @@ from proctor.dialects.lm_eval.metrics import DEFAULT_METRICS
 from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
 from proctor.scoring.metric_table import metric_table
-from proctor.scoring.registry import LM_EVAL, named
-from proctor.scoring.text_functions import text_function_table
+from proctor.scoring.named_table import LM_EVAL, named
+from proctor.scoring.text.text_functions import text_function_table
 
 _REGEX_OF = {"first_capital_postprocess": "([A-Z])", "first-capital": "([A-Z])"}
 """Post-processors that lm-eval's ``regex`` does as well."""

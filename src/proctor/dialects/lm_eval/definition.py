@@ -16,7 +16,7 @@ from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.guests.code import code_of_named
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file
-from proctor.scoring.versions import with_versions
+from proctor.scoring.packages import with_versions
 from proctor.settings import settings
 
 

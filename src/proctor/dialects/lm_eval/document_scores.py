@@ -15,10 +15,10 @@ from proctor.dialects.lm_eval.metrics import find_metric
 from proctor.dialects.lm_eval.prepared import DocumentView
 from proctor.errors import ScoringError
 from proctor.scoring.aggregations import Aggregate
+from proctor.scoring.answer_functions import called
 from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
-from proctor.scoring.code_eval import LookingAt
+from proctor.scoring.programs.code_eval import LookingAt
 from proctor.scoring.repeats import score_of_repeats
-from proctor.scoring.row_scorer import called
 
 View = Callable[[Mapping[str, Any]], DocumentView]
 Values = dict[str, Any]

@@ -11,10 +11,10 @@ from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
 from proctor.errors import Diagnostic, ProctorError
 from proctor.guests.lm_eval.registry import registered
-from proctor.scoring.filters import of_class
-from proctor.scoring.processor_functions import find_text_function
-from proctor.scoring.registry import LM_EVAL, is_in_catalog, named
-from proctor.scoring.text_functions import TextFunction, text_function_table
+from proctor.scoring.named_table import LM_EVAL, is_in_catalog, named
+from proctor.scoring.text.filters import of_class
+from proctor.scoring.text.processors import find_text_function
+from proctor.scoring.text.text_functions import TextFunction, text_function_table
 
 Answers = Sequence[Any]
 TAKE_FIRST = "take_first"

@@ -19,13 +19,13 @@ from proctor.dialects.lm_eval.task_scorers import CoreScorer, DocumentValues, Re
 from proctor.errors import Diagnostic, did_you_mean
 from proctor.ir import Failure
 from proctor.ir.question import Answered
-from proctor.scoring.grade import Grade
-from proctor.scoring.grader import BLOCK, ExamGrader, Shown, raw_answer
-from proctor.scoring.grading import Grading, Reading, Scorer
-from proctor.scoring.groupings import GroupBy
-from proctor.scoring.registry import imprisonable
-from proctor.scoring.row_values import RowAggregation
-from proctor.scoring.score import Score
+from proctor.scoring.answer_values import RowAggregation
+from proctor.scoring.grades import Grade
+from proctor.scoring.grading.grader import BLOCK, ExamGrader, Shown, raw_answer
+from proctor.scoring.grading.groups import GroupBy
+from proctor.scoring.grading.protocols import Grading, Reading, Scorer
+from proctor.scoring.named_table import imprisonable
+from proctor.scoring.scores import Score
 
 
 class TaskGrader:

@@ -11,10 +11,9 @@ from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.names import ONLY, listed, score_key
 from proctor.dialects.lm_eval.tree import Group, GroupMetric
 from proctor.scoring.aggregations import CONFIDENCE_95, number
-from proctor.scoring.combined import interval_of_mean
-from proctor.scoring.flat import COUNT, NOWHERE, WITHOUT, units_of
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score, Unit
+from proctor.scoring.flat_scores import COUNT, NOWHERE, WITHOUT, units_of
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score, Unit, interval_of_mean
 
 ACCURACY = frozenset({"acc", "accuracy"})
 """Names of one score: in tasks of lm-eval, and in recipes, which may stand in one group."""

@@ -26,7 +26,7 @@ from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES
 from proctor.scoring.metric_table import metric_table, text_metrics
-from proctor.scoring.registry import LM_EVAL
+from proctor.scoring.named_table import LM_EVAL
 from proctor.settings import settings
 
 REPEATED = frozenset({"pass@k", "avg@k", "maj@k"})

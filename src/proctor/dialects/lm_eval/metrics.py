@@ -14,7 +14,7 @@ from proctor.scoring import aggregations
 from proctor.scoring.aggregations import AGGREGATIONS, Aggregate, mean
 from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import check_metric, metric_of, metric_table, text_metrics
-from proctor.scoring.registry import LM_EVAL, PROGRAM, is_in_catalog, named
+from proctor.scoring.named_table import LM_EVAL, PROGRAM, is_in_catalog, named
 
 DEFAULT_METRICS: dict[str, list[str]] = {
     "loglikelihood": ["perplexity", "acc"],

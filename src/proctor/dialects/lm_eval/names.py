@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.scoring.aggregations import NO_ERROR
-from proctor.scoring.flat import COUNT, FAILED, Flat, bounds_of
-from proctor.scoring.grading import Counts, Mark, ScoreNames
+from proctor.scoring.flat_scores import COUNT, FAILED, Flat, bounds_of
+from proctor.scoring.grading.protocols import Counts, Mark, ScoreNames
 from proctor.scoring.metric_table import metric_table
-from proctor.scoring.registry import LM_EVAL
-from proctor.scoring.score import Score, Unit
+from proctor.scoring.named_table import LM_EVAL
+from proctor.scoring.scores import Score, Unit
 
 OF_HUNDRED = frozenset({"bleu", "chrf", "ter"})
 """Metrics that lm-eval itself gives of 100, as sacrebleu does; every other score of its is of 1."""

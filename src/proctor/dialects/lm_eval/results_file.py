@@ -31,9 +31,9 @@ from proctor.recipes.exam_parts import ScoredGroup
 from proctor.recipes.options import ExamOptions
 from proctor.running.machine import platform_name
 from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES, NO_ERROR
-from proctor.scoring.flat import UNIT
-from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
+from proctor.scoring.flat_scores import UNIT
+from proctor.scoring.grades import Grade
+from proctor.scoring.scores import Score
 from proctor.secrets import without_secrets
 
 FORM: Final = "0.4.13"

@@ -15,7 +15,7 @@ from proctor.dialects.lm_eval.jinja import is_template, parse_template, single_e
 from proctor.dialects.lm_eval.metrics import metric_problems
 from proctor.errors import UsageError
 from proctor.scoring.metric_table import metric_table
-from proctor.scoring.registry import LM_EVAL, named
+from proctor.scoring.named_table import LM_EVAL, named
 
 _DROPPED_BY_UNITXT = (
     "process_docs",

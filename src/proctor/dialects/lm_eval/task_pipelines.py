@@ -11,8 +11,8 @@ from proctor.dialects.lm_eval.filters import FilterPipeline
 from proctor.dialects.lm_eval.prepared import Document
 from proctor.errors import ProctorError
 from proctor.ir import Failure
-from proctor.scoring.grade import Columns
-from proctor.scoring.grading import Scope
+from proctor.scoring.columns import Columns
+from proctor.scoring.grading.protocols import Scope
 
 Requests = Sequence[Sequence[Any]]
 """What was answered to each of lm-eval's requests about a document: a list of repeats."""

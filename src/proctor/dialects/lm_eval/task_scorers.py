@@ -12,10 +12,11 @@ from proctor.dialects.lm_eval.metrics import CoreMetric
 from proctor.errors import Diagnostic
 from proctor.ir import Failure
 from proctor.logs import get_logger
+from proctor.scoring.answer_values import RowAggregation
+from proctor.scoring.columns import Columns
 from proctor.scoring.evaluators.metrics import references_of
-from proctor.scoring.grade import Columns, Measured
-from proctor.scoring.grading import Need
-from proctor.scoring.row_values import RowAggregation
+from proctor.scoring.grades import Measured
+from proctor.scoring.grading.protocols import Need
 
 
 class DocumentValues:

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.dialects.lm_eval.checks import task_from_values
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.reader import TaskFile
-from proctor.scoring.grade import Grade
+from proctor.scoring.grades import Grade
 
 Values = Mapping[str, Any]
 

@@ -28,8 +28,7 @@ from proctor.errors import OutputError
 from proctor.ir import Choose, Converse, Decoding, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling
 from proctor.recipes.exam import Answered, Exam
 from proctor.safe_files import subfolder, write_text, written
-from proctor.scoring.grade import Grade
-from proctor.scoring.main_column import score_column
+from proctor.scoring.grades import Grade, score_column
 
 Answers = Callable[[Exam], Iterable[Answered]]
 """Returns an exam's items with their responses, as often as it is asked."""

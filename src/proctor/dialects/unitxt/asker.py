@@ -16,7 +16,7 @@ from proctor.recipes.plan import Instance
 from proctor.recipes.prompts import Prompts, Rendered
 from proctor.recipes.rows import task_data_of
 from proctor.recipes.selection import Opened, Row
-from proctor.scoring.groupings import values_of
+from proctor.scoring.grading.groups import values_of
 
 
 @dataclass(frozen=True)

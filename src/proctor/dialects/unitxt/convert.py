@@ -17,14 +17,13 @@ from proctor.ir import Failure
 from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.metric_table import fetch_metric, metric_table
-from proctor.scoring.processor_functions import RegisteredProcessor, fetch_processor
-from proctor.scoring.processor_steps import process
-from proctor.scoring.processors import PostProcess
-from proctor.scoring.registered_metric import RegisteredMetric
-from proctor.scoring.registry import LM_EVAL, UNITXT, named
-from proctor.scoring.text_functions import text_function_table
+from proctor.scoring.named_metric import RegisteredMetric
+from proctor.scoring.named_table import LM_EVAL, UNITXT, named
+from proctor.scoring.text.processor_steps import process
+from proctor.scoring.text.processors import PostProcess, RegisteredProcessor, fetch_processor
+from proctor.scoring.text.text_functions import text_function_table
 
 
 def to_unitxt(written: Written) -> str:

@@ -11,7 +11,7 @@ from proctor.dialects.unitxt.gradings import processors_of
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.scoring.versions import with_versions
+from proctor.scoring.packages import with_versions
 
 
 def definition_of(recipe: DatasetRecipe) -> Definition:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from proctor.ir.question import Answered
 from proctor.recipes.group_scores import varied_of
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.scoring.answer_prefix import strip_prefix
 from proctor.scoring.choice import first_largest
-from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Grading, MetricNames, Reading
-from proctor.scoring.groupings import GroupBy
+from proctor.scoring.grading.grader import ExamGrader
+from proctor.scoring.grading.groups import GroupBy
+from proctor.scoring.grading.protocols import Grading, MetricNames, Reading
 from proctor.scoring.pipeline import MetricScorers
-from proctor.scoring.processor_steps import Processors, ProcessorsOfEach, ProcessorSource
+from proctor.scoring.text.answer_prefix import strip_prefix
+from proctor.scoring.text.processor_steps import Processors, ProcessorsOfEach, ProcessorSource
 
 
 def metrics_of(recipe: DatasetRecipe) -> MetricScorers:

@@ -16,12 +16,12 @@ from proctor.errors import Diagnostic
 from proctor.ir import Failure
 from proctor.ir.question import Answered, Question
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.scoring.answer_prefix import strip_prefix
-from proctor.scoring.grade import Columns
-from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Extract, Reading, Scope, Step, as_step
+from proctor.scoring.columns import Columns
+from proctor.scoring.grading.grader import ExamGrader
+from proctor.scoring.grading.protocols import Extract, Reading, Scope, Step, as_step
 from proctor.scoring.metric import Metric
-from proctor.scoring.processor_steps import Processors
+from proctor.scoring.text.answer_prefix import strip_prefix
+from proctor.scoring.text.processor_steps import Processors
 
 
 def takes_repeats(recipe: DatasetRecipe) -> bool:

@@ -11,8 +11,8 @@ from proctor.dialects.unitxt.gradings import metrics_of, processors_of
 from proctor.errors import Diagnostic, Location, ProctorError
 from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.scoring.processor_steps import Processors
-from proctor.scoring.unavailable import Unavailable
+from proctor.scoring.grading.protocols import Unavailable
+from proctor.scoring.text.processor_steps import Processors
 
 
 def validate(path: Path) -> tuple[list[Path], list[Diagnostic]]:

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.exchange.lines import samples_of
 from proctor.exchange.observed import PERCENT, Observed, ObservedExam, prompt_text, scores_of, text_of
 from proctor.runs.stored_run import load_run
-from proctor.scoring.flat import UNIT
+from proctor.scoring.flat_scores import UNIT
 
 
 def read(path: Path) -> list[ObservedExam]:

@@ -21,7 +21,7 @@ from proctor.results.summary import ScoreRow, score_rows
 from proctor.running.folder import RESULTS, SAMPLES, SPEC
 from proctor.runs.stored_run import StoredRun
 from proctor.safe_files import opened, written
-from proctor.scoring.flat import read_flat
+from proctor.scoring.flat_scores import read_flat
 from proctor.secrets import cleaned, keep_environment, redacted, without_secrets
 
 Parameter = str | int | float | bool

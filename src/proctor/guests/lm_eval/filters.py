@@ -1,7 +1,7 @@
 """``lm_eval.api.filter`` and ``lm_eval.filters``: filters as classes, for code of tasks that derives its own.
 
-Each does what the text function of its name does here (:mod:`proctor.scoring.text_functions`); a class adds nothing but
-lm-eval's way to be made and called.
+Each does what the text function of its name does here (:mod:`proctor.scoring.text.text_functions`); a class adds
+nothing but lm-eval's way to be made and called.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.registry import filter_registry, get_filter, register_filter
-from proctor.scoring.processor_functions import find_text_function
-from proctor.scoring.registry import LM_EVAL
+from proctor.scoring.named_table import LM_EVAL
+from proctor.scoring.text.processors import find_text_function
 
 __all__ = [
     "CustomFilter", "DecontaminationFilter", "Filter", "FilterEnsemble", "LowercaseFilter", "MajorityVoteFilter",

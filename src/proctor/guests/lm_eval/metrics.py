@@ -23,8 +23,8 @@ from proctor.scoring.aggregations import (
     weighted_perplexity,
 )
 from proctor.scoring.aggregations import f1 as f1_score
-from proctor.scoring.row_metrics import exact_match as _exact_match
-from proctor.scoring.row_metrics import nothing
+from proctor.scoring.single_answers import exact_match as _exact_match
+from proctor.scoring.single_answers import nothing
 from proctor.statistics.standard_errors import mean_error as mean_stderr
 from proctor.statistics.standard_errors import sample_deviation as sample_stddev
 

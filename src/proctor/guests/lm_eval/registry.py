@@ -13,7 +13,7 @@ from typing import Any, Final
 from proctor.errors import ScoringError, UsageError, did_you_mean
 from proctor.scoring import metric_table as core
 from proctor.scoring.aggregations import AGGREGATIONS
-from proctor.scoring.registry import LM_EVAL
+from proctor.scoring.named_table import LM_EVAL
 
 _NOTHING: Final = object()
 

@@ -103,7 +103,7 @@ OPENCOMPASS = Table(
         "opencompass.registry": {f"{_HERE}.registries": f"Registry {_KINDS}"},
         "opencompass.datasets": {
             f"{_CLASSES}.base_datasets": "BaseDataset",
-            "proctor.scoring.postprocessors.mathematics": "normalize_final_answer=normalized",
+            "proctor.scoring.text.postprocessors.mathematics": "normalize_final_answer=normalized",
         },
     },
     below=tuple(f"opencompass.{name}" for name in _BELOW),

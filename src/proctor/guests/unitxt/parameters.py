@@ -22,7 +22,7 @@ _CALLED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "flatten": ("proctor.data.collection_operators:flattened", {"container": "members"}),
     "nan_mean": ("proctor.statistics.resampling:nan_mean", {"x": "values", "scores": "values"}),
     "nan_max": ("proctor.scoring.reductions:nan_max", {"x": "values"}),
-    "normalize_answer": ("proctor.scoring.text_distance:normalize_answer", {"s": "text"}),
+    "normalize_answer": ("proctor.scoring.distances:normalize_answer", {"s": "text"}),
     "is_package_installed": ("proctor.guests.unitxt.functions:is_package_installed", {"package_name": "name"}),
     "is_module_available": ("proctor.guests.unitxt.functions:is_package_installed", {"module_name": "name"}),
     "is_sqlglot_parsable": (f"{_SQL}:is_sqlglot_parsable", {"sql": "sql_text"}),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.data.databases import FileDatabase, MemoryDatabase, Outcome, RemoteDatabase
 from proctor.errors import DatasetNotFoundError
-from proctor.scoring import sql
+from proctor.scoring.programs import sql
 
 if TYPE_CHECKING:
     import pandas as pd

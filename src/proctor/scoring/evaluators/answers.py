@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from proctor.errors import MissingFieldError, ScoringError
+from proctor.scoring.distances import levenshtein, normalize_answer
 from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent, percent_of_sum, running_sum, share
-from proctor.scoring.postprocessors import families
-from proctor.scoring.postprocessors.general import chinese_words, general
-from proctor.scoring.text_distance import levenshtein, normalize_answer
+from proctor.scoring.text.postprocessors import families
+from proctor.scoring.text.postprocessors.general import chinese_words, general
 
 
 def accuracy(cases: Cases) -> Verdict:

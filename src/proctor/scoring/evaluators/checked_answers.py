@@ -17,7 +17,6 @@ from proctor.ir import Failure
 from proctor.scoring import answer_checks
 from proctor.scoring.answer_checks import Check
 from proctor.scoring.evaluators.cases import Cases, Verdict
-from proctor.scoring.mathematical_answers import check_packages, same_formula
 
 
 def _match(
@@ -49,6 +48,8 @@ def _f1(*, stop_words: Sequence[str] | None = None) -> Check:
 def _math(*, timeout: float = 2.0) -> Check:
     if not timeout > 0:
         raise ScoringError(f"math has {timeout} seconds for a formula", hint="timeout: a number above 0")
+    from proctor.scoring.mathematics.mathematical_answers import check_packages, same_formula  # most exams read none
+
     check_packages()
     return same_formula  # formulas are bounded by their size, whatever the time-out says
 

@@ -11,8 +11,8 @@ from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Outcome, Trial
 from proctor.regexes import BoundedPattern, SlowPatternError
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent
-from proctor.scoring.postprocessors.general import read_literal
-from proctor.scoring.programs import ONE_PROCESS, pass_at, run_programs
+from proctor.scoring.programs.trials import ONE_PROCESS, pass_at, run_programs
+from proctor.scoring.text.postprocessors.general import read_literal
 
 _HOW = ("pass", "timeout", "failed", "wrong_answer")
 _EACH = (1, 10, 100)  # upstream's default for k, after the paper of HumanEval (Chen et al., 2021)

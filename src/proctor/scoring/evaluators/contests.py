@@ -12,8 +12,8 @@ from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Outcome, Trial
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum
 from proctor.scoring.evaluators.code import one_process, pass_at_of
-from proctor.scoring.postprocessors.general import read_literal
-from proctor.scoring.programs import run_programs
+from proctor.scoring.programs.trials import run_programs
+from proctor.scoring.text.postprocessors.general import read_literal
 
 _STARS = (
     "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json "

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
-from proctor.scoring.postprocessors.dapo import normalized as dapo_spelling
-from proctor.scoring.postprocessors.general import general
-from proctor.scoring.postprocessors.mathematics import boxed, is_equivalent_plain
+from proctor.scoring.text.postprocessors.dapo import normalized as dapo_spelling
+from proctor.scoring.text.postprocessors.general import general
+from proctor.scoring.text.postprocessors.mathematics import boxed, is_equivalent_plain
 
 _LETTERS = string.ascii_uppercase
 

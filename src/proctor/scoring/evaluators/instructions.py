@@ -8,7 +8,7 @@ from typing import Any
 from proctor.errors import MissingExtraError, ProctorError, ScoringError
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent
-from proctor.scoring.instructions import follows, follows_loosely
+from proctor.scoring.instructions.following import follows, follows_loosely
 
 _KINDS = {"strict": follows, "loose": follows_loosely}
 _NAMES = {

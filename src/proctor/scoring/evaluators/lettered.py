@@ -9,8 +9,8 @@ from typing import Any
 from proctor.errors import MissingFieldError
 from proctor.regexes import BoundedPattern, SlowPatternError
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
-from proctor.scoring.postprocessors.options import first_option
-from proctor.scoring.postprocessors.texts import bbeh_choice, bbeh_freeform
+from proctor.scoring.text.postprocessors.options import first_option
+from proctor.scoring.text.postprocessors.texts import bbeh_choice, bbeh_freeform
 
 Row = Mapping[str, Any]
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.foreign_text import parse_json
+from proctor.scoring.distances import levenshtein, normalize_answer
 from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent, running_sum, share
-from proctor.scoring.postprocessors.general import chinese_words
-from proctor.scoring.text_distance import levenshtein, normalize_answer
+from proctor.scoring.text.postprocessors.general import chinese_words
 
 _WHITESPACE = re.compile(r"\s+")
 

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from proctor.scoring.distances import normalize_answer
 from proctor.scoring.evaluators.answers import chinese_tokens, english_tokens, f1, plain_chinese_word
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
 from proctor.scoring.evaluators.long_texts import rouge_l
-from proctor.scoring.postprocessors.general import chinese_words
-from proctor.scoring.text_distance import normalize_answer
+from proctor.scoring.text.postprocessors.general import chinese_words
 
 _ENGLISH_BLACKLIST = frozenset(
     [

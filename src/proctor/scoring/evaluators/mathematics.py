@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
-from proctor.scoring.postprocessors.mathematics import final_answer_boxed, is_equivalent, is_equivalent_intern
+from proctor.scoring.text.postprocessors.mathematics import final_answer_boxed, is_equivalent, is_equivalent_intern
 
 
 def math(cases: Cases, version: Literal["v1", "v2"] = "v1") -> Verdict:

@@ -7,10 +7,11 @@ from typing import Any
 
 from proctor.artifacts.types import is_of_type
 from proctor.errors import ScoringError
+from proctor.scoring.columns import Columns
 from proctor.scoring.evaluators.cases import Cases, Verdict
-from proctor.scoring.grade import Columns, Measured
+from proctor.scoring.grades import Measured
 from proctor.scoring.metric import Metric
-from proctor.scoring.score import Score
+from proctor.scoring.scores import Score
 from proctor.statistics.intervals import Interval
 
 

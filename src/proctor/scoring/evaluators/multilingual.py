@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.errors import MissingExtraError
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent
-from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
+from proctor.scoring.metrics.text_packages import sacrebleu_scorer
 
 _JSON = (
     r"\{\s*?\"answer\"\s*?\:\s*?\"?(A|B|C|D).*?\"?\s*?\}",

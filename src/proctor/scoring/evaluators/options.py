@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.errors import DataError, MissingFieldError, ScoringError
+from proctor.scoring.distances import levenshtein
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
-from proctor.scoring.postprocessors.options import first_option
-from proctor.scoring.text_distance import levenshtein
+from proctor.scoring.text.postprocessors.options import first_option
 
 _LETTERS = "ABCD"
 _SHIFTED = ("ABCD", "BCDA", "CDAB", "DABC")

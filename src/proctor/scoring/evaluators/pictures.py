@@ -12,11 +12,11 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from proctor.errors import ScoringError
+from proctor.scoring.distances import levenshtein
 from proctor.scoring.evaluators.boxes import overlap, pixels
 from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent_of_sum, share
-from proctor.scoring.postprocessors.general import read_literal
-from proctor.scoring.postprocessors.mathematics import boxed, is_equivalent, normalized
-from proctor.scoring.text_distance import levenshtein
+from proctor.scoring.text.postprocessors.general import read_literal
+from proctor.scoring.text.postprocessors.mathematics import boxed, is_equivalent, normalized
 
 _LETTERS = string.ascii_uppercase
 CHAT_END = "<|im_end|>"

@@ -10,7 +10,7 @@ from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Trial
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.code import by_case, humaneval_trial, mbpp_program, one_process, pass_at_of, samples_of
-from proctor.scoring.programs import run_programs
+from proctor.scoring.programs.trials import run_programs
 
 _SECONDS = 60.0
 """For all inputs of a problem, as evalplus; there are up to a thousand."""

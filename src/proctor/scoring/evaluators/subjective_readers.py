@@ -17,8 +17,8 @@ import numpy as np
 
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Verdict, average, percent_of_sum
-from proctor.scoring.postprocessors.general import read_literal
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
+from proctor.scoring.text.postprocessors.general import read_literal
 
 Row = Mapping[str, Any]
 Judgements = Sequence[tuple[Any, Row]]

@@ -11,7 +11,7 @@ from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import Limits, Outcome, Trial
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent
 from proctor.scoring.evaluators.code import one_process, pass_at_of
-from proctor.scoring.programs import run_programs
+from proctor.scoring.programs.trials import run_programs
 
 _BIGCODEBENCH_SECONDS = 240.0
 """For the test cases of a problem, as upstream; some draw figures and train models."""

@@ -12,8 +12,8 @@ from proctor.errors import ScoringError
 from proctor.scoring.evaluators.answers import english_tokens, f1
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, share
 from proctor.scoring.evaluators.long_texts import mean
-from proctor.scoring.meteor import words_meteor
-from proctor.scoring.postprocessors.general import read_literal
+from proctor.scoring.metrics.text_packages import words_meteor
+from proctor.scoring.text.postprocessors.general import read_literal
 
 # -- tables and grids ---------------------------------------------------------------------------------------------
 

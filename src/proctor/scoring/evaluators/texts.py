@@ -12,8 +12,8 @@ from proctor.scoring.evaluators.answers import f1
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
 from proctor.scoring.metrics.question_answering import Squad
 from proctor.scoring.metrics.summaries import Rouge
-from proctor.scoring.postprocessors.general import chinese_words, general
-from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
+from proctor.scoring.metrics.text_packages import sacrebleu_scorer
+from proctor.scoring.text.postprocessors.general import chinese_words, general
 from proctor.statistics.confusion import matthews_of_labels
 
 _RESAMPLES = 1000  # of rouge_score's BootstrapAggregator, which upstream uses by way of ``evaluate``

@@ -11,8 +11,8 @@ from typing import Any
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.evaluators.answers import f1_of_counts
 from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent, percent_of_sum, share
-from proctor.scoring.postprocessors.general import chinese_words, read_literal
-from proctor.scoring.postprocessors.mathematics import boxed, normalized
+from proctor.scoring.text.postprocessors.general import chinese_words, read_literal
+from proctor.scoring.text.postprocessors.mathematics import boxed, normalized
 
 # -- SeedBench ----------------------------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from proctor.data.policy import classes_of
 from proctor.ir import Failure
-from proctor.scoring.flat import MetricScores
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
+from proctor.scoring.flat_scores import MetricScores
 from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria, CriteriaWithOptions
 from proctor.scoring.judges.steps import (
@@ -22,7 +22,7 @@ from proctor.scoring.judges.steps import (
 )
 from proctor.scoring.judges.verdicts import chosen_option
 from proctor.scoring.metric import failure_of
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 DEFAULT_SCORE = "llm_as_judge"
 

@@ -18,7 +18,7 @@ from proctor.foreign_text import parse_json
 from proctor.formats import Format, SystemFormat
 from proctor.ir import Failure
 from proctor.randomness import random_stream
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.instance_metric import BulkInstanceMetric, Computed, Unscored
 from proctor.scoring.judges.judge_client import check_engine, engine_name
 from proctor.scoring.judges.prompts import Bench, Verdict, words_of

@@ -21,7 +21,7 @@ from proctor.formats.tokenizer import load_tokenizer
 from proctor.ir import Failure
 from proctor.scoring.instance_metric import BulkInstanceMetric, Computed
 from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask, check_engine
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 
 class RiskType(StrEnum):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from proctor.errors import UsageError
-from proctor.scoring.counted_metric import ratio
+from proctor.scoring.global_metric import ratio
 from proctor.scoring.metrics.correlation import spearman
 from proctor.statistics.arrays import Floats, Indices
 from proctor.statistics.intervals import Bootstrap, Interval, wilson

@@ -30,7 +30,7 @@ from proctor.scoring.judges.concurrent_evaluations import ConcurrentEvaluations
 from proctor.scoring.judges.judge_client import JudgePrompt, ask, check_engine, engine_name
 from proctor.scoring.judges.llama_index_model import asking_model, correctness, echo, faithfulness
 from proctor.scoring.metric import failure_of, present
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.settings import settings
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 from proctor.data.policy import classes_of
 from proctor.errors import ScoringError, ValidationError
 from proctor.ir import Failure
-from proctor.scoring.flat import MetricScores
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
+from proctor.scoring.flat_scores import MetricScores
 from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria
 from proctor.scoring.judges.steps import LLMJudge, reply, user, without_blanks
 from proctor.scoring.judges.verdicts import chosen_option
 from proctor.scoring.metric import failure_of
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 
 @dataclass(slots=True)

@@ -15,10 +15,10 @@ from proctor.data.policy import POLICY_FIELD
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.formats import Format
 from proctor.ir import Failure
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
 from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask
-from proctor.scoring.processor_steps import process
-from proctor.scoring.processors import PostProcess
+from proctor.scoring.text.processor_steps import process
+from proctor.scoring.text.processors import PostProcess
 from proctor.tasks.task import Task
 from proctor.templates import Template
 

@@ -11,7 +11,7 @@ from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
 from proctor.scoring.metric import present
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 _MATCHES_MEMORY = 10_000  # pairs of short texts, a few MB: predictions are letters, which come again and again
 

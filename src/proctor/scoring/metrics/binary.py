@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from proctor.errors import ScoringError
-from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
-from proctor.scoring.global_metric import GlobalMetric
+from proctor.scoring.global_metric import CountedMetric, Counts, Finished, GlobalMetric, ratio
 from proctor.scoring.instance_metric import InstanceMetric
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.statistics.arrays import Floats
 from proctor.statistics.confusion import matthews
 

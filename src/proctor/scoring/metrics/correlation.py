@@ -13,7 +13,7 @@ from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.map_reduce import MapReduceMetric
 from proctor.scoring.metrics.binary import ranks
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.statistics.arrays import Floats
 from proctor.statistics.distributions import beta_cdf, t_cdf
 from proctor.statistics.resampling import Means, Resampler

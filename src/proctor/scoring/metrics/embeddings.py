@@ -24,7 +24,7 @@ from proctor.scoring.metrics.models import (
     where_referenced,
 )
 from proctor.scoring.reductions import AggregationReduction, MeanReduction, matrix
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.statistics.resampling import Means, Resampler
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from proctor.scoring.columns import SparseColumn
 from proctor.scoring.map_reduce import MapReduceMetric
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.statistics.arrays import Floats, Indices
 
 SMALL_TABLE = 100_000

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from proctor.errors import ScoringError
 from proctor.scoring.instance_metric import InstanceMetric
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 _STEP = re.compile(r"\s*(\w+)\(([^()]*),\s*([^()]*)\)\s*(?:,|$)")
 _TRIALS = 8  # one would do but for rounding that happens to agree; eight cost nothing beside reading the program

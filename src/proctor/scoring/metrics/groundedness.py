@@ -11,7 +11,7 @@ from proctor.data.hub_access import is_local_only
 from proctor.errors import Diagnostic, MissingExtraError, ScoringError, TrustError
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.metrics.models import MODELS_KEPT, LoadsModel, device, loading, place_of
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.settings import settings
 
 _HINT = "--trust-code (settings.trust_code, PROCTOR_TRUST_CODE=1) lets it run; read the model's repository first"

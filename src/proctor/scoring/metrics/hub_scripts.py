@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.scoring.distances import normalize_answer
 from proctor.scoring.metrics.strings import token_overlap
-from proctor.scoring.text_distance import normalize_answer
 
 Rows = Mapping[str, tuple[float, float]]
 

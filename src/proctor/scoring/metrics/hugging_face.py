@@ -12,9 +12,9 @@ from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
 from proctor.scoring.metrics.hub_scripts import bertscore, squad_with_no_answers
 from proctor.scoring.metrics.question_answering import Squad
 from proctor.scoring.metrics.summaries import Rouge, meteor
+from proctor.scoring.metrics.text_packages import sacrebleu_scorer
 from proctor.scoring.metrics.translation import Bleu, Sacrebleu, Wer
-from proctor.scoring.row_metrics import exact_match
-from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
+from proctor.scoring.single_answers import exact_match
 
 RUN_CODE = frozenset({"apps_metric", "xcode_eval"})
 """Metrics that run what a model wrote, and are not computed here."""
@@ -124,7 +124,7 @@ def _seqeval(predictions: list[Any], references: list[Any], **arguments: Any) ->
 
 
 def _code_eval(predictions: list[Any], references: list[Any], **arguments: Any) -> dict[str, Any]:
-    from proctor.scoring.code_eval import code_eval  # most exams run no programs
+    from proctor.scoring.programs.code_eval import code_eval  # most exams run no programs
 
     tests = ["\n".join(map(str, each)) if isinstance(each, list) else str(each) for each in references]
     shares, _ = code_eval(predictions, tests, **arguments)

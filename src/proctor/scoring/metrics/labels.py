@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
-from proctor.scoring.score import Unit
+from proctor.scoring.global_metric import CountedMetric, Counts, Finished, ratio
+from proctor.scoring.scores import Unit
 from proctor.statistics.arrays import Floats
 
 

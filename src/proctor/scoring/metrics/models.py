@@ -26,7 +26,7 @@ from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.settings import model_folder
 from proctor.statistics.resampling import Means, Resampler, nan_mean
 

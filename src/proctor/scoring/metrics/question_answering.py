@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
+from proctor.scoring.distances import normalize_answer
+from proctor.scoring.global_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.metrics.strings import token_overlap, websrc_f1
-from proctor.scoring.score import Unit
-from proctor.scoring.text_distance import normalize_answer
+from proctor.scoring.scores import Unit
 from proctor.statistics.arrays import Floats
 
 TOLERANCE = 0.05  # relaxed accuracy of ChartQA (Masry et al., 2022): within 5% of a number

@@ -13,7 +13,7 @@ import numpy as np
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import InstanceMetric
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.statistics.arrays import Floats
 from proctor.statistics.resampling import nan_mean
 

@@ -14,10 +14,9 @@ from proctor.effects import Effect, asking
 from proctor.errors import ScoringError, ValidationError
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
-from proctor.scoring.columns import to_columns
+from proctor.scoring.columns import Columns, to_columns
 from proctor.scoring.composed import MetricPipeline
-from proctor.scoring.flat import MAIN_BOUNDS, MetricScores, main_of, read_flat
-from proctor.scoring.grade import Columns
+from proctor.scoring.flat_scores import MAIN_BOUNDS, MetricScores, main_of, read_flat
 from proctor.scoring.metric import Metric
 from proctor.secrets import keep
 

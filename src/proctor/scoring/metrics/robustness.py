@@ -12,7 +12,7 @@ import numpy as np
 from proctor.errors import ScoringError
 from proctor.scoring.metrics.accuracy import Accuracy
 from proctor.scoring.metrics.strings import StringContainmentOld, TokenOverlap
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.statistics.resampling import nan_mean
 
 Subgroups = Mapping[str, Sequence[float]]

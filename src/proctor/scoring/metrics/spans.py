@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import Columns
+from proctor.scoring.global_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.metric import Metric
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 from proctor.statistics.arrays import Floats
 
 Elements = dict[Any, Counter[Any]]

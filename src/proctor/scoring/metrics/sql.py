@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from proctor.data.databases import connect
 from proctor.errors import MissingFieldError
-from proctor.scoring import sql
 from proctor.scoring.instance_metric import InstanceMetric
-from proctor.scoring.score import Unit
+from proctor.scoring.programs import sql
+from proctor.scoring.scores import Unit
 
 _EXECUTED = (
     "execution_accuracy", "non_empty_execution_accuracy", "subset_non_empty_execution_accuracy",

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 from proctor.data.operator import FieldOperator
 from proctor.errors import MissingFieldError, ValidationError
+from proctor.scoring.distances import levenshtein, normalize_answer
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
 from proctor.scoring.metric import present
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
-from proctor.scoring.score import Unit
-from proctor.scoring.text_distance import levenshtein, normalize_answer
+from proctor.scoring.scores import Unit
 
 _MEMORY = 10_000  # texts, some tens of MB: labels and references come again, and long answers need not stay
 

@@ -12,7 +12,7 @@ from proctor.logs import get_logger
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])")
 

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from proctor.artifacts.field_types import ToolCall
 from proctor.artifacts.types import is_of_type
 from proctor.errors import MissingExtraError, MissingFieldError, ScoringError
+from proctor.scoring.columns import Columns
 from proctor.scoring.global_metric import GlobalMetric
-from proctor.scoring.grade import Columns
 from proctor.scoring.map_reduce import ReductionInstanceMetric
 from proctor.scoring.metric import Metric
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
-from proctor.scoring.score import Unit
+from proctor.scoring.scores import Unit
 
 TOOLS = "__tools__"
 """Where an instance's task data has the tools that the model was shown."""

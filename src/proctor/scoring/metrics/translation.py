@@ -13,11 +13,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from proctor.errors import ScoringError, did_you_mean
-from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
+from proctor.scoring.distances import levenshtein
+from proctor.scoring.global_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.map_reduce import MapReduceMetric
-from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
-from proctor.scoring.score import Unit
-from proctor.scoring.text_distance import levenshtein
+from proctor.scoring.metrics.text_packages import sacrebleu_scorer
+from proctor.scoring.scores import Unit
 from proctor.statistics.arrays import Floats
 from proctor.statistics.resampling import Resampler, Sums
 

@@ -13,8 +13,8 @@ from proctor.dialects.aisbench.datasets.custom import read_meta
 from proctor.errors import DataError
 from proctor.randomness import random_stream
 from proctor.scoring.evaluators.options import orders
-from proctor.scoring.postprocessors.general import read_literal
-from proctor.scoring.postprocessors.mathematics import boxed
+from proctor.scoring.text.postprocessors.general import read_literal
+from proctor.scoring.text.postprocessors.mathematics import boxed
 
 _LETTERS = "ABCD"
 _SIMPLE_EVALS = 4  # as often as OpenAI's simple-evals asks each question of GPQA, and upstream with it

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from proctor.scoring.text_distance import levenshtein
+from proctor.scoring.distances import levenshtein
 
 _SIMILAR = 0.5
 """Similarity below which an answer counts as wrong (ANLS, Biten et al. 2019)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proctor.scoring.tree_distance import Tree, tree_distance
+from proctor.scoring.distances import Tree, tree_distance
 
 _RULES = (
     (re.compile(r"<bos>|<eos>|<pad>|<unk>"), ""),

@@ -28,7 +28,7 @@ from proctor.scoring.evaluators.ocrbench.tables import (
     html_table_similarity,
     markdown_table_similarity,
 )
-from proctor.scoring.meteor import WORDNET
+from proctor.scoring.metrics.text_packages import WORDNET
 
 _NO_RULE, _NO_BOX = "without eval", "without bbox"
 """What the table says where a question has no rule or place of its own."""

@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from proctor.errors import MissingExtraError
-from proctor.scoring.meteor import words_meteor
-from proctor.scoring.postprocessors.general import chinese_words
-from proctor.scoring.text_distance import levenshtein
+from proctor.scoring.distances import levenshtein
+from proctor.scoring.metrics.text_packages import words_meteor
+from proctor.scoring.text.postprocessors.general import chinese_words
 
 _CHINESE = re.compile(r"[\u4e00-\u9fa5]")
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from proctor.errors import MissingExtraError
 from proctor.foreign_text import parse_literal
-from proctor.scoring.text_distance import levenshtein
-from proctor.scoring.tree_distance import Tree, tree_distance
+from proctor.scoring.distances import Tree, levenshtein, tree_distance
 
 _FENCED = re.compile(r"```(?:python|json)?\n(.*?)\n```", re.DOTALL | re.IGNORECASE)
 _ASSIGNED = re.compile(r"^\s*\w+\s*=\s*")

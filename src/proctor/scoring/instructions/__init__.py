@@ -1,0 +1,1 @@
+"""Instructions that answers follow or not: those of IFEval and IFBench."""

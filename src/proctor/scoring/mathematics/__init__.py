@@ -1,0 +1,1 @@
+"""Mathematical answers: formulas and numbers that mean the same."""

@@ -1,0 +1,1 @@
+"""Programs and queries that models wrote, run and compared."""
