@@ -183,3 +183,12 @@ def test_everything_may_be_imported_at_once(tmp_path):
         tmp_path, "from unitxt.blocks import *\nprint(Task.type_name(), TaskCard.type_name(), LoadHF.type_name())"
     )
     assert done.stdout.split() == ["task", "task_card", "load_hf"], done.stderr
+
+
+def test_lm_eval_s_own_command_runs_as_a_module(tmp_path):
+    asked = ["--model", "dummy", "--tasks", "samples.science", "--limit", "2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "proctor.compat", "-m", "lm_eval", *asked],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert "samples.science" in done.stdout, done.stderr

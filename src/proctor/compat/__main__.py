@@ -17,7 +17,7 @@ from proctor.terminal_text import printable
 USAGE = """usage: python -m proctor.compat PROGRAM.py [ARGUMENTS…]
        python -m proctor.compat -m MODULE [ARGUMENTS…]
 
-runs a program written for Unitxt, OpenCompass or AISBench, unchanged; as a module
+runs a program written for lm-eval, Unitxt, OpenCompass or AISBench, unchanged; as a module
 unitxt.evaluate_cli, for one, or pytest with tests of such a program"""
 
 

@@ -101,8 +101,8 @@ _TASKS = "TaskManager get_task_dict get_task_name_from_config get_task_name_from
 LM_EVAL = Table(
     "lm_eval",
     {
-        "lm_eval": _EVALUATION,
-        "lm_eval.__main__": {f"{_NAMES}.command_line": "cli_evaluate"},
+        "lm_eval": {**_EVALUATION, f"{_NAMES}.command_line": "main=cli_evaluate"},
+        "lm_eval.__main__": {f"{_NAMES}.command_line": "cli_evaluate main=cli_evaluate"},
         **{f"lm_eval._cli{end}": {f"{_NAMES}.commands": "*"} for end in _COMMANDS},
         "lm_eval._cli.utils": {f"{_NAMES}.command_line": "*"},
         "lm_eval.api.filter": _FILTERS,
