@@ -28,7 +28,7 @@ from proctor.running.run import run_exams
 from proctor.scoring.aggregations import AGGREGATIONS
 from proctor.scoring.evaluators.checked_answers import CHECKS
 from proctor.scoring.grades import Grade
-from proctor.statistics.standard_errors import standard_error
+from proctor.scoring.aggregations import standard_error
 
 Items = Sequence[Any]
 Rows = Sequence[Mapping[str, Any]]
