@@ -26,8 +26,9 @@ from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError, UsageError
 from proctor.ir import Prompt, Response
 from proctor.recipes.exam import Exam
-from proctor.recipes.honours import NO_EFFECT, OF_TABLES, Honoured, flag_of
-from proctor.recipes.options import OPTIONS, ExamOptions
+from proctor.recipes.honours import flag_of
+from proctor.recipes.option import DEPENDS, NO_EFFECT, Honoured, Option, Refused
+from proctor.recipes.options import DECLARED, OPTIONS, ExamOptions
 from proctor.running.run import run_exams
 from proctor.running.spec import RunSpec
 from proctor.settings import settings
@@ -48,8 +49,8 @@ class Dialect:
         exams: Other exams, for options that need them, by option.
         values: What is given where the value differs between dialects.
         beside: Options that an option is given with.
-        refused: Options that the dialect refuses by name.
-        without_effect: Options that it accepts, has no use for, and says so.
+        refused: Options that the exam refuses by name, beside those that are declared to be refused.
+        without_effect: Options that it accepts, has no use for, and says so, beside those that are declared so.
     """
 
     write: Callable[[Path], str]
@@ -225,8 +226,6 @@ DIALECTS: Mapping[str, Dialect] = {
         _write_recipes,
         exams={"choices_as_text": "choice.json"},
         values={"template": "templates.classification.multi_class.empty"},
-        refused=frozenset({"chat_override", "metadata", "resamples", "keys", *OF_TABLES}),
-        without_effect=frozenset({"code_seeds"}),
     ),
     "lm_eval": Dialect(
         _write_tasks,
@@ -238,48 +237,19 @@ DIALECTS: Mapping[str, Dialect] = {
             "template": "choice.yaml",
         },
         values={"template": "mcq::numbered"},
-        refused=frozenset(OF_TABLES),
-        without_effect=frozenset({"model_config"}),
     ),
     "aisbench": Dialect(
         _write_configs,
         exams={"choices_as_text": "choice.py"},
-        refused=frozenset(
-            {
-                "chat_override",
-                "chat_template_model",
-                "choices_as_text",
-                "demos_as_turns",
-                "keys",
-                "metadata",
-                "resamples",
-                "template",
-                *OF_TABLES,
-            }
-        ),
-        without_effect=frozenset({"code_seeds"}),
+        refused=frozenset({"choices_as_text", "demos_as_turns"}),
     ),
     "hub_yaml": Dialect(
         _write_hub_yaml,
         exams={"seed": "choice.yaml"},
         beside={"chat_template_model": {}},
-        refused=frozenset(
-            {
-                "num_demos",
-                "chat_template_model",
-                "meta_template",
-                "template",
-                "chat_override",
-                "metadata",
-                "keys",
-                *OF_TABLES,
-            }
-        ),
-        without_effect=frozenset(
-            {"apply_chat_template", "demos_as_turns", "model_config", "choices_as_text", "resamples", "code_seeds"}
-        ),
+        refused=frozenset({"num_demos"}),
     ),
-    "table": Dialect(
+    "tables": Dialect(
         _write_table,
         exams={
             "choices_as_text": "choice.ndjson",
@@ -287,10 +257,21 @@ DIALECTS: Mapping[str, Dialect] = {
         },
         values={"choices_column": "picks"},
         beside={"seed": {"num_demos": 2}, "demos_as_turns": {**CHAT, "num_demos": 2}},
-        refused=frozenset({"template", "keys"}),
-        without_effect=frozenset({"model_config", "metadata", "chat_override", "resamples", "code_seeds"}),
+        without_effect=frozenset({"metadata", "chat_override", "code_seeds"}),
     ),
 }
+
+
+def refuses(name: str, option: str) -> bool:
+    """Whether a dialect refuses an option: as it is declared, or because of the exam."""
+    entry = DECLARED[option].at(name)
+    return option in DIALECTS[name].refused or (isinstance(entry, Refused) and entry is not DEPENDS)
+
+
+def has_no_use(name: str, option: str) -> bool:
+    """Whether a dialect has no use for an option: as it is declared, or because of the exam."""
+    entry = DECLARED[option].at(name)
+    return option in DIALECTS[name].without_effect or (isinstance(entry, Honoured) and entry.how.startswith(NO_EFFECT))
 
 
 # -- the matrix ---------------------------------------------------------------------------------------------------
@@ -350,7 +331,7 @@ def test_it_works_or_is_refused(name, option, folder):
     exam = str(folder / dialect.exams[option]) if option in dialect.exams else default
     beside = dict(dialect.beside.get(option, BESIDE.get(option, {})))
     given = ExamOptions(**beside, **{option: dialect.values.get(option, VALUES[option])})
-    if option in dialect.refused:
+    if refuses(name, option):
         with pytest.raises(UsageError) as raised:
             resolved(exam, given)
         assert any(flag_of(option) in each.what and each.why for each in raised.value.diagnostics)
@@ -359,8 +340,16 @@ def test_it_works_or_is_refused(name, option, folder):
     same = observed([plain], folder, "plain") == observed([changed], folder, "changed")
     entry = changed.honours[option]
     assert isinstance(entry, Honoured)
-    assert same == (option in dialect.without_effect)
+    assert same == has_no_use(name, option)
     assert entry.how.startswith(NO_EFFECT) == same
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_an_option_that_a_dialect_does_not_mention_is_refused(name, folder, monkeypatch):
+    monkeypatch.setitem(DECLARED, "brand_new", Option(help="Nobody has heard of it."))
+    monkeypatch.setattr("proctor.dialects.lm_eval.honours.OPTIONS", (*OPTIONS, "brand_new"))
+    (exam,) = resolved(DIALECTS[name].write(folder), ExamOptions())
+    assert not isinstance(exam.honours.get("brand_new"), Honoured)
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -446,9 +435,6 @@ TYPED: Mapping[str, str] = {
 }
 """How each option of exams is typed."""
 
-NOT_TYPED = frozenset({"chat_template_model", "model_config", "choices_as_text", "resamples", "keys"})
-"""Options that the model decides (its tokenizer, its config, its log-probabilities), or the words of another system."""
-
 OF_MODELS = frozenset(
     {"model", "model_args", "batch_size", "device", "max_concurrency", "truncate", "thinking", "thinking_tokens"}
 )
@@ -470,7 +456,7 @@ def test_every_option_that_can_be_typed_has_a_place():
     typed = {each.name for each in command.params}
     assert typed - OF_MODELS - OF_RUNS == set(TYPED)
     assert typed >= OF_MODELS | OF_RUNS
-    assert set(OPTIONS) == set(TYPED) | NOT_TYPED
+    assert set(TYPED) == {name for name in OPTIONS if DECLARED[name].flags}
 
 
 def _spec(folder: Path, *typed: str) -> RunSpec:

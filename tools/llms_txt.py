@@ -18,6 +18,7 @@ TARGET = ROOT / "docs" / "llms.txt"
 
 _GENERATED: Final = {
     "reference/commands.md": "What proctor --help says, for every command.",
+    "reference/options.md": "What each option of a run does to exams of each kind, and why some refuse it.",
     "reference/metrics.md": "Every metric and text function that can be named from every dialect.",
     "reference/python.md": "What can be imported from proctor.",
 }

@@ -29,7 +29,7 @@ from proctor.ir import (
     turn,
 )
 from proctor.recipes.exam import Answered, Exam, Question
-from proctor.recipes.options import OPTIONS, given_options
+from proctor.recipes.options import DECLARED, NO_TABLE, OPTIONS, given_options
 from proctor.running.spec import RunSpec
 from proctor.scoring.grades import Grade
 from proctor.testing.exams import made_exam
@@ -186,6 +186,8 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
     for name, attribute, value in (
         ("proctor.dialects.resolve", "resolve_tasks", resolve_tasks),
         ("proctor.recipes.options", "ExamOptions", Options),
+        ("proctor.recipes.options", "DECLARED", DECLARED),
+        ("proctor.recipes.options", "NO_TABLE", NO_TABLE),
         ("proctor.recipes.options", "OPTIONS", OPTIONS),
         ("proctor.recipes.options", "given_options", given_options),
         ("proctor.dialects.run_file", "exams_of_spec", exams_of_spec),

@@ -34,15 +34,11 @@ def test_flags_of_lm_eval_reach_its_tasks_and_everybody_else():
     given = {
         "seed": 1,
         "gen_kwargs": 'until=["\\n"],max_gen_toks=7,do_sample=true',
-        "samples": '{"a": [0]}',
-        "metadata": "x=1",
     }
     found = read_options({**given, "predict_only": None, "chat_override": True, "decoding": {"max_tokens": 9}})
     assert found == {
         "seed": 1,
         "decoding": {"stop": ["\n"], "max_tokens": 9, "do_sample": True},
-        "samples": {"a": [0]},
-        "metadata": {"x": 1},
         "predict_only": None,
         "chat_override": True,
     }
@@ -54,11 +50,11 @@ def test_without_them_nothing_changes():
 
 
 @pytest.mark.parametrize(
-    "option, value", [("gen_kwargs", "until"), ("samples", "{"), ("samples", "[1]"), ("metadata", "=1")]
+    "option, value", [("--gen-kwargs", "until"), ("--samples", "{"), ("--samples", "[1]"), ("--metadata", "=1")]
 )
-def test_values_that_cannot_be_read(option, value):
-    with pytest.raises(UsageError):
-        read_options({option: value})
+def test_values_that_cannot_be_read(invoke, option, value):
+    code, _, err = invoke("show", "samples.science", option, value)
+    assert (code, "Traceback" in err, option in err) == (2, False, True)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 from proctor.errors import UsageError
@@ -11,14 +13,15 @@ from proctor.recipes.honours import (
     Honoured,
     Refused,
     all_honoured,
+    declared,
     flag_of,
     no_effect,
-    no_table,
     reduces,
     refusals,
     without_effect,
 )
-from proctor.recipes.options import OPTIONS, ExamOptions, given_options
+from proctor.recipes.option import KINDS, UNKNOWN, Option
+from proctor.recipes.options import DECLARED, NO_TABLE, OPTIONS, ExamOptions, given_options
 
 
 def test_decoding_replaces_fields_and_keeps_the_rest():
@@ -71,16 +74,38 @@ def test_an_option_is_honoured_or_refused_by_name():
     ]  # fmt: skip
 
 
-def test_reducers_need_repeats_and_columns_a_table():
+def test_reducers_need_repeats():
     assert isinstance(reduces(ExamOptions(repeats=2)), Honoured)
     assert isinstance(reduces(ExamOptions(repeats=1)), Honoured)
     refused = reduces(ExamOptions(reduce=("mean",)))
     assert (refused.why, refused.hint) == ("each question is answered once", "add --repeats N")
-    found = no_table("it is a task")
-    assert set(found) == set(OF_TABLES) < set(OPTIONS)
-    assert {each.why for each in found.values()} == {"it is a task"}
-    (problem,) = refusals("e", no_table(), ExamOptions(prompt="{q}"))
+
+
+def test_columns_need_a_table():
+    assert OF_TABLES == ("input_column", "answer_column", "choices_column", "prompt")
+    for kind in KINDS:
+        found = [declared(kind)[name] for name in OF_TABLES]
+        assert found == [NO_TABLE] * 4 if kind != "tables" else all(isinstance(each, Honoured) for each in found)
+    (problem,) = refusals("e", declared("lm_eval"), ExamOptions(prompt="{q}"))
     assert (problem.what, problem.why) == ("'e' cannot honour --prompt", "it is not a file of rows")
+
+
+def test_what_is_declared_of_an_option_is_whole():
+    for name, option in DECLARED.items():
+        kinds = [kind for kinds in option.where for kind in kinds.split()]
+        assert set(kinds) <= set(KINDS), name
+        assert len(option.help) > 10, name
+        assert bool(option.flags) == bool(option.section), name
+        if option.reads:
+            module, _, function = option.reads.partition(":")
+            assert callable(getattr(import_module(module), function)), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_option_that_a_kind_of_exams_does_not_mention_is_refused(kind):
+    option = Option(help="Something new.", where={})
+    assert option.at(kind) == declared(kind, ["brand_new"])["brand_new"] == UNKNOWN
+    assert isinstance(UNKNOWN, Refused)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,8 @@ import click
 from proctor.cli.completion import one_of
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import UsageError
+from proctor.recipes.option import Option
+from proctor.recipes.options import DECLARED
 
 if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
@@ -115,11 +118,6 @@ def _read_code_seeds(context: click.Context, parameter: click.Parameter, text: s
     return int(parts[0]), int(parts[1])
 
 
-def _read_groupings(texts: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
-    groupings = [tuple(name.strip() for name in text.split(",") if name.strip()) for text in texts]
-    return tuple(names[0] if len(names) == 1 else names for names in groupings if names)
-
-
 def _names(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
@@ -129,12 +127,6 @@ def _read_grant(text: str) -> str:
 
     effects.grant(text)
     return effects.parse_grant(text)
-
-
-def _read_meta_template(text: str) -> dict[str, Any]:
-    from proctor.dialects.aisbench.meta_templates import read_meta_template
-
-    return read_meta_template(text)
 
 
 def _prisons() -> Iterable[str]:
@@ -186,106 +178,49 @@ allow_option = click.option(
     "is remembered for the same exam.",
 )
 
+
+def _of_field(name: str, option: Option) -> Callable[..., Any]:
+    """Return what adds a declared option to a command."""
+    if option.takes == "folders":
+        return include_path_option()
+    said: dict[str, Any] = {"help": option.help, "metavar": option.metavar, "default": None}
+    if option.takes == "switch":
+        said["is_flag"] = True
+    elif option.takes == "count":
+        said["type"] = click.IntRange(min=option.least)
+    elif option.takes == "limit":
+        said["type"] = Limit()
+    elif option.takes == "several":
+        said["multiple"] = True
+    elif isinstance(option.takes, tuple):
+        said["type"] = click.Choice(option.takes)
+    if (reader := _reader_of(name, option)) is not None:
+        said["callback"] = reader
+    return click.option(*option.flags, name, **said)
+
+
+def _reader_of(name: str, option: Option) -> Callable[..., Any] | None:
+    """Return the callback that reads what is typed; ``None`` where the text is the value."""
+    if name in _READ_TOGETHER:
+        return _READ_TOGETHER[name]
+    if option.takes == "names":
+        return lambda _context, _parameter, text: _names(text)
+    if option.takes == "pairs":
+        return lambda _context, _parameter, text: parse_pairs(text, option.flags[0]) if text else None
+    if not option.reads:
+        return None
+    module, _, function = option.reads.partition(":")
+    return lambda _context, _parameter, text: getattr(import_module(module), function)(text) if text else None
+
+
+_READ_TOGETHER: dict[str, Callable[..., Any]] = {"seed": _read_seed, "code_seeds": _read_code_seeds}
+"""Options of which one may say the other: lm-eval's four seeds are in one."""
+
 _OPTIONS = [
-    click.option("--limit", "-L", type=Limit(), help="Only the first N instances of each exam, or that share of them."),
-    click.option(
-        "--seed",
-        metavar="N",
-        callback=_read_seed,
-        help="What an exam draws (demos, orders, templates) derives from it; intervals do not.  "
-        "[default: the exam's own: recipes 42, lm-eval 1234, configs their retrievers']",
-    ),
-    click.option(
-        "--code-seeds",
-        metavar="PYTHON,NUMPY",
-        callback=_read_code_seeds,
-        help="What code of lm-eval's tasks draws from while it makes documents: the first two of its four seeds.  "
-        "[default: the seed, else 0,1234]",
-    ),
-    click.option(
-        "--num-demos",
-        "--num-fewshot",
-        "-f",
-        "num_demos",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Solved examples in each prompt.  [default: the exam's own]",
-    ),
-    click.option("--template", metavar="NAME", help="Which of an exam's templates to use."),
-    click.option(
-        "--system-prompt", "--system-instruction", "system_prompt", metavar="TEXT", help="Opens every prompt."
-    ),
-    click.option(
-        "--apply-chat-template",
-        is_flag=True,
-        default=None,
-        help="Lay prompts out as chat messages.",
-    ),
-    click.option(
-        "--meta-template",
-        metavar="FILE",
-        callback=lambda _context, _parameter, text: _read_meta_template(text) if text else None,
-        help="How the model wants dialogues laid out (JSON, YAML, or a config).",
-    ),
-    click.option(
-        "--demos-as-turns/--no-demos-as-turns",
-        "--fewshot-as-multiturn/--no-fewshot-as-multiturn",
-        "demos_as_turns",
-        default=None,
-        help="With a chat template: each example as turns of its own.",
-    ),
+    *(_of_field(name, option) for name, option in DECLARED.items() if option.flags),
     click.option(
         "--gen-kwargs", metavar="K=V,…", help="--decoding in lm-eval's names: until, max_gen_toks, do_sample …"
     ),
-    click.option("--samples", metavar="JSON|FILE", help='Only these instances of exams: {"exam": [0, 3]}.'),
-    click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Ask about each instance N times."),
-    click.option(
-        "--reduce",
-        metavar="NAME,…",
-        callback=lambda _context, _parameter, text: _names(text),
-        help="What N answers come to: mean, majority, best, pass@K, pass^K, g-pass@K. The first is the main score.  "
-        "[default: mean]",
-    ),
-    click.option(
-        "--group-by",
-        multiple=True,
-        metavar="FIELD[,FIELD]",
-        callback=lambda _context, _parameter, texts: _read_groupings(texts),
-        help="Scores by the values of a field (or of several together); may be repeated.",
-    ),
-    click.option(
-        "--truncated",
-        type=click.Choice(["score", "fail"]),
-        help="Answers that were cut off: score them as they stand, or count them as failures.  [default: score]",
-    ),
-    click.option(
-        "--answers",
-        type=click.Choice(["answer", "raw"]),
-        help="What is graded: the answer alone, or thoughts and their marks too, as the system does that an exam comes "
-        "from.  [default: answer]",
-    ),
-    click.option(
-        "--clusters",
-        metavar="FIELD",
-        help="Questions with the same value of a field belong together: errors and intervals are of these clusters.",
-    ),
-    click.option("--input-column", metavar="NAME", help="Of a table (CSV, JSONL, parquet): the column that is asked."),
-    click.option("--answer-column", metavar="NAME", help="Of a table: the column that answers are compared with."),
-    click.option(
-        "--choices-column", metavar="NAME[,NAME]", help="Of a table: the column of the choices, or one for each."
-    ),
-    click.option("--prompt", metavar="TEXT", help='Of a table: how to ask, columns in braces: "Capital of {country}?"'),
-    click.option("--metadata", metavar="K=V,…", help="More metadata, for exams whose code reads it."),
-    click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing."),
-    click.option("--chat-override", is_flag=True, default=None, help="Use what exams say for chat models."),
-    click.option(
-        "--decoding",
-        "decoding",
-        metavar="K=V,…",
-        callback=lambda _context, _parameter, text: parse_pairs(text, "--decoding") if text else None,
-        help='How to write: max_tokens=64,temperature=0.7,stop=["\\n"] …',
-    ),
-    include_path_option(),
     click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
     sandbox_option,
     allow_option,
@@ -308,13 +243,7 @@ def read_options(options: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: A value cannot be read.
     """
-    from proctor.recipes.option_values import parse_samples
-
     found = dict(options)
-    if isinstance(found.get("samples"), str):
-        found["samples"] = parse_samples(found["samples"])
-    if isinstance(found.get("metadata"), str):
-        found["metadata"] = parse_pairs(found["metadata"], "--metadata")
     generation = found.pop("gen_kwargs", None)
     if isinstance(generation, str):
         generation = parse_pairs(generation, "--gen-kwargs")

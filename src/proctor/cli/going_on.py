@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from proctor.cli.commands import TYPED, long_name
-from proctor.cli.run_options import OVERRIDES
+from proctor.recipes.options import DECLARED
 from proctor.secrets import HIDDEN, is_secret, redacted
 
 _HELD = frozenset(
     {"spec", "model", "tasks", "model_args", "batch_size", "device", "max_concurrency", "truncate", "thinking",
-     "thinking_tokens", "precision", "log_samples", "output", "tags", "limit", "seed", "num_demos", "gen_kwargs"}
-) | frozenset(OVERRIDES)  # fmt: skip
+     "thinking_tokens", "precision", "log_samples", "output", "tags", "gen_kwargs", *DECLARED}
+)  # fmt: skip
 """Options of ``proctor run`` that ``run.yaml`` holds. Permissions are the user's, and are in no file."""
 
 

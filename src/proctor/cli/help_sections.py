@@ -6,28 +6,25 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
+from proctor.recipes.options import DECLARED
+
 _A_SCREEN = 20
 """Options that are read through without a heading."""
+
+
+def _declared(section: str) -> Iterable[str]:
+    return (each.flags[0].partition("/")[0] for each in DECLARED.values() if each.section == section)
+
 
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Who is asked": (
         *("--model", "--model-args", "--batch-size", "--device", "--max-concurrency", "--truncate", "--thinking"),
         *("--thinking-tokens", "--executor", "--workers", "--ray-address"),
     ),
-    "Which exams": (
-        *("--tasks", "--include-path", "--input-column", "--answer-column", "--choices-column", "--prompt"),
-        "--metadata",
-    ),
-    "Which questions": (
-        *("--limit", "--samples", "--repeats", "--seed", "--code-seeds", "--precision", "--draw", "--others"),
-    ),
-    "How they are asked": (
-        *("--num-demos", "--template", "--system-prompt", "--apply-chat-template", "--demos-as-turns"),
-        *("--meta-template", "--chat-override", "--decoding", "--gen-kwargs"),
-    ),
-    "How answers are scored": (
-        *("--predict-only", "--answers", "--truncated", "--reduce", "--group-by", "--clusters", "--instance-scores"),
-    ),
+    "Which exams": ("--tasks", *_declared("Which exams")),
+    "Which questions": (*_declared("Which questions"), "--precision", "--draw", "--others"),
+    "How they are asked": (*_declared("How they are asked"), "--gen-kwargs"),
+    "How answers are scored": (*_declared("How answers are scored"), "--instance-scores"),
     "What it may cost": ("--budget-tokens", "--budget-usd", "--prices"),
     "What exams may do": ("--trust-code", "--sandbox", "--allow"),
     "What is kept": (

@@ -15,33 +15,6 @@ if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
     from proctor.running.spec import RunSpec
 
-OVERRIDES = (
-    "code_seeds",
-    "template",
-    "system_prompt",
-    "apply_chat_template",
-    "meta_template",
-    "model_config",
-    "demos_as_turns",
-    "decoding",
-    "include_paths",
-    "samples",
-    "metadata",
-    "predict_only",
-    "chat_override",
-    "group_by",
-    "repeats",
-    "truncated",
-    "answers",
-    "reduce",
-    "clusters",
-    "input_column",
-    "answer_column",
-    "choices_column",
-    "prompt",
-)
-"""Options that ``run.yaml`` keeps under ``overrides``."""
-
 
 def model_args(options: dict[str, Any]) -> dict[str, Any]:
     """Return the model's arguments, those with options of their own among them."""
@@ -127,6 +100,8 @@ def of_model(name: str, model: ModelConfig, tasks: tuple[str, ...]) -> RunSpec:
 
 def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
     """Return a spec with what the command line says in place of what it said."""
+    from proctor.running.spec import overrides_of_runs
+
     changes: dict[str, Any] = {}
     if options["model"]:
         changes["model"] = options["model"]
@@ -134,7 +109,7 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         changes["tasks"] = tasks
     if args := model_args(options):
         changes["model_args"] = args if "model" in changes else {**spec.model_args, **args}
-    overrides = {name: options[name] for name in OVERRIDES if options.get(name) not in (None, ())}
+    overrides = {name: options[name] for name in overrides_of_runs() if options.get(name) not in (None, ())}
     limit = options["limit"]
     if isinstance(limit, float):
         overrides["limit"] = limit

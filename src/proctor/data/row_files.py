@@ -16,7 +16,6 @@ from typing import IO, Any
 
 from proctor.data.bounds import check_file
 from proctor.data.fields import Row
-from proctor.data.hub import read_parquet
 from proctor.errors import DataError, Location, reason_of
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
@@ -69,6 +68,8 @@ def read_rows(path: Path, layout: FileFormat = PLAIN, *, passing: bool = False) 
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
+            from proctor.data.hub import read_parquet
+
             yield from read_parquet([str(path)])
         elif layout.whole:
             with _opened(path, layout) as file:

@@ -9,11 +9,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from proctor.dialects.dialect import Dialect
-from proctor.dialects.foreign_flags import Flag
 from proctor.errors import PluginError
 from proctor.plugins import Plugin, plugins
 
 if TYPE_CHECKING:
+    from proctor.dialects.foreign_flags import Flag
     from proctor.recipes.exam import Exam
     from proctor.recipes.options import ExamOptions
 

@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from proctor.errors import Diagnostic
-from proctor.recipes.options import ExamOptions, given_options
+from proctor.recipes.option import NO_EFFECT, UNKNOWN, Entry, Honoured, Refused, no_effect
+from proctor.recipes.options import DECLARED, NO_TABLE, OPTIONS, ExamOptions, given_options
 
+__all__ = ["NO_EFFECT", "Honoured", "Honours", "Refused", "declared", "no_effect", "refusals", "without_effect"]
 
-@dataclass(frozen=True, slots=True)
-class Honoured:
-    """The option has its effect on this exam.
-
-    Attributes:
-        how: In a few words what it does here, for ``proctor show`` and the reference.
-    """
-
-    how: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The option cannot have an effect on this exam.
-
-    Attributes:
-        why: The reason.
-        hint: What to do instead.
-    """
-
-    why: str
-    hint: str = "leave the option out for this exam"
-
-
-Honours = Mapping[str, Honoured | Refused]
+Honours = Mapping[str, Entry]
 """An entry for every field of :class:`~proctor.recipes.options.ExamOptions`."""
 
 
@@ -46,18 +23,9 @@ def refusals(exam: str, honours: Honours, options: ExamOptions) -> Iterator[Diag
         options: What the run gives.
     """
     for name in given_options(options):
-        found = honours.get(name, Refused("no exam of this kind knows it"))
+        found = honours.get(name, UNKNOWN)
         if isinstance(found, Refused):
             yield Diagnostic(f"'{exam}' cannot honour {flag_of(name)}", why=found.why, hint=found.hint)
-
-
-NO_EFFECT = "no effect here: "
-"""How the entry of an option begins that an exam accepts and has no use for: runs give one option to many exams."""
-
-
-def no_effect(why: str) -> Honoured:
-    """Return the entry of an option that this exam has no use for; whoever gives it is told why."""
-    return Honoured(f"{NO_EFFECT}{why}")
 
 
 def without_effect(exam: str, honours: Honours, options: ExamOptions) -> Iterator[str]:
@@ -76,16 +44,21 @@ def without_effect(exam: str, honours: Honours, options: ExamOptions) -> Iterato
             yield f"{flag_of(name)} has {found.how.replace(':', f' on {exam}:', 1)}"
 
 
-OF_TABLES = ("input_column", "answer_column", "choices_column", "prompt")
+OF_TABLES = tuple(name for name, each in DECLARED.items() if each.at("lm_eval") == NO_TABLE)
 """Options that say what the columns of a table are."""
 
 
-def no_table(why: str = "it is not a file of rows") -> dict[str, Honoured | Refused]:
-    """Return the entries of the options of tables for an exam that is none."""
-    return {name: Refused(why, "rows.csv, rows.jsonl or rows.parquet takes it") for name in OF_TABLES}
+def declared(kind: str, names: Iterable[str] = OPTIONS) -> dict[str, Entry]:
+    """Return what options do to exams of a kind, as they are declared; what nothing is said of is refused.
+
+    Args:
+        kind: One of :data:`~proctor.recipes.option.KINDS`.
+        names: The options.
+    """
+    return {name: DECLARED[name].at(kind) if name in DECLARED else UNKNOWN for name in names}
 
 
-def reduces(options: ExamOptions) -> Honoured | Refused:
+def reduces(options: ExamOptions) -> Entry:
     """Return the entry of ``reduce`` for an exam that is asked as often as ``repeats`` says."""
     if options.repeats is None:
         return Refused("each question is answered once", "add --repeats N")
@@ -94,12 +67,15 @@ def reduces(options: ExamOptions) -> Honoured | Refused:
 
 def flag_of(name: str) -> str:
     """Return an option as the command line spells it."""
-    return f"--{_FLAGS.get(name, name).replace('_', '-')}"
+    option = DECLARED.get(name)
+    flags = option.flags if option else ()
+    return flags[0].partition("/")[0] if flags else _SET_BY.get(name, f"--{name.replace('_', '-')}")
 
 
-_FLAGS = {"include_paths": "include-path", "model_config": "model"}
+_SET_BY = {"model_config": "--model"}
+"""What sets an option that has no flag."""
 
 
-def all_honoured(names: Iterable[str]) -> dict[str, Honoured | Refused]:
+def all_honoured(names: Iterable[str]) -> dict[str, Entry]:
     """Return entries that honour options."""
     return {name: Honoured() for name in names}

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from proctor.errors import UsageError
 from proctor.foreign_text import parse_json
+from proctor.ir import several_answers, unfit_decoding
+
+if TYPE_CHECKING:
+    from proctor.recipes.options import ExamOptions
 
 _SEEDS = (0, 1234, 1234, None)
 """lm-eval's defaults of python, numpy, torch and fewshot; of the last one the exam's own, which is lm-eval's."""
@@ -75,3 +82,42 @@ def _of_file(path: Path) -> str:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error)
         hint = 'a file, or JSON itself: {"mmlu_anatomy": [0, 3, 6]}'
         raise UsageError(f"--samples is the file '{path}', which cannot be read", why=why, hint=hint) from None
+
+
+def parse_groupings(texts: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
+    """Return fields to group by: each text is one, or several with commas between them."""
+    groupings = [tuple(name.strip() for name in text.split(",") if name.strip()) for text in texts]
+    return tuple(names[0] if len(names) == 1 else names for names in groupings if names)
+
+
+def check_values(options: ExamOptions, words: Mapping[str, Sequence[str]]) -> None:
+    """Check what has but a few values.
+
+    Args:
+        options: The options.
+        words: What options may be that take only some words.
+
+    Raises:
+        UsageError: A value is none of them, the limit is below 0, or ``decoding`` has a value that cannot be meant.
+    """
+    for name, known in words.items():
+        if (value := getattr(options, name)) is not None and value not in known:
+            raise UsageError(f"{name} is {value!r}", hint=f"it is {' or '.join(known)}")
+    if options.limit is not None and not 0 <= options.limit < math.inf:
+        raise UsageError(f"limit is {options.limit}", hint="it is a number of instances, or a share of them below 1")
+    if options.num_demos is not None and options.num_demos < 0:
+        raise UsageError(f"the number of demos is {options.num_demos}", hint="0 shows none")
+    for name, places in (options.samples or {}).items():
+        odd = [each for each in places if isinstance(each, bool) or not hasattr(each, "__index__")]
+        if odd:
+            raise UsageError(f"--samples names {odd[0]!r} of '{name}'", hint='positions are numbers: {"NAME": [0, 3]}')
+    if (several := several_answers(options.decoding)) is not None:
+        name, count = several
+        raise UsageError(
+            f"--decoding {name}={count} asks for {count} answers to one request",
+            why="an exam grades one answer to each request: the others would be paid for and thrown away",
+            hint=f"--repeats {count} asks {count} times, and grades every answer",
+        )
+    if (unfit := unfit_decoding(options.decoding)) is not None:
+        name, value, wanted = unfit
+        raise UsageError(f"--decoding {name}={value!r}: {name} is {wanted}")

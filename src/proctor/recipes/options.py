@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
-from proctor.errors import UsageError
-from proctor.ir import Decoding, several_answers, unfit_decoding
+from proctor.ir import Decoding
+from proctor.recipes.option import DEPENDS, Option, Refused, declare, no_effect
+from proctor.recipes.option_values import check_values
 
 Truncated = Literal["score", "fail"]
 """What becomes of an answer that was cut off: it is scored as it stands, or it is a failure."""
@@ -17,84 +17,341 @@ Answers = Literal["answer", "raw"]
 """What of an answer is graded: the answer, or all that was written, thoughts and their marks included."""
 
 
+NO_TABLE = Refused("it is not a file of rows", "rows.csv, rows.jsonl or rows.parquet takes it")
+_MESSAGES = "its prompts are chat messages, which the engine lays out"
+_NOT_OF_CLASSES = Refused("a Python class scores all its documents at once")
+_ALL = "unitxt lm_eval class aisbench hub_yaml tables"
+_ASKED, _CHOSEN, _SCORED = "How they are asked", "Which questions", "How answers are scored"
+
+
 @dataclass(frozen=True, slots=True)
 class ExamOptions:
     """Overrides; ``None`` (or nothing in a mapping) leaves what the exam says.
 
-    Every exam honours each of them or refuses it by name; see :mod:`proctor.recipes.honours`.
-
-    Attributes:
-        num_demos: Demos (shots) in each prompt.
-        limit: Most instances to ask: a count, or a fraction below 1 of each exam.
-        samples: Positions of the instances to ask, by the exam's name.
-        seed: Seed of every random choice of the exam. Without it, each exam keeps the seed of the system it comes from.
-        code_seeds: Seeds of Python's and of numpy's global generator for code that exams bring. Without them
-            :attr:`seed`, and without that the system's own.
-        apply_chat_template: Lay prompts out as chat messages: for engines that take them as they are, or by the
-            tokenizer of ``chat_template_model``.
-        chat_template_model: Whose tokenizer's chat template to apply in text.
-        meta_template: How the model wants dialogues laid out: the fields of a
-            :class:`~proctor.formats.meta_template.MetaTemplate`.
-        model_config: The config of the model (``FILE.py::ABBR``), whose limits and stop words hold for exams of the
-            same dialect.
-        demos_as_turns: With a chat template, show each demo as turns of its own.
-        system_prompt: Text that opens every prompt.
-        template: Which of an exam's templates to use.
-        decoding: Fields of :class:`~proctor.ir.Decoding` to replace.
-        predict_only: Record answers, score nothing.
-        choices_as_text: Ask multiple-choice questions as text: the model writes the label. ``None`` does so for engines
-            that give no log-probabilities.
-        chat_override: Use what an exam says for chat models (lm-eval's ``chat_override``).
-        metadata: More metadata for exams whose code reads it (lm-eval's ``metadata``).
-        model_arguments: The model's arguments, for exams whose code reads them among the metadata.
-        resamples: Bootstrap resamples behind a standard error, where a dialect has bootstrapped ones.
-        keys: Keys of a task file that are replaced; mappings are merged.
-        group_by: Fields (or several at once) to report scores by, beside what the exam itself says.
-        repeats: How often each instance is asked about: separate answers, where the model draws them.
-        truncated: Whether an answer that was cut off is scored as it stands, as the systems do that exams come from,
-            or is a failure. ``None`` scores it.
-        answers: Whether thoughts are graded, too: what the system that an exam comes from would see. ``None`` does not.
-        reduce: What several answers come to: names of reducers (``mean``, ``majority``, ``best``, ``pass@4``,
-            ``pass^4``, ``g-pass@4``), of which the first gives the main score.
-        input_column: Of a table: the column that is asked.
-        answer_column: Of a table: the column that answers are compared with.
-        choices_column: Of a table: the column of the choices, or one column for each, commas between them.
-        prompt: Of a table: how to ask, with columns in braces.
-        clusters: The field whose values say which questions belong together; errors and intervals are of clusters.
-        include_paths: More folders with exams.
+    Each field is declared once, with what command lines, run files, the reference and the tests need to know of it.
+    An exam honours an option or refuses it by name; see :mod:`proctor.recipes.honours`.
     """
 
-    num_demos: int | None = None
-    limit: float | None = None
-    samples: Mapping[str, Sequence[int]] | None = None
-    seed: int | None = None
-    code_seeds: tuple[int, int] | None = None
-    apply_chat_template: bool = False
-    chat_template_model: str | None = None
-    meta_template: Mapping[str, Any] | None = None
-    model_config: str | None = None
-    demos_as_turns: bool | None = None
-    system_prompt: str | None = None
-    template: str | None = None
-    decoding: Mapping[str, Any] = field(default_factory=dict)
-    predict_only: bool = False
-    choices_as_text: bool | None = None
-    chat_override: bool | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    resamples: int | None = None
-    keys: Mapping[str, Any] = field(default_factory=dict)
-    group_by: tuple[str | tuple[str, ...], ...] = ()
-    repeats: int | None = None
-    truncated: Truncated | None = None
-    answers: Answers | None = None
-    reduce: tuple[str, ...] = ()
-    clusters: str | None = None
-    input_column: str | None = None
-    answer_column: str | None = None
-    choices_column: str | None = None
-    prompt: str | None = None
-    include_paths: tuple[str, ...] = ()
-    model_arguments: Mapping[str, Any] = field(default_factory=dict)
+    num_demos: int | None = declare(
+        "--num-demos",
+        "--num-fewshot",
+        "-f",
+        help="Solved examples in each prompt.  [default: the exam's own]",
+        section=_ASKED,
+        takes="count",
+        metavar="N",
+        where={"unitxt class": "", "lm_eval tables aisbench hub_yaml": DEPENDS},
+    )
+    limit: float | None = declare(
+        "--limit",
+        "-L",
+        help="Only the first N instances of each exam, or that share of them.",
+        section=_CHOSEN,
+        takes="limit",
+        where={
+            "unitxt hub_yaml": "",
+            "lm_eval tables": "the first documents of the split that is asked about",
+            "class": "the class selects its documents itself",
+            "aisbench": "the first rows, before they are repeated n times",
+        },
+    )
+    samples: Mapping[str, Sequence[int]] | None = declare(
+        "--samples",
+        help='Only these instances of exams: {"exam": [0, 3]}.',
+        section=_CHOSEN,
+        metavar="JSON|FILE",
+        reads="proctor.recipes.option_values:parse_samples",
+        where={
+            "unitxt hub_yaml": "",
+            "lm_eval tables": "positions of documents; demos are drawn for these only",
+            "class": "the class selects its documents itself",
+            "aisbench": "the rows at these positions, with all their repeats",
+        },
+    )
+    seed: int | None = declare(
+        "--seed",
+        help="What an exam draws (demos, orders, templates) derives from it; intervals do not.  "
+        "[default: the exam's own: recipes 42, lm-eval 1234, configs their retrievers']",
+        section=_CHOSEN,
+        metavar="N",
+        where={"unitxt class": "", "lm_eval tables aisbench hub_yaml": DEPENDS},
+    )
+    code_seeds: tuple[int, int] | None = declare(
+        "--code-seeds",
+        help="What code of lm-eval's tasks draws from while it makes documents: the first two of its four seeds.  "
+        "[default: the seed, else 0,1234]",
+        section=_CHOSEN,
+        metavar="PYTHON,NUMPY",
+        where={
+            "unitxt": no_effect("what a recipe draws comes from one seed"),
+            "lm_eval tables": DEPENDS,
+            "class": no_effect("a Python class draws where it likes"),
+            "aisbench": no_effect("what a config draws comes from one seed"),
+            "hub_yaml": no_effect("no code comes with it"),
+        },
+    )
+    apply_chat_template: bool = declare(
+        "--apply-chat-template",
+        default=False,
+        help="Lay prompts out as chat messages.",
+        section=_ASKED,
+        takes="switch",
+        where={"lm_eval class tables": "", "unitxt aisbench": DEPENDS, "hub_yaml": no_effect(_MESSAGES)},
+    )
+    chat_template_model: str | None = declare(
+        help="Whose tokenizer's chat template is applied in text; the engine says it.",
+        where={
+            "lm_eval class tables": "",
+            "unitxt": DEPENDS,
+            "aisbench": Refused(
+                "prompts of configs become chat messages, which the engine lays out itself",
+                "--apply-chat-template without a model, or --meta-template for a text",
+            ),
+            "hub_yaml": Refused(_MESSAGES),
+        },
+    )
+    meta_template: Mapping[str, Any] | None = declare(
+        "--meta-template",
+        help="How the model wants dialogues laid out (JSON, YAML, or a config).",
+        section=_ASKED,
+        metavar="FILE",
+        reads="proctor.dialects.aisbench.meta_templates:read_meta_template",
+        where={
+            "unitxt": "",
+            "lm_eval class tables": "lays out messages as text",
+            "aisbench": DEPENDS,
+            "hub_yaml": Refused(_MESSAGES),
+        },
+    )
+    model_config: str | None = declare(
+        help="The config of the model (FILE.py::ABBR), whose limits and stop words hold for exams of the same dialect; "
+        "--model names it.",
+        where={
+            "unitxt": "limits and stop words of the model",
+            "lm_eval class tables hub_yaml": no_effect(
+                "limits and stop words of a config hold for exams of AISBench's"
+            ),
+            "aisbench": "the model's meta template, limits, stop words and post-processor",
+        },
+    )
+    demos_as_turns: bool | None = declare(
+        "--demos-as-turns/--no-demos-as-turns",
+        "--fewshot-as-multiturn/--no-fewshot-as-multiturn",
+        help="With a chat template: each example as turns of its own.",
+        section=_ASKED,
+        takes="either",
+        where={"unitxt lm_eval class tables aisbench": DEPENDS, "hub_yaml": no_effect("it has no demos")},
+    )
+    system_prompt: str | None = declare(
+        "--system-prompt",
+        "--system-instruction",
+        help="Opens every prompt.",
+        section=_ASKED,
+        metavar="TEXT",
+        where={"unitxt hub_yaml": "", "lm_eval class tables": "before description and demos", "aisbench": DEPENDS},
+    )
+    template: str | None = declare(
+        "--template",
+        help="Which of an exam's templates to use.",
+        section=_ASKED,
+        metavar="NAME",
+        where={
+            "unitxt": "",
+            "lm_eval": "one of the task's templates, or any template by its name",
+            "class": Refused("a Python class makes its own prompts"),
+            "aisbench": Refused("a dataset of a config has one way to ask", "choose another config of the dataset"),
+            "hub_yaml": Refused("its solvers are its only template"),
+            "tables": Refused("a table has no templates", "--prompt says how to ask"),
+        },
+    )
+    decoding: Mapping[str, Any] = declare(
+        "--decoding",
+        factory=dict,
+        help='How to write: max_tokens=64,temperature=0.7,stop=["\\n"] …',
+        section=_ASKED,
+        takes="pairs",
+        metavar="K=V,…",
+        where={"unitxt class aisbench": DEPENDS, "lm_eval tables hub_yaml": ""},
+    )
+    predict_only: bool = declare(
+        "--predict-only",
+        default=False,
+        help="Ask, but score nothing.",
+        section=_SCORED,
+        takes="switch",
+        where={
+            "unitxt hub_yaml": "",
+            "lm_eval class tables": "answers are recorded, and not scored; lm-eval's files say 'bypass'",
+            "aisbench": "answers are recorded, and not scored",
+        },
+    )
+    choices_as_text: bool | None = declare(
+        help="Ask multiple-choice questions as text: the model writes the label. By itself for engines that give no "
+        "log-probabilities.",
+        where={
+            "lm_eval tables": "the model writes the label; by itself where an engine gives no log-probabilities",
+            "unitxt class aisbench": DEPENDS,
+            "hub_yaml": no_effect("the model writes its choice in any case"),
+        },
+    )
+    chat_override: bool | None = declare(
+        "--chat-override",
+        help="Use what exams say for chat models.",
+        section=_ASKED,
+        takes="switch",
+        where={
+            "lm_eval tables": "",
+            "unitxt": Refused("a recipe says nothing of its own for chat models"),
+            "class": Refused("a Python class has no chat_override"),
+            "aisbench": Refused("chat_override is a key of lm-eval's tasks"),
+            "hub_yaml": Refused("it says nothing of its own for chat models"),
+        },
+    )
+    metadata: Mapping[str, Any] = declare(
+        "--metadata",
+        factory=dict,
+        help="More metadata, for exams whose code reads it.",
+        section="Which exams",
+        takes="pairs",
+        metavar="K=V,…",
+        where={
+            "lm_eval class tables": "reaches the Python that makes the dataset",
+            "unitxt": Refused("no code of a recipe reads metadata"),
+            "aisbench": Refused("metadata is for the code of lm-eval's tasks"),
+            "hub_yaml": Refused("no code of it reads metadata"),
+        },
+    )
+    resamples: int | None = declare(
+        help="Bootstrap resamples behind a standard error, where a dialect has bootstrapped ones.",
+        where={
+            "lm_eval class": "resamples behind the standard errors of corpus metrics",
+            "unitxt": Refused(
+                "each of its metrics says how often it resamples",
+                "n_resamples of a metric, or PROCTOR_NUM_RESAMPLES_FOR_INSTANCE_METRICS",
+            ),
+            "aisbench": Refused("no standard error is bootstrapped here"),
+            "hub_yaml tables": no_effect("its scores are means, whose errors have a formula"),
+        },
+    )
+    keys: Mapping[str, Any] = declare(
+        factory=dict,
+        help="Keys of a task file that are replaced; mappings are merged.",
+        where={
+            "lm_eval class": "keys of the task file; mappings are merged",
+            "unitxt": Refused("it has no task file", "write it into the recipe: NAME[field=value]"),
+            "aisbench": Refused(
+                "keys are those of lm-eval's task files", "write a config that reads this one as its base"
+            ),
+            "hub_yaml": Refused("its keys stand in eval.yaml", "change the file"),
+            "tables": Refused("a table has no task file", "--prompt and the columns say all there is to say"),
+        },
+    )
+    group_by: tuple[str | tuple[str, ...], ...] = declare(
+        "--group-by",
+        default=(),
+        help="Scores by the values of a field (or of several together); may be repeated.",
+        section=_SCORED,
+        takes="several",
+        metavar="FIELD[,FIELD]",
+        reads="proctor.recipes.option_values:parse_groupings",
+        where={
+            "unitxt hub_yaml": "",
+            "lm_eval tables": "columns of the documents",
+            "class": _NOT_OF_CLASSES,
+            "aisbench": "rows are scored by the values of columns, too",
+        },
+    )
+    repeats: int | None = declare(
+        "--repeats",
+        help="Ask about each instance N times.",
+        section=_CHOSEN,
+        takes="count",
+        least=1,
+        metavar="N",
+        where={
+            "hub_yaml": "",
+            "unitxt": DEPENDS,
+            "lm_eval class tables": "separate answers to each document, instead of what the task says; where no filter "
+            "and no metric takes several, each is graded by itself",
+            "aisbench": "n of the dataset: scores are means over so many runs",
+        },
+    )
+    truncated: Truncated | None = declare(  # noqa: RUF009 - what declares a field
+        "--truncated",
+        help="Answers that were cut off: score them as they stand, or count them as failures.  [default: score]",
+        section=_SCORED,
+        takes=get_args(Truncated),
+        where={"lm_eval class tables hub_yaml": "for answers that were cut off", "unitxt aisbench": DEPENDS},
+    )
+    answers: Answers | None = declare(  # noqa: RUF009 - what declares a field
+        "--answers",
+        help="What is graded: the answer alone, or thoughts and their marks too, as the system does that an exam comes "
+        "from.  [default: answer]",
+        section=_SCORED,
+        takes=get_args(Answers),
+        where={"lm_eval class tables hub_yaml": "for models that think", "unitxt aisbench": DEPENDS},
+    )
+    reduce: tuple[str, ...] = declare(
+        "--reduce",
+        default=(),
+        help="What N answers come to: mean, majority, best, pass@K, pass^K, g-pass@K. The first is the main score.  "
+        "[default: mean]",
+        section=_SCORED,
+        takes="names",
+        metavar="NAME,…",
+        where={_ALL: DEPENDS},
+    )
+    clusters: str | None = declare(
+        "--clusters",
+        help="Questions with the same value of a field belong together: errors and intervals are of these clusters.",
+        section=_SCORED,
+        metavar="FIELD",
+        where={
+            "unitxt hub_yaml": "",
+            "lm_eval tables": "the column that says which documents belong together, instead of what the task says",
+            "class": _NOT_OF_CLASSES,
+            "aisbench": "the column that says which rows belong together; copies of a row do in any case",
+        },
+    )
+    input_column: str | None = declare(
+        "--input-column",
+        help="Of a table (CSV, JSONL, parquet): the column that is asked.",
+        section="Which exams",
+        metavar="NAME",
+        where={"tables": "the column that is asked", _ALL: NO_TABLE},
+    )
+    answer_column: str | None = declare(
+        "--answer-column",
+        help="Of a table: the column that answers are compared with.",
+        section="Which exams",
+        metavar="NAME",
+        where={"tables": "the column that answers are compared with", _ALL: NO_TABLE},
+    )
+    choices_column: str | None = declare(
+        "--choices-column",
+        help="Of a table: the column of the choices, or one for each.",
+        section="Which exams",
+        metavar="NAME[,NAME]",
+        where={"tables": "the column of the choices, or one column for each", _ALL: NO_TABLE},
+    )
+    prompt: str | None = declare(
+        "--prompt",
+        help='Of a table: how to ask, columns in braces: "Capital of {country}?"',
+        section="Which exams",
+        metavar="TEXT",
+        where={"tables": "how to ask; columns stand in braces", _ALL: NO_TABLE},
+    )
+    include_paths: tuple[str, ...] = declare(
+        "--include-path",
+        default=(),
+        help="One more folder with exams; may be repeated.",
+        section="Which exams",
+        takes="folders",
+        is_lookup=True,
+    )
+    model_arguments: Mapping[str, Any] = declare(
+        factory=dict, help="The model's arguments, for exams whose code reads them among the metadata.", is_lookup=True
+    )
 
     def __post_init__(self) -> None:
         """Check what has but a few values.
@@ -103,30 +360,7 @@ class ExamOptions:
             UsageError: A value is none of them, the limit is below 0, or :attr:`decoding` has a value that cannot be
                 meant.
         """
-        for name, kind in (("truncated", Truncated), ("answers", Answers)):
-            value, known = getattr(self, name), get_args(kind)
-            if value is not None and value not in known:
-                raise UsageError(f"{name} is {value!r}", hint=f"it is {' or '.join(known)}")
-        if self.limit is not None and not 0 <= self.limit < math.inf:
-            raise UsageError(f"limit is {self.limit}", hint="it is a number of instances, or a share of them below 1")
-        if self.num_demos is not None and self.num_demos < 0:
-            raise UsageError(f"the number of demos is {self.num_demos}", hint="0 shows none")
-        for name, places in (self.samples or {}).items():
-            odd = [each for each in places if isinstance(each, bool) or not hasattr(each, "__index__")]
-            if odd:
-                raise UsageError(
-                    f"--samples names {odd[0]!r} of '{name}'", hint='positions are numbers: {"NAME": [0, 3]}'
-                )
-        if (several := several_answers(self.decoding)) is not None:
-            name, count = several
-            raise UsageError(
-                f"--decoding {name}={count} asks for {count} answers to one request",
-                why="an exam grades one answer to each request: the others would be paid for and thrown away",
-                hint=f"--repeats {count} asks {count} times, and grades every answer",
-            )
-        if (unfit := unfit_decoding(self.decoding)) is not None:
-            name, value, wanted = unfit
-            raise UsageError(f"--decoding {name}={value!r}: {name} is {wanted}")
+        check_values(self, {name: each.takes for name, each in DECLARED.items() if isinstance(each.takes, tuple)})
 
     def decode(self, base: Decoding) -> Decoding:
         """Return ``base`` with the overrides in :attr:`decoding`."""
@@ -147,10 +381,13 @@ class ExamOptions:
         return None if chosen is None else frozenset(chosen)
 
 
-LOOKED_UP = frozenset({"include_paths", "model_arguments"})
+DECLARED: Mapping[str, Option] = {each.name: each.metadata["option"] for each in fields(ExamOptions)}
+"""The options by their fields' names."""
+
+LOOKED_UP = frozenset(name for name, each in DECLARED.items() if each.is_lookup)
 """Options that say where exams are found and who sits them; whoever gives them asks for no change."""
 
-OPTIONS = tuple(each.name for each in fields(ExamOptions) if each.name not in LOOKED_UP)
+OPTIONS = tuple(name for name in DECLARED if name not in LOOKED_UP)
 """Names of the options that change an exam."""
 
 

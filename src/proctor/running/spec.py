@@ -13,6 +13,7 @@ from proctor.errors import Diagnostic, Location, ProctorError, UsageError, did_y
 from proctor.foreign_yaml import BoundedLoader, parse_with_nodes
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import HELD
+from proctor.recipes.options import DECLARED
 from proctor.safe_files import read_bytes
 from proctor.secrets import without_secrets
 
@@ -215,3 +216,9 @@ def _mismatch(value: object, hint: Any, name: str) -> str | None:
         return None
     words = {int: "a whole number", str: "text", bool: "true or false", dict: "a mapping"}
     return words.get(kinds[0], "another type")
+
+
+def overrides_of_runs() -> tuple[str, ...]:
+    """Return the options of exams that a run file keeps under ``overrides``: those without a field of their own."""
+    own = {each.name for each in fields(RunSpec)}
+    return tuple(name for name in DECLARED if name not in own and name != "model_arguments")

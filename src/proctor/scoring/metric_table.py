@@ -16,12 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.artifacts import Artifact, fetch_artifact
 from proctor.errors import Diagnostic, ProctorError, ScoringError
-from proctor.scoring.aggregations import Aggregate
-from proctor.scoring.metric import Metric
 from proctor.scoring.named_table import (
     LM_EVAL,
     NOTHING,
@@ -37,7 +35,10 @@ from proctor.scoring.named_table import (
 )
 from proctor.scoring.packages import lacking
 from proctor.scoring.scores import Unit
-from proctor.scoring.single_answers import pair
+
+if TYPE_CHECKING:
+    from proctor.scoring.aggregations import Aggregate
+    from proctor.scoring.metric import Metric
 
 Reads = Literal["columns", "text", "pairs", "choices", "likelihood", "repeats", "own"]
 """What a metric's function is given: all columns; or of one row gold and prediction (``text``: as keywords, to be
@@ -135,6 +136,8 @@ def text_metrics(*, of_labels: bool = False) -> dict[str, Callable[..., Any]]:
     found = metric_table().of(LM_EVAL).values()
     if of_labels:
         return {each.name: each.load_of_labels() for each in found if each.of_labels or each.reads == "text"}
+    from proctor.scoring.single_answers import pair
+
     return {
         each.name: pair if each.reads in ("choices", "likelihood", "own") else each.load()
         for each in found
@@ -188,6 +191,8 @@ def metric_of(source: object, own: Own = UNITXT, arguments: Mapping[str, Any] = 
         ScoringError: There is no such metric, or it is a list of metrics, or something else.
         ArtifactError: It cannot be made.
     """
+    from proctor.scoring.metric import Metric
+
     found = fetch_metric(source, own, arguments)
     if isinstance(found, Metric):
         return found

@@ -16,11 +16,11 @@ from proctor.scoring.metric_table import MetricEntry, check_metric
 from proctor.scoring.named_table import OPENCOMPASS
 
 if TYPE_CHECKING:
-    from proctor.scoring import named_metric as registered_metric
+    from proctor.scoring import evaluator_arguments
     from proctor.scoring.evaluators import mathematics
 else:
     mathematics = Deferred("proctor.scoring.evaluators.mathematics")
-    registered_metric = Deferred("proctor.scoring.named_metric")
+    evaluator_arguments = Deferred("proctor.scoring.evaluator_arguments")
 
 _LONGEST_SHOWN = 80
 """Characters of a value that a message shows."""
@@ -41,7 +41,7 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     arguments = arguments_of(config)
     if (entry := entry_of(config)) is not None:
         yield from entry.check({"project": project_of(dotted_name(config.get("type"))), **arguments})
-        registered_metric.check_arguments(entry, arguments)
+        evaluator_arguments.check_arguments(entry, arguments)
         yield from _judge_problems(entry, config)
         names = ("model_name", "url", "use_extract_model")
         given = {name: arguments[name] for name in names if name in arguments}
@@ -126,7 +126,7 @@ def _named_problems(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     try:
         evaluator(config)
         if (entry := entry_of(config)) is not None:
-            registered_metric.check_arguments(entry, arguments_of(config))
+            evaluator_arguments.check_arguments(entry, arguments_of(config))
             found = list(_judge_problems(entry, config, named=True))
     except ProctorError as error:
         found = error.diagnostics

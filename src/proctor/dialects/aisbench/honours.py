@@ -10,10 +10,10 @@ from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.inferencers import CALL, CHAT, CLP, GENERATE, LL, PPL, ROUNDS, TEXT_PPL
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference
 from proctor.dialects.aisbench.values import short_name
-from proctor.recipes.honours import Honoured, Honours, Refused, no_effect, no_table, reduces
+from proctor.recipes.honours import Honours, declared, reduces
+from proctor.recipes.option import Entry, Honoured, Refused, no_effect
 from proctor.recipes.options import ExamOptions
 
-Entry = Honoured | Refused
 _ASKS_BY = {
     GENERATE: "the model writes its answer",
     PPL: "losses of prompts are compared",
@@ -37,35 +37,18 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         changed: What that means for the dataset.
     """
     return {
-        "limit": Honoured("the first rows, before they are repeated n times"),
-        "samples": Honoured("the rows at these positions, with all their repeats"),
+        **declared("aisbench"),
         "num_demos": _num_demos(config, options),
         "seed": _seed(config, changed),
         "apply_chat_template": _chat_template(config),
-        "chat_template_model": Refused(
-            "prompts of configs become chat messages, which the engine lays out itself",
-            "--apply-chat-template without a model, or --meta-template for a text",
-        ),
         "meta_template": _meta_template(config),
-        "model_config": Honoured("the model's meta template, limits, stop words and post-processor"),
         "demos_as_turns": _demos_as_turns(config, options, changed),
         "system_prompt": _system_prompt(config),
-        "template": Refused("a dataset of a config has one way to ask", "choose another config of the dataset"),
-        "decoding": _decoding(config),
-        "predict_only": Honoured("answers are recorded, and not scored"),
+        "decoding": _written(config, "replaces what the dataset and the model say"),
         "truncated": _written(config, "for answers that were cut off"),
         "answers": _written(config, "for models that think"),
         "choices_as_text": _choices_as_text(config, options),
-        "code_seeds": no_effect("what a config draws comes from one seed"),
-        "chat_override": Refused("chat_override is a key of lm-eval's tasks"),
-        "metadata": Refused("metadata is for the code of lm-eval's tasks"),
-        "resamples": Refused("no standard error is bootstrapped here"),
-        "clusters": Honoured("the column that says which rows belong together; copies of a row do in any case"),
-        "group_by": Honoured("rows are scored by the values of columns, too"),
-        "repeats": Honoured("n of the dataset: scores are means over so many runs"),
         "reduce": Honoured("beside what the dataset says of its runs") if config.count > 1 else reduces(options),
-        "keys": Refused("keys are those of lm-eval's task files", "write a config that reads this one as its base"),
-        **no_table(),
     }
 
 
@@ -173,12 +156,6 @@ def _system_prompt(config: DatasetConfig) -> Entry:
     if _kind(config) == CHAT and not _is_dialogue(_part(config, "prompt_template")):
         return Refused("the conversation stands in the rows, and no template opens it")
     return Honoured("opens every prompt")
-
-
-def _decoding(config: DatasetConfig) -> Entry:
-    if _kind(config) in (GENERATE, CHAT, CALL, ROUNDS):
-        return Honoured("replaces what the dataset and the model say")
-    return Honoured(f"no effect here: nothing is written, {_ASKS_BY[_kind(config)]}")
 
 
 def _choices_as_text(config: DatasetConfig, options: ExamOptions) -> Entry:

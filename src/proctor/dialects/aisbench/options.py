@@ -93,14 +93,12 @@ def dataset_options(options: ExamOptions) -> DatasetOptions:
     Raises:
         ProctorError: The model's config or the meta template cannot be read.
     """
-    from proctor.formats.meta_template import MetaTemplate
-
     model = model_of(options.model_config)
     template = options.meta_template or (model.meta_template if model is not None else None)
     return DatasetOptions(
         num_demos=options.num_demos,
         system_prompt=options.system_prompt,
-        meta_template=None if template is None else MetaTemplate.from_config(template),
+        meta_template=None if template is None else _meta_template(template),
         as_messages=options.apply_chat_template or (model is not None and model.as_messages),
         max_seq_len=model.max_seq_len if model is not None else None,
         max_out_len=model.max_out_len if model is not None else None,
@@ -112,6 +110,12 @@ def dataset_options(options: ExamOptions) -> DatasetOptions:
         own_limit=model is not None and model.own_limit,
         returns_tool_calls=model is not None and model.returns_tool_calls,
     )
+
+
+def _meta_template(fields: Mapping[str, Any]) -> MetaTemplate:
+    from proctor.formats.meta_template import MetaTemplate
+
+    return MetaTemplate.from_config(fields)
 
 
 def model_of(text: str | None) -> models.ModelConfig | None:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.exporting import data_names, exported, merged
 from proctor.dialects.aisbench.sources import (
@@ -28,9 +28,9 @@ from proctor.dialects.aisbench.sources import (
     source_of,
     stamp_of,
 )
-from proctor.dialects.aisbench.trusted import execute
 from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, InheritedDict
 from proctor.errors import Diagnostic, Location, ProctorError, TrustError, did_you_mean
+from proctor.lazy import Deferred
 from proctor.safe_python.budget import Budget, RefusalError, check_length
 from proctor.safe_python.constructs import refused_constructs
 from proctor.safe_python.containers import imported
@@ -38,6 +38,11 @@ from proctor.safe_python.files import variable
 from proctor.safe_python.scope import SourceFile
 from proctor.safe_python.statements import BASE_KEY, Interpreter, is_read_base
 from proctor.settings import settings
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench import trusted
+else:
+    trusted = Deferred("proctor.dialects.aisbench.trusted")
 
 MAX_FILES = 5_000
 """Files that one read may open, bases included: more than the largest collections import."""
@@ -216,7 +221,7 @@ class _Reading:
 
     def _run(self, module: SourceFile, tree: ast.Module) -> _Read:
         bases, body = self._bases(module, tree, run=True)
-        names = execute(module, body)
+        names = trusted.execute(module, body)
         module.names = names
         return _result(module, bases, reusable=False)
 

@@ -9,37 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.dialects.lm_eval.prepared import PreparedTask, takes_repeats
-from proctor.recipes.honours import NO_EFFECT, Honoured, Honours, Refused, no_effect, no_table, reduces
+from proctor.recipes.honours import Honours, declared, reduces
+from proctor.recipes.option import Entry, Honoured, Refused, no_effect
 from proctor.recipes.options import OPTIONS, ExamOptions
-
-Entry = Honoured | Refused
 
 
 def task_honours(task: PreparedTask) -> Honours:
     """Return what a task of YAML honours: an entry for every option."""
-    special = {**no_table(), **dict(_entries(task))}
-    return {name: special.get(name, Honoured(_HOW.get(name, ""))) for name in OPTIONS}
-
-
-_HOW = {
-    "limit": "the first documents of the split that is asked about",
-    "samples": "positions of documents; demos are drawn for these only",
-    "predict_only": "answers are recorded, and not scored; lm-eval's files say 'bypass'",
-    "template": "one of the task's templates, or any template by its name",
-    "keys": "keys of the task file; mappings are merged",
-    "repeats": "separate answers to each document, instead of what the task says; where no filter and no metric takes "
-    "several, each is graded by itself",
-    "resamples": "resamples behind the standard errors of corpus metrics",
-    "metadata": "reaches the Python that makes the dataset",
-    "group_by": "columns of the documents",
-    "truncated": "for answers that were cut off",
-    "answers": "for models that think",
-    "clusters": "the column that says which documents belong together, instead of what the task says",
-    "system_prompt": "before description and demos",
-    "meta_template": "lays out messages as text",
-    "model_config": f"{NO_EFFECT}limits and stop words of a config hold for exams of AISBench's",
-    "choices_as_text": "the model writes the label; by itself where an engine gives no log-probabilities",
-}
+    return {**declared("lm_eval", OPTIONS), **dict(_entries(task))}
 
 
 def class_honours(options: ExamOptions, *, asks_as_told: bool = False) -> Honours:
@@ -49,29 +26,18 @@ def class_honours(options: ExamOptions, *, asks_as_told: bool = False) -> Honour
         options: What the run changes.
         asks_as_told: Whether its requests are made of the key ``generation_kwargs``.
     """
-    entries: dict[str, Entry] = {name: Honoured(_HOW.get(name, "")) for name in OPTIONS}
-    entries.update({name: Refused(why) for name, why in _CLASS_REFUSES.items() if name in OPTIONS})
-    if asks_as_told:
-        entries["decoding"] = Honoured("added to the key generation_kwargs")
-    entries.update(no_table())
-    entries["code_seeds"] = no_effect("a Python class draws where it likes")
-    entries["reduce"] = reduces(options)
-    entries["demos_as_turns"] = _turns(options)
-    entries.update(_chats(options))
-    entries["limit"] = entries["samples"] = Honoured("the class selects its documents itself")
-    entries["choices_as_text"] = (
-        Refused("a Python class makes its own requests") if options.choices_as_text else Honoured("it never does")
-    )
-    return entries
-
-
-_CLASS_REFUSES = {
-    "template": "a Python class makes its own prompts",
-    "decoding": "a Python class says itself how answers are generated",
-    "chat_override": "a Python class has no chat_override",
-    "group_by": "a Python class scores all its documents at once",
-    "clusters": "a Python class scores all its documents at once",
-}
+    return {
+        **declared("class", OPTIONS),
+        "decoding": Honoured("added to the key generation_kwargs")
+        if asks_as_told
+        else Refused("a Python class says itself how answers are generated"),
+        "reduce": reduces(options),
+        "demos_as_turns": _turns(options),
+        **dict(_chats(options)),
+        "choices_as_text": Refused("a Python class makes its own requests")
+        if options.choices_as_text
+        else Honoured("it never does"),
+    }
 
 
 def _entries(task: PreparedTask) -> Iterator[tuple[str, Entry]]:

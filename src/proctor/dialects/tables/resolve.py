@@ -23,7 +23,8 @@ from proctor.effects import Effect
 from proctor.errors import UsageError, did_you_mean
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
-from proctor.recipes.honours import OF_TABLES, Honoured, Honours, Refused, no_effect
+from proctor.recipes.honours import OF_TABLES, Honours, declared
+from proctor.recipes.option import DEPENDS
 from proctor.recipes.options import ExamOptions
 
 _NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
@@ -145,21 +146,9 @@ def _say_what_looks_wrong(path: str, rows: Documents, columns: Columns) -> None:
 
 
 def _honours(known: Honours) -> Honours:
-    return {
-        **known,
-        **{name: Honoured(_HOW[name]) for name in OF_TABLES},
-        "resamples": no_effect("its scores are means, whose errors have a formula"),
-        "template": Refused("a table has no templates", "--prompt says how to ask"),
-        "keys": Refused("a table has no task file", "--prompt and the columns say all there is to say"),
-    }
-
-
-_HOW: Final = {
-    "input_column": "the column that is asked",
-    "answer_column": "the column that answers are compared with",
-    "choices_column": "the column of the choices, or one column for each",
-    "prompt": "how to ask; columns stand in braces",
-}
+    """Return what a table honours: where nothing else is declared of tables, what the task does that is made of it."""
+    own, of_tasks = declared("tables"), declared("lm_eval")
+    return {name: known[name] if entry in (DEPENDS, of_tasks[name]) else entry for name, entry in own.items()}
 
 
 _OPENING: Final = r"\s\"'`“”„‘’‚«»‹›「」『』《》(\[¿¡"  # noqa: RUF001 - marks of many languages

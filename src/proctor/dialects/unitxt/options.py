@@ -8,7 +8,8 @@ from proctor.dialects.unitxt.repeats import takes_repeats
 from proctor.formats import Format
 from proctor.formats.chat import ChatAPIFormat
 from proctor.ir import Decoding
-from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect, no_table, reduces
+from proctor.recipes.honours import Honours, declared, reduces
+from proctor.recipes.option import Entry, Honoured, Refused, no_effect
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import DatasetRecipe, default_format
 
@@ -18,18 +19,6 @@ if TYPE_CHECKING:
 SMALLEST_POOL = 100
 """Rows that demos are drawn from where a run asks for demos and the recipe names no pool: Unitxt's usual size."""
 
-_WITH_EFFECT = (
-    "num_demos",
-    "limit",
-    "samples",
-    "seed",
-    "meta_template",
-    "system_prompt",
-    "template",
-    "predict_only",
-    "group_by",
-    "clusters",
-)
 _WRITES_NOTHING = "it compares choices and writes nothing"
 
 
@@ -42,9 +31,8 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
         options: What the run changes.
     """
     compares = changed.request == "choose"
-    write_it = "write it into the recipe: NAME[field=value]"
     return {
-        **all_honoured(_WITH_EFFECT),
+        **declared("unitxt"),
         "apply_chat_template": _unless(
             options.meta_template is not None, "a meta template lays its prompts out", "give one of the two"
         ),
@@ -58,24 +46,14 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
         "choices_as_text": Honoured() if recipe.request == "choose" else no_effect("it compares no choices"),
         "repeats": _repeats(changed),
         "reduce": _reduce(changed, options),
-        "model_config": Honoured("limits and stop words of the model"),
-        "code_seeds": no_effect("what a recipe draws comes from one seed"),
-        "chat_override": Refused("a recipe says nothing of its own for chat models"),
-        "metadata": Refused("no code of a recipe reads metadata"),
-        "resamples": Refused(
-            "each of its metrics says how often it resamples",
-            "n_resamples of a metric, or PROCTOR_NUM_RESAMPLES_FOR_INSTANCE_METRICS",
-        ),
-        "keys": Refused("it has no task file", write_it),
-        **no_table(),
     }
 
 
-def _unless(refused: bool, why: str, hint: str = "leave the option out for this exam") -> Honoured | Refused:
+def _unless(refused: bool, why: str, hint: str = "leave the option out for this exam") -> Entry:
     return Refused(why, hint) if refused else Honoured()
 
 
-def _repeats(recipe: DatasetRecipe) -> Honoured | Refused:
+def _repeats(recipe: DatasetRecipe) -> Entry:
     if recipe.request == "choose":
         return no_effect("it compares log-probabilities, which do not vary")
     if takes_repeats(recipe):
@@ -83,7 +61,7 @@ def _repeats(recipe: DatasetRecipe) -> Honoured | Refused:
     return Honoured("each repeat is graded by itself, and --reduce makes one score of them")
 
 
-def _reduce(recipe: DatasetRecipe, options: ExamOptions) -> Honoured | Refused:
+def _reduce(recipe: DatasetRecipe, options: ExamOptions) -> Entry:
     if recipe.request == "choose":
         return no_effect("it compares log-probabilities, which do not vary")
     if takes_repeats(recipe):
@@ -91,7 +69,7 @@ def _reduce(recipe: DatasetRecipe, options: ExamOptions) -> Honoured | Refused:
     return reduces(options)
 
 
-def _turns(form: Format) -> Honoured | Refused:
+def _turns(form: Format) -> Entry:
     if isinstance(form, ChatAPIFormat):
         return Honoured()
     if form.has_own_turns:

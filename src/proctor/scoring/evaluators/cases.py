@@ -6,11 +6,13 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.errors import ScoringError
 from proctor.ir import Failure
-from proctor.statistics.intervals import Interval
+
+if TYPE_CHECKING:
+    from proctor.statistics.intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.errors import ScoringError
-from proctor.scoring.grading.protocols import Scope
-from proctor.scoring.metric import failure_of
 from proctor.scoring.named_table import NOTHING, UNITXT, Entry, Own, Table, entries_of
+
+if TYPE_CHECKING:
+    from proctor.scoring.grading.protocols import Scope
 
 AISBENCH = "aisbench"
 """Post-processors that AISBench has changed; its others are those of OpenCompass."""
@@ -71,6 +72,8 @@ class TextFunction:
         try:
             return self.of_answer(value, row)
         except Exception as error:  # noqa: BLE001 - the reason becomes a value: this answer fails, the rest count
+            from proctor.scoring.metric import failure_of
+
             return failure_of(error, f"text function {self.name}")
 
     def filtered(self, answers: Values, rows: Rows) -> Sequence[Any]:

@@ -8,11 +8,12 @@ from typing import Any
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location, ProctorError
-from proctor.guests.code import object_named
 
 
 def imported(name: str) -> Any:
     """Import the object of a dotted name; ``None`` where there is no such module or no such name in it."""
+    from proctor.guests.code import object_named
+
     try:
         return object_named(name)
     except ImportError:
