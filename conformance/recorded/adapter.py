@@ -25,10 +25,9 @@ from proctor.recipes.exam import Exam
 from proctor.recipes.options import ExamOptions
 from proctor.running.log import ResponseLog
 from proctor.running.run import run_exams
-from proctor.scoring.aggregations import AGGREGATIONS
+from proctor.scoring.aggregations import AGGREGATIONS, standard_error
 from proctor.scoring.evaluators.checked_answers import CHECKS
 from proctor.scoring.grades import Grade
-from proctor.statistics.standard_errors import standard_error
 
 Items = Sequence[Any]
 Rows = Sequence[Mapping[str, Any]]

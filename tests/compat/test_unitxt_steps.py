@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,58 +95,6 @@ def test_requirements_say_what_is_missing_and_what_to_do() -> None:
     assert caught.value.installation_instructions == ["ask around", "wait"]
 
 
-def test_a_function_is_called_again_while_its_connection_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    from unitxt.utils import retry_connection_with_exponential_backoff as again
-
-    waited: list[float] = []
-    monkeypatch.setattr(time, "sleep", waited.append)
-    failing = MagicMock(side_effect=[ConnectionError("a"), TimeoutError("b"), 5], __name__="failing")
-    assert again(max_retries=3)(failing)() == 5
-    assert 1 <= waited[0] <= 2 <= waited[1] <= 3
-    wrong = MagicMock(side_effect=ValueError("no"), __name__="wrong")
-    with pytest.raises(ValueError, match="no"):
-        again(max_retries=3)(wrong)()
-    assert wrong.call_count == 1
-
-    def behind() -> None:
-        try:
-            _lost()
-        except ConnectionError as error:
-            raise RuntimeError("then") from error
-
-    with pytest.raises(RuntimeError, match="then"):
-        again(max_retries=2)(behind)()
-    assert len(waited) == 3
-
-
-@pytest.mark.parametrize("name", ["ConnectionError", "HTTPError", "ReadTimeout"])
-def test_errors_of_requests_are_those_of_connections(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    from unitxt.utils import retry_connection_with_exponential_backoff as again
-
-    requests = pytest.importorskip("requests")
-    monkeypatch.setattr(time, "sleep", lambda _: None)
-    failing = MagicMock(side_effect=[getattr(requests.exceptions, name)("a"), 5], __name__="failing")
-    assert again(max_retries=2)(failing)() == 5
-    only = MagicMock(side_effect=getattr(requests.exceptions, name)("a"), __name__="only")
-    with pytest.raises(requests.exceptions.RequestException):
-        again(max_retries=2, retry_exceptions=(KeyError,))(only)()
-    assert only.call_count == 1
-
-
-def test_a_query_that_takes_too_long_has_no_table() -> None:
-    from unitxt.text2sql_utils import run_query
-
-    class Slow:
-        def execute_query(self, query: str) -> tuple[list[Any], None]:
-            time.sleep(5)
-            return [], None
-
-    table, _, why = run_query("select 1", Slow(), 0.05)
-    assert table is None
-    assert why.startswith("Timeout")
-    assert run_query(" ", Slow(), 1) == (None, 0.0, "No SQL query found in the prediction.")
-
-
 def test_tables_are_told_by_name() -> None:
     from unitxt.text2sql_utils import InMemoryDatabaseConnector
 
@@ -206,27 +153,6 @@ def test_catalogs_tell_what_they_have(tmp_path: Path) -> None:
         assert isinstance(count_tags(), dict)
 
 
-def test_an_error_keeps_its_kind_and_says_where_it_happened() -> None:
-    from unitxt.error_utils import error_context
-
-    with pytest.raises(KeyError, match="boom") as caught, error_context(None, stage="reading"):
-        raise KeyError("boom")
-    assert caught.value.error_context == {"stage": "reading"}
-    assert "reading" in caught.value.__notes__[0]
-
-
-def test_code_in_files_is_not_run(tmp_path: Path) -> None:
-    from unitxt.loaders import read_file
-    from unitxt.utils import import_module_from_file
-
-    (tmp_path / "code.py").write_text("raise SystemExit")
-    with pytest.raises(Exception, match="is not run"):
-        import_module_from_file(str(tmp_path / "code.py"))
-    assert read_file(tmp_path / "code.py") == b"raise SystemExit"
-    with pytest.raises(ValueError, match="server"):
-        read_file("https://example.org/x")
-
-
 def test_options_are_selected_for_instances() -> None:
     from unitxt.api import select
 
@@ -269,27 +195,6 @@ def test_artifacts_are_saved_and_loaded_as_they_are() -> None:
         test_metrics_exist(TaskCard(task=task))
 
 
-def test_columns_of_a_dataset_are_declared() -> None:
-    from unitxt.schema import UNITXT_DATASET_SCHEMA, UNITXT_INFERENCE_SCHEMA, get_schema
-
-    from proctor.data.streams import INFERENCE_STREAM
-
-    assert get_schema(INFERENCE_STREAM) is UNITXT_INFERENCE_SCHEMA
-    assert set(get_schema("test")) - set(UNITXT_INFERENCE_SCHEMA) == {"target", "references"}
-    assert UNITXT_DATASET_SCHEMA["source"].dtype == "string"
-
-
-def test_values_under_a_name_are_replaced_wherever_it_stands() -> None:
-    from unitxt.operator import instance_result, stream_single
-    from unitxt.operators import recursive_key_value_replace
-
-    data = {"k": "1", "x": [{"k": "2", "y": 1}, {"k": ["1", "2", "3"]}], "z": {"k": {"k": "1"}}}
-    changed = recursive_key_value_replace(data, "k", {"1": "one"}, ["2"])
-    assert changed == {"k": "one", "x": [{"y": 1}, {"k": ["one", "3"]}], "z": {"k": {"k": "one"}}}
-    assert instance_result(stream_single({"a": 1})) == {"a": 1}
-    assert instance_result([]) is None
-
-
 def test_requirements_of_a_class_count_when_it_is_built() -> None:
     from unitxt.operator import InstanceOperator, MissingRequirementsError, PackageRequirementsMixin
 
@@ -301,15 +206,3 @@ def test_requirements_of_a_class_count_when_it_is_built() -> None:
 
     with pytest.raises(MissingRequirementsError, match="nonexistent_package"):
         Demanding()
-
-
-def test_predictions_are_put_into_their_rows() -> None:
-    from unitxt.metric_utils import FromPredictionsAndOriginalData
-
-    step = FromPredictionsAndOriginalData()
-    assert list(step(["a"], [{"x": 1}])["all_data"]) == [{"x": 1, "prediction": "a"}]
-    assert str(next(iter(step(None, [{"x": 1}], "s")["s"]))["prediction"]) == "<__empty_prediction__>"
-    with pytest.raises(ValueError, match="2 predictions for 1 rows"):
-        step(["a", "b"], [{"x": 1}])
-    with pytest.raises(ValueError, match="not rows"):
-        step(["a"], ["x"])

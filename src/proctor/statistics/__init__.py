@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from proctor.statistics.fixed_width import FixedWidthMean, units_needed
     from proctor.statistics.gates import GateTest, Verdict, simulated_stops
     from proctor.statistics.intervals import Bootstrap, Interval, exact, score_interval, settled, student_t, wilson
-    from proctor.statistics.sequences import ConfidenceSequence, difference_interval, mean_interval
+    from proctor.statistics.sequences import ConfidenceSequence, mean_interval
     from proctor.statistics.two_level import TwoLevel, clustered_error, two_level
 
 _HOMES = {
@@ -19,7 +19,7 @@ _HOMES = {
     "fixed_width": ("FixedWidthMean", "units_needed"),
     "gates": ("GateTest", "Verdict", "simulated_stops"),
     "intervals": ("Bootstrap", "Interval", "exact", "score_interval", "settled", "student_t", "wilson"),
-    "sequences": ("ConfidenceSequence", "difference_interval", "mean_interval"),
+    "sequences": ("ConfidenceSequence", "mean_interval"),
     "two_level": ("TwoLevel", "clustered_error", "two_level"),
 }
 
@@ -34,7 +34,6 @@ __all__ = [
     "TwoLevel",
     "Verdict",
     "clustered_error",
-    "difference_interval",
     "exact",
     "log_capital",
     "mean_interval",

@@ -95,9 +95,3 @@ def _after(scores: list[float | None], sequence: ConfidenceSequence) -> tuple[fl
     for score in scores:
         sequence.add(score)
     return sequence.bounds()
-
-
-def difference_interval(differences: Iterable[float | None], total: int, level: float = 0.95) -> tuple[float, float]:
-    """Return the interval of a mean difference of scores, each between -1 and 1; otherwise as :func:`mean_interval`."""
-    low, high = mean_interval((None if each is None else (each + 1.0) / 2.0 for each in differences), total, level)
-    return 2.0 * low - 1.0, 2.0 * high - 1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from proctor.artifacts import Artifact, fetch_artifact
@@ -34,21 +33,3 @@ class TextualInstruction(Artifact):
 
 class SequentialRecipe(SourceSequentialOperator):
     """Steps that begin with a loader, one after the other."""
-
-
-class DefaultPlaceHolder:
-    """What stands for a value that nobody gave."""
-
-
-default_place_holder = DefaultPlaceHolder()
-
-
-def update_scores_of_stream_instances(
-    stream: Iterable[dict[str, Any]], scores: Iterable[Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows, each with a copy of its ``score``."""
-    from copy import deepcopy
-
-    for row, score in zip(stream, scores, strict=False):
-        row["score"] = deepcopy(score)
-        yield row

@@ -286,66 +286,6 @@ def fields_names(cls: Any) -> list[str]:
     return [field.name for field in fields(cls)]
 
 
-def external_fields_names(cls: Any) -> list[str]:
-    """Return the names of the fields that are not internal."""
-    return [field.name for field in fields(cls) if not field.internal]
-
-
-def class_fields(obj: Any) -> list[FieldView]:
-    """Return the fields that an object's own class declares."""
-    return [field for field in fields(obj) if field.origin_cls == type(obj).__qualname__]
-
-
-def final_fields(cls: Any) -> list[FieldView]:
-    """Return the final fields."""
-    return [field for field in fields(cls) if field.final]
-
-
-def required_fields(cls: Any) -> list[FieldView]:
-    """Return the fields that have to be given."""
-    return [field for field in fields(cls) if field.required]
-
-
-def abstract_fields(cls: Any) -> list[FieldView]:
-    """Return the abstract fields."""
-    return [field for field in fields(cls) if field.abstract]
-
-
-def is_abstract_field(field: FieldView) -> bool:
-    """Whether a field is abstract."""
-    return field.abstract
-
-
-def is_final_field(field: FieldView) -> bool:
-    """Whether a field is final."""
-    return field.final
-
-
-def get_field_default(field: FieldView) -> Any:
-    """Return the default of a field."""
-    return field.get_default()
-
-
-def get_fields(cls: type, attrs: Mapping[str, Any]) -> dict[str, FieldView]:
-    """Return the fields of a class, by name; ``attrs`` is what its body says."""
-    return _collected(cls, attrs)
-
-
-def is_class_method(func: Any) -> bool:
-    """Whether a function takes ``self`` or ``cls``."""
-    code = getattr(func, "__code__", None)
-    return bool(code and code.co_argcount and code.co_varnames[0] in ("self", "cls"))
-
-
-standard_variables = dir(object)
-"""What every class has, and no field is called."""
-
-
-def is_possible_field(field_name: str, field_value: Any) -> bool:
-    """Whether something in the body of a class can be a field."""
-    return field_name not in standard_variables and not is_class_method(field_value)
-
-
 def asdict(obj: Any) -> Any:
     """Return an object, and all that it holds, as plain data.
 
@@ -371,18 +311,3 @@ def _mapped(obj: Any, inner: Callable[[Any], Any], leaf: Callable[[Any], Any]) -
     if isinstance(obj, dict):
         return type(obj)({inner(key): inner(value) for key, value in obj.items()})
     return leaf(obj)
-
-
-def to_dict(obj: Any, func: Callable[[Any], Any] = copy.deepcopy, _visited: set[int] | None = None) -> Any:
-    """Return an object with its data classes as dicts of all fields, and ``func`` of whatever is not a container.
-
-    What holds itself ends in ``func`` of it.
-    """
-    seen = set() if _visited is None else _visited
-    if id(obj) in seen:
-        return func(obj)
-    if isinstance(obj, (dict, list)) or hasattr(obj, "_fields") or is_dataclass(obj):
-        seen.add(id(obj))
-    if is_dataclass(obj) and not isinstance(obj, type):
-        return {name: to_dict(getattr(obj, name), func, seen) for name in fields_names(obj)}
-    return _mapped(obj, lambda each: to_dict(each, func, seen), func)

@@ -56,11 +56,6 @@ def fetch_artifact(artifact_rep: Any, overwrite_kwargs: dict[str, Any] | None = 
     return fetch(artifact_rep, overwrite_kwargs), None
 
 
-def mock_logprobs_default_value_factory() -> list[dict[str, Any]]:
-    """Return the tokens that a mocked engine answers with."""
-    return [{"logprob": -1, "text": "[[10]]", "top_tokens": [{"logprob": -1, "text": "[[10]]"}]}]
-
-
 def is_local_catalog_registered(catalog_path: str) -> bool:
     """Whether the catalog of a folder is registered."""
     return _registered(catalog_path) is not None

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from packaging.requirements import Requirement
 from pydantic import PrivateAttr
 
-import proctor
 from proctor.artifacts import Artifact
-from proctor.data import hub
-from proctor.errors import MissingExtraError, NotAllowedError, PluginError, ProctorError
+from proctor.errors import MissingExtraError, NotAllowedError, ProctorError
 
 
 class DistributionNotFound(ProctorError):  # noqa: N818 - the name that programs catch
@@ -24,13 +20,6 @@ class DistributionNotFound(ProctorError):  # noqa: N818 - the name that programs
 
 class VersionConflict(ProctorError):  # noqa: N818
     """A package of another version than required."""
-
-
-class DistStub:
-    """The name and version of a package."""
-
-    def __init__(self, project_name: str, version: str) -> None:
-        self.project_name, self.version = project_name, version
 
 
 def require(requirements: str | Iterable[str]) -> None:
@@ -66,23 +55,6 @@ def import_module_from_file(file_path: str) -> ModuleType:
         why="a file of code was named by its path",
         hint="import it as a module of your program",
     )
-
-
-def get_installed_version() -> str:
-    """Return the version of this package."""
-    return proctor.__version__
-
-
-def verify_versions_compatibility(hf_asset_type: str, hf_asset_version: str) -> None:
-    """Check that a script of the Hub is of this version.
-
-    Raises:
-        PluginError: It is not.
-    """
-    if hf_asset_version != proctor.__version__:
-        raise PluginError(
-            f"the {hf_asset_type} is of version {hf_asset_version}", why=f"{proctor.__version__} is installed"
-        )
 
 
 class RequirementsError(MissingExtraError):
@@ -178,36 +150,3 @@ class NLTKMixin(Artifact):
         import nltk
 
         return nltk
-
-
-def get_internal_imports(file_path: str) -> list[str]:
-    """Return the modules beside a file that it imports, in the order of their first import."""
-    tree = ast.parse(Path(file_path).read_text(encoding="utf-8"))
-    found = (node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module)
-    return list(dict.fromkeys(name.partition(".")[0] for name in found))
-
-
-def get_missing_imports(file: str, exclude: Sequence[str] | None = None) -> list[str]:
-    """Return the modules that a script of the Hub would have to name and does not.
-
-    A script that imports an installed package misses none, and ``unitxt/data`` is not a file here; one that imports
-    modules from beside it has to name all of them, since only those are copied with it.
-
-    Args:
-        file: The script.
-        exclude: Modules that it need not name.
-    """
-    named = get_internal_imports(file) if Path(file).is_file() else []
-    if not named:
-        return []
-    beside = sorted(path.stem for path in Path(file).parent.glob("*.py"))
-    return [name for name in beside if name not in (*named, *(exclude or ()))]
-
-
-def hf_get_dataset_splits(path: str, name: str | None, revision: str | None = None) -> list[str]:
-    """Return the splits of a dataset of the Hub.
-
-    Raises:
-        DatasetNotFoundError: It is neither mapped, nor cached, nor on a hub that can be reached.
-    """
-    return hub.split_names(hub.Dataset(path=path, name=name, revision=revision))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 from proctor.errors import SettingsError
-from proctor.guests.unitxt.data_classes import Dataclass
 from proctor.settings import settings
 
 UNITXT_REMOTE_METRICS = "UNITXT_REMOTE_METRICS"
@@ -22,27 +20,6 @@ UNITXT_REMOTE_METRICS_ENDPOINT = "UNITXT_REMOTE_METRICS_ENDPOINT"
 
 class RemoteMetricsError(SettingsError, RuntimeError):
     """Settings of remote metrics that say nothing or nonsense; programs catch a ``RuntimeError``."""
-
-
-class InstanceInput(Dataclass):
-    """One instance of a request."""
-
-    prediction: Any
-    references: list[Any]
-    additional_inputs: dict[str, Any] | None = None
-
-
-class MetricRequest(Dataclass):
-    """What a service is asked."""
-
-    instance_inputs: list[InstanceInput]
-
-
-class MetricResponse(Dataclass):
-    """What a service answers: scores of instances, and of all of them."""
-
-    instances_scores: list[dict[str, Any]]
-    global_score: dict[str, Any]
 
 
 def get_remote_metrics_names() -> list[str]:
