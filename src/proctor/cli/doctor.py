@@ -8,6 +8,7 @@ import platform
 import re
 import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -216,11 +217,15 @@ def _requirements() -> list[str]:
         return []
 
 
+@cache
 def _version(package: str) -> str | None:
+    """Return the version of a package: from the head of its metadata, which are an e-mail of a hundred kilobytes."""
     try:
-        return metadata.version(package)
+        installed = metadata.distribution(package)
     except metadata.PackageNotFoundError:
         return None
+    found = re.search(r"(?m)^Version: *(\S+)", installed.read_text("METADATA") or "")
+    return found[1] if found else installed.version
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -6,25 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
-from proctor.recipes.options import DECLARED
-
 _A_SCREEN = 20
 """Options that are read through without a heading."""
-
-
-def _declared(section: str) -> Iterable[str]:
-    return (each.flags[0].partition("/")[0] for each in DECLARED.values() if each.section == section)
-
 
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Who is asked": (
         *("--model", "--model-args", "--batch-size", "--device", "--max-concurrency", "--truncate", "--thinking"),
         *("--thinking-tokens", "--executor", "--workers", "--ray-address"),
     ),
-    "Which exams": ("--tasks", *_declared("Which exams")),
-    "Which questions": (*_declared("Which questions"), "--precision", "--draw", "--others"),
-    "How they are asked": (*_declared("How they are asked"), "--gen-kwargs"),
-    "How answers are scored": (*_declared("How answers are scored"), "--instance-scores"),
+    "Which exams": ("--tasks",),
+    "Which questions": ("--precision", "--draw", "--others"),
+    "How they are asked": ("--gen-kwargs",),
+    "How answers are scored": ("--instance-scores",),
     "What it may cost": ("--budget-tokens", "--budget-usd", "--prices"),
     "What exams may do": ("--trust-code", "--sandbox", "--allow"),
     "What is kept": (
@@ -35,7 +28,17 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "The exit code": ("--fail-under", "--allow-failures"),
     "Help": ("--traceback", "--help"),
 }
-"""Options by what somebody looks for, in the order of a run; what a command has beside them stands first."""
+"""Options by what somebody looks for, in the order of a run; those of exams are declared, and stand before these."""
+
+
+def _of_exams() -> Mapping[str, list[str]]:
+    """Return the declared options by their section."""
+    from proctor.recipes.options import DECLARED
+
+    found: dict[str, list[str]] = {}
+    for option in DECLARED.values():
+        found.setdefault(option.section, []).extend(each.partition("/")[0] for each in option.flags[:1])
+    return found
 
 
 def grouped(options: Sequence[click.Option]) -> Iterable[tuple[str, list[click.Option]]]:
@@ -44,7 +47,11 @@ def grouped(options: Sequence[click.Option]) -> Iterable[tuple[str, list[click.O
         yield "Options", list(options)
         return
     named = {name: option for option in options for name in option.opts}
-    listed = {heading: [named[name] for name in names if name in named] for heading, names in SECTIONS.items()}
+    declared = _of_exams()
+    listed = {
+        heading: [named[name] for name in (*declared.get(heading, ()), *names) if name in named]
+        for heading, names in SECTIONS.items()
+    }
     placed = {id(option) for group in listed.values() for option in group}
     if own := [option for option in options if id(option) not in placed]:
         yield "Options", own

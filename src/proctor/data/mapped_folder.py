@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import yaml
-
 from proctor.errors import DataError, Location
 from proctor.foreign_text import parse_json
-from proctor.foreign_yaml import parse_yaml
 from proctor.settings import settings
 
 
@@ -105,6 +102,10 @@ def _front_matter(text: str, card: Path) -> Mapping[str, Any]:
     head, _, rest = text.partition("---\n")
     if head.strip() or not rest:
         return {}
+    import yaml
+
+    from proctor.foreign_yaml import parse_yaml
+
     try:
         return parse_yaml(rest.partition("\n---")[0]) or {}
     except yaml.MarkedYAMLError as error:

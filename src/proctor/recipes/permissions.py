@@ -11,17 +11,19 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor import effects
 from proctor.effects import Author, Effect
-from proctor.engines.engine import Engine
 from proctor.errors import Diagnostic, NotAllowedError, SettingsError
 from proctor.foreign_text import read_source
 from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.safe_files import write_text
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
 
 
 def memory() -> Path:

@@ -32,7 +32,6 @@ from proctor.artifacts.field_types import (
 )
 from proctor.artifacts.overriding import still_holds
 from proctor.artifacts.types import compile_check, explain_mismatch, parse_type_string
-from proctor.data.databases import connect
 from proctor.data.fields import Row
 from proctor.data.operator import InstanceFieldOperator
 from proctor.errors import FieldTypeError, ValidationError
@@ -272,6 +271,8 @@ class SQLDatabaseAsSchemaSerializer(SingleTypeSerializer):
 
     @override
     def serialize(self, value: Any, instance: Row) -> str:
+        from proctor.data.databases import connect
+
         return connect(value).schema()
 
 

@@ -6,23 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from proctor.artifacts import Artifact, to_data
-from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.unitxt import reader
 from proctor.dialects.unitxt.asker import RecipeAsker
-from proctor.dialects.unitxt.definition import definition_of
 from proctor.dialects.unitxt.gradings import recipe_grader
 from proctor.dialects.unitxt.options import decoding_of, honours_of, longest_of, with_options
 from proctor.dialects.unitxt.repeats import over_repeats, takes_repeats
 from proctor.dialects.unitxt.rows import RecipeDraw, RecipeRows
+from proctor.effects import Effect
 from proctor.errors import DataError
 from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import NoDemos
+from proctor.recipes.fingerprint import Definition
 from proctor.recipes.group_scores import BenchmarkScores
 from proctor.recipes.options import LOOKED_UP, ExamOptions
 from proctor.recipes.pipeline import Pipeline
 from proctor.recipes.recipe import DatasetRecipe, Recipe
-from proctor.recipes.repeats import repeated
 from proctor.settings import settings
 
 AS_TEXT = "choices as text (the choice is written, no log-probabilities are compared)"
@@ -90,14 +89,30 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
         options=options,
         ceiling=ceiling,
         longest=longest_of(options),
-        effects=lambda: effects_of(recipe),
+        effects=lambda: _effects(recipe),
         author=recipe.author,
         clusters=recipe.clusters,
         own_seed=settings.seed,
         own=recipe,
-        define=lambda: definition_of(recipe),
+        define=lambda: _definition(recipe),
     )
-    return exam if native else repeated(exam)
+    if native or options.repeats is None:
+        return exam
+    from proctor.recipes.repeats import repeated
+
+    return repeated(exam)
+
+
+def _effects(recipe: DatasetRecipe) -> Sequence[Effect]:
+    from proctor.artifacts.effects_of import effects_of
+
+    return effects_of(recipe)
+
+
+def _definition(recipe: DatasetRecipe) -> Definition:
+    from proctor.dialects.unitxt.definition import definition_of
+
+    return definition_of(recipe)
 
 
 def _source(recipe: DatasetRecipe, options: ExamOptions) -> dict[str, object]:
