@@ -70,11 +70,15 @@ class LazyRows(_Rows):
 def read_through(read: Callable[[], Iterator[AnyRow]], *, is_uniform: bool = False) -> Sequence[Any]:
     """Return rows that are read as far as somebody looks, kept where they are few, read again where they are many.
 
+    The first row is read now, so that files are looked for, and what is wrong with them is said, where they are named.
+
     Args:
         read: Starts reading from the beginning.
         is_uniform: Whether the rows are of one form already (:class:`Form`).
     """
-    return RowsSoFar(read, None if is_uniform else Form())
+    rows = RowsSoFar(read, None if is_uniform else Form())
+    rows.go_on(is_last=True)
+    return rows
 
 
 class RowsSoFar(_Rows):
@@ -98,7 +102,7 @@ class RowsSoFar(_Rows):
     def all(self) -> Sequence[AnyRow]:
         """All rows, read to the end."""
         while self._rows is None:
-            self._go_on(is_last=False)
+            self.go_on(is_last=False)
         return self._rows
 
     def __len__(self) -> int:
@@ -108,7 +112,7 @@ class RowsSoFar(_Rows):
         place = 0
         while self._rows is None:
             if place >= len(self._kept):
-                self._go_on(is_last=True)
+                self.go_on(is_last=True)
                 continue
             yield self._kept[place]
             place += 1
@@ -117,7 +121,7 @@ class RowsSoFar(_Rows):
     def _row(self, place: int) -> AnyRow:
         return self.all[place]
 
-    def _go_on(self, *, is_last: bool) -> None:
+    def go_on(self, *, is_last: bool) -> None:
         """Read a row; or all that are left, where that is not the last one looked at, or is not settled by itself."""
         if self._source is None:
             self._source, self._kept = self._read(), []

@@ -143,8 +143,8 @@ def test_the_same_class_differs_between_the_projects(tmp_path):
     assert list(whole) == [""]
     assert list(split) == ["Dev", "Test"]
     assert (
-        whole[""]()
-        == split["Test"]()
+        list(whole[""]())
+        == list(split["Test"]())
         == [{"question": "q", "answerKey": "C", "textA": "w", "textB": "x", "textC": "y", "textD": "z"}]
     )
 

@@ -21,15 +21,15 @@ from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.files import iter_rows, local_path
 from proctor.dialects.aisbench.datasets.split_rows import ALL, drawn, joined, split_of, usable
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
-from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError, Location, ProctorError
 from proctor.ir import Failure
 from proctor.lazy import Deferred
 from proctor.safe_python import compile_expression
 
 if TYPE_CHECKING:
-    from proctor.dialects.aisbench.datasets import generators, row_functions
+    from proctor.dialects.aisbench.datasets import generators, row_functions, upstream_texts
 else:
+    upstream_texts = Deferred("proctor.dialects.aisbench.datasets.upstream_texts")
     row_functions = Deferred("proctor.dialects.aisbench.datasets.row_functions")
     generators = Deferred("proctor.dialects.aisbench.datasets.generators")
 
@@ -260,7 +260,7 @@ class _RowMaker:
         self._each = compile_expression(spec.each, _MODULES) if spec.each else None
         self._also = compile_expression(spec.also, _MODULES) if spec.also else None
         self._columns, self._update = _compiled(spec.columns), _compiled(spec.update)
-        self._texts = constants(spec.texts) if spec.texts else {}
+        self._texts = upstream_texts.constants(spec.texts) if spec.texts else {}
         self._index = 0
 
     def over(self, raw: Iterable[AnyRow]) -> Iterator[AnyRow]:
