@@ -30,7 +30,9 @@ def proctor(*arguments: object, cwd: Path | None = None, env: Mapping[str, str] 
     typed = list(map(str, arguments))
     before = dict(settings._assigned)
     handlers = [each for each in get_logger().handlers if isinstance(each, logging.StreamHandler)]
-    streams = [each.setStream(err) for each in handlers]  # they were made with the stream of then
+    streams = [each.stream for each in handlers]  # those of the tests that they were made in: closed, most of them
+    for handler in handlers:
+        handler.stream = err
     with (
         chdir(cwd or Path.cwd()),
         mock.patch.dict(os.environ, env or os.environ, clear=True),
@@ -46,6 +48,6 @@ def proctor(*arguments: object, cwd: Path | None = None, env: Mapping[str, str] 
             settings._assigned.clear()
             settings._assigned.update(before)
             for handler, stream in zip(handlers, streams, strict=True):
-                handler.setStream(stream or sys.__stderr__)
+                handler.stream = stream
     written = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]
     return CompletedProcess(["proctor", *typed], int(code or 0), *written)

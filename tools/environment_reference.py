@@ -24,7 +24,6 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
         "what a config names",
         "`LMUData`": "The same for configs that read it",
         "`PROCTOR_DATASET_MAP`": "A JSON file that says where datasets of configs lie",
-        "`MINDIE_CHECK_INPUTFILES_PERMISSION`": "0: AISBench's checked files are opened whoever may write them",
         "`UNITXT_CACHE_LOCATION`": "Where Unitxt's loaders of SQLite databases keep them",
         "`UNITXT_CATALOGS`, `UNITXT_ARTIFACTORIES`": "As `PROCTOR_CATALOGS`, for programs of Unitxt",
         "`UNITXT_HF_OFFLINE_DATASETS_PATH`, `UNITXT_HF_OFFLINE_MODELS_PATH`": "As `PROCTOR_HUB_DIR` and "

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data import hub
-from proctor.dialects.lm_eval.convert import convert
+from proctor.dialects.lm_eval.rewrite import convert
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.index import build_index
 from proctor.dialects.lm_eval.reader import TaskReader

@@ -297,7 +297,7 @@ def test_old_bases_that_do_not_fit_are_named(config):
         ("def f(a, a): pass", "not valid Python"),
         ("x = 1\n  y = 2", "not valid Python"),
         ("x = '\\ud800'\ny = x.upper()", None),
-        ("x = iter([1])\ny = [x]", "a value of the config is not data"),
+        ("x = iter([1])\ny = [x]", "a value of the config is an iterator"),
     ],
 )
 def test_files_that_are_no_configs(config, source, message):
