@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from proctor import secrets
+from proctor.logs import get_logger
 from proctor.settings import settings
 
 # A busy machine is not a failure: examples have no deadline. They are the same on every machine and every time, so that
@@ -116,7 +116,7 @@ def _settings_of_its_own() -> Iterator[None]:
 @pytest.fixture
 def heard(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
     """Let pytest hear what Proctor's logger says, which does not pass it on by itself."""
-    logger = logging.getLogger("proctor")
+    logger = get_logger()  # made now where no test before this one has: it would pass everything on twice
     logger.addHandler(caplog.handler)
     yield caplog
     logger.removeHandler(caplog.handler)
