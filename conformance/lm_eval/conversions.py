@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data import hub
-from proctor.dialects.lm_eval.rewrite import convert
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.index import build_index
 from proctor.dialects.lm_eval.reader import TaskReader
 from proctor.dialects.lm_eval.resolve import resolve
+from proctor.dialects.lm_eval.rewrite import convert
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import ProctorError, TemplateError
 from proctor.ir import Choose, Generate
