@@ -159,9 +159,6 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("from unitxt.fusion import *", f"{_RAISED}\n{_FUSED}", (
         "fused(FixedFusion)", "fused(FixedFusion, max_instances_per_subset=1)", "fused(WeightedFusion, weights={'o1': 1, 'o2': 2}, max_total_samples=2)", "fused(WeightedFusion, weights={'o1': 2, 'o2': 1})",
     )),
-    ("from unitxt.parsing_utils import *", _RAISED, (
-        *(f"consume_term({text!r})" for text in ("a.b[c=d],x", "[1,2],z", "{a=1}", "2.5,b")), "consume_assignment('a=b,c=d')", "consume_overwrites('a=b,c=[1,2]]x', ']')",
-    )),
     ("from unitxt.operators import *\nfrom unitxt.augmentors import *\nfrom unitxt.stream import MultiStream", _RAISED, (
         "Apply('a', function=str.upper, to_field='b').process({'a': 'x'})", "Apply('a', function=str.upper, to_field='b').function_to_str(str.upper)", "Apply('a', function='tuple', to_field='b').function_to_str(tuple)", "Apply('a', function='tuple', to_field='b').str_to_function('tuple')([1, 2])",
         "AddConstant(field_to_field={'a': 'b'}, add=5).process({'a': 1})", "DivideAllFieldsBy(divisor=2.0).process({'a': 10.0, 'b': [2.0], 'c': 5})", "ApplyOperatorsField(operators_field='d', default_operators='processors.to_string').process({'prediction': 1, 'references': [2]})['prediction']",
