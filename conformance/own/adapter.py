@@ -10,7 +10,9 @@ import json
 import os
 import random
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -155,11 +157,27 @@ def observe(case: Case, folder: Path) -> str:
     here = Path.cwd()
     os.chdir(folder / case.folder)
     try:
-        with settings.context(trust_code=case.trusts_code, judge=_judge(case)):
+        with settings.context(trust_code=case.trusts_code, judge=_judge(case)), _importable(folder / case.folder):
             lines = [line.rstrip().replace(str(folder), ".") for line in _observed(case)]
     finally:
         os.chdir(here)
     return "\n".join(lines) + "\n"
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let modules beside the exams be imported, whatever folder the process was started in; forget them afterwards."""
+    before = list(sys.path)
+    sys.path[:] = [str(folder), *filter(None, before)]
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        for name, module in list(sys.modules.items()):
+            if "/" not in name and str(getattr(module, "__file__", None)).startswith(
+                str(folder)
+            ):  # helpers of tasks stay
+                del sys.modules[name]
 
 
 def _judge(case: Case) -> MadeUpEngine | None:
