@@ -47,8 +47,13 @@ ROOMS = (
     "dialects/lm_eval",
     "dialects/tables",
     "dialects/unitxt",
+    "engines/hf",
+    "engines/http",
+    "engines/thoughts",
+    "engines/vllm",
 )
-"""Rooms inside of rooms; every other folder of the package is one, and so are the modules that lie in none."""
+"""Rooms inside of rooms, with tests of their own; every other folder of the package is one, and so are the modules that
+lie in none."""
 ALSO: dict[str, tuple[str, ...]] = {
     "": ("tests/test_*.py",),
     "demos": ("tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
@@ -522,6 +527,7 @@ def rooms() -> dict[str, list[Path]]:
 def answering(room: str) -> list[str]:
     """Return the tests that answer for a room."""
     own = [f"tests/{room}"] if room and (ROOT / "tests" / room).is_dir() else []
+    own += [f"--ignore=tests/{inner}" for inner in ROOMS if inner.startswith(f"{room}/")] if own else []
     return [*own, *(str(path.relative_to(ROOT)) for each in ALSO.get(room, ()) for path in sorted(ROOT.glob(each)))]
 
 
