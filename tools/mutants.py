@@ -238,6 +238,11 @@ class Finder(ast.NodeVisitor):
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """Leave the words of messages alone."""
 
+    def visit_keyword(self, node: ast.keyword) -> None:
+        """Leave alone what is words for people, or checks what is right anyway."""
+        if node.arg is None or _decides(node):
+            self.visit(node.value)
+
     def visit_If(self, node: ast.If) -> None:
         """Leave out what only type checkers read."""
         if not (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
