@@ -58,6 +58,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "": ("tests/test_*.py",),
     "demos": ("tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
     "dialects/conversion": ("tests/dialects/test_conversions.py",),
+    "formats": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
     "prompts": ("tests/cli/test_show.py",),
     "recipes": ("tests/test_options_together.py",),
     "results": (
@@ -68,6 +69,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     ),
     "runs": ("tests/cli/test_compare.py", "tests/web/test_compare_pages.py"),
     "scoring": ("tests/results/test_one_grader.py",),
+    "templates": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
 }
 """Tests that answer for a room, beside those in the folder of the same name."""
 NOT_HERE = frozenset({"catalog", "testing", "integrations"})
