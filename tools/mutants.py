@@ -157,13 +157,19 @@ def changed(node: ast.AST) -> Iterator[ast.expr]:  # noqa: C901 - a table
         case ast.IfExp(test, body, other):
             yield ast.IfExp(ast.UnaryOp(ast.Not(), test), body, other)
         case ast.Call(function, given, named):
-            for each in filter(_decides, named):
+            for each in (each for each in named if _decides(each, function)):
                 yield ast.Call(function, given, [other for other in named if other is not each])
 
 
-def _decides(named: ast.keyword) -> bool:
-    """Return whether a named argument is more than words for people, or a check of what is right anyway."""
-    return named.arg is not None and named.arg not in {"hint", "why", "strict"}
+def _decides(named: ast.keyword, function: ast.expr | None = None) -> bool:
+    """Return whether a named argument is more than words for people, or a check of what is right anyway.
+
+    Of an error these are where (``path``, ``location``), why and what next: what went wrong, and that it did, is left.
+    """
+    if named.arg is None or named.arg in {"hint", "why", "strict", "stacklevel"}:
+        return False
+    is_error = isinstance(function, ast.Name) and function.id.endswith(("Error", "Diagnostic"))
+    return not (is_error and named.arg in {"path", "location"})
 
 
 def instead(node: ast.stmt) -> Iterator[str]:

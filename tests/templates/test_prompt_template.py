@@ -156,6 +156,11 @@ def test_raw_messages():
     made = template.generate_item(row, ice_field_replace_token=[{"role": "user", "content": "ice"}])
     assert [each["content"] for each in made] == ["S", "ice", "{q}", "Q"]
     assert [each["content"] for each in template.generate_ice_item(row)] == ["S", "{q}", "Q"]
+    unfilled = RawPromptTemplate([{"role": "user", "content": "{q}"}], format_variables=False)
+    assert unfilled.generate_item(row)[0]["content"] == "{q}"
+    parts = [{"type": "text", "text": "{q}"}]
+    assert RawPromptTemplate([{"role": "user", "content": parts}]).generate_item(row)[0]["content"] == parts
+    assert RawPromptTemplate([{"expand_column": "q"}]).generate_item(row) == []
     with pytest.raises(TemplateError) as raised:
         RawPromptTemplate([{"role": "HUMAN", "content": ""}, {"role": "user"}])
     assert len(raised.value.diagnostics) == 2
