@@ -61,6 +61,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "dialects/conversion": ("tests/dialects/test_conversions.py",),
     "formats": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
     "engines/thoughts": ("tests/running/test_listening.py",),
+    "guests": ("tests/compat/test_*.py", "tests/dialects/lm_eval/test_torch_utils.py"),
     "prompts": ("tests/cli/test_show.py",),
     "recipes": ("tests/test_options_together.py",),
     "results": (
