@@ -1,5 +1,6 @@
 """Tables as exams: what is read, what is asked, what is refused."""
 
+import codecs
 import csv
 import io
 import json
@@ -66,12 +67,12 @@ def test_encodings_are_found_out(tmp_path, encoding, capsys):
     assert prompts(exam) == ["Grüße?"]
 
 
-def test_a_file_that_is_not_utf8_is_said_to_be_guessed(tmp_path, caplog):
+def test_a_file_that_is_not_utf8_is_said_to_be_guessed(tmp_path, heard):
     import logging
 
     logging.getLogger("proctor").propagate = True
     read_table(str(written(tmp_path, "latin.csv", "q,a\nGrüße,x\n".encode("cp1252"))))
-    assert "read as Windows-1252" in caplog.text
+    assert "read as Windows-1252" in heard.text
 
 
 def test_cells_stay_texts_and_lines_without_anything_are_left_out(tmp_path):
@@ -324,9 +325,35 @@ def test_a_prompt_that_shows_some_choices_is_refused(tmp_path):
         ("q,a\nx,\"['b', 'c']\"\n", {"input_column": "q", "answer_column": "a"}, "look like lists"),
     ],
 )
-def test_what_is_guessed_and_what_looks_wrong_is_said(tmp_path, caplog, content, options, said):
+def test_what_is_guessed_and_what_looks_wrong_is_said(tmp_path, heard, content, options, said):
     exam_of(written(tmp_path, "rows.csv", content), **options)
-    assert said in caplog.text
+    assert said in heard.text
+
+
+def test_what_the_user_named_is_not_said(tmp_path, heard):
+    path = written(tmp_path, "rows.csv", "q,a\nx,1\n")
+    exam_of(path, input_column="q", answer_column="a")
+    assert heard.text == ""
+    exam_of(path, prompt="{q}?", answer_column="a")
+    assert "asks" not in heard.text
+
+
+def test_a_text_that_its_first_bytes_do_not_tell_is_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(codecs.BOM_UTF16_LE + b"q\0,\0a")
+    with pytest.raises(DataError, match="the file is not utf-16"):
+        exam_of(path, input_column="q")
+    path.write_bytes(b"q,a\n\0,1\n")
+    with pytest.raises(DataError, match="zero bytes"):
+        exam_of(path, input_column="q")
+
+
+def test_answers_are_asked_for_greedily_and_to_their_end(tmp_path):
+    exam = exam_of(written(tmp_path, "rows.csv", "q,a\nx,1\n"), input_column="q", answer_column="a")
+    (question,) = exam.questions()
+    decoding = question.requests[0].decoding
+    assert (decoding.temperature, decoding.stop) == (0.0, ())
+    assert decoding.extra.get("do_sample") in (None, False)
 
 
 def test_brackets_say_the_columns_of_one_file_among_several(tmp_path):
