@@ -155,6 +155,18 @@ def test_ratings_change_their_sign_with_the_sides():
         assert done["target"] == ("2" if done["source"].endswith("1") else "-2")
 
 
+@pytest.mark.parametrize("rating", [2, -1])
+def test_without_a_shuffle_sides_stay_where_they_are(rating):
+    plain = PairwiseComparativeRatingTemplate(
+        input_format="{a}{b}", output_format="{r}", choice_a_field="a", choice_b_field="b", choice_a_id_field="ia",
+        choice_b_id_field="ib", answer_field="r", shuffle=False,
+    )  # fmt: skip
+    for number in range(20):
+        fields = {"a": f"x{number}", "b": "y", "ia": "1", "ib": "2"}
+        done = plain.process({"input_fields": fields, "reference_fields": {"r": rating}})
+        assert (done["source"], done["target"]) == (f"x{number}y", str(rating))
+
+
 def test_dialogs_are_written_out():
     dialog = DialogTemplate(
         input_format="{talk}", output_format="",

@@ -315,3 +315,11 @@ def test_lists_of_prompts_hold_texts_and_messages_only():
     ]
     assert PromptList(["</E>"]).replace("</E>", PromptList([human("x")])) == [human("x")]
     assert PromptList(["a"]).__radd__("") == ["a"]
+
+
+def test_what_an_answer_starts_with_is_what_the_turns_before_it_tell():
+    dialogue = PromptTemplate({"round": [human("{q}"), bot("On {q}: {a}")]})
+    assert dialogue.answer_prefix_of({"q": "Q", "a": "A"}) == "On Q: "
+    assert PromptTemplate("{q}: {a}").answer_prefix_of({"q": "Q", "a": "A"}) == ""
+    known = PromptTemplate({"round": [human("{q} {a}"), bot("{a}")]})
+    assert known.answer_prefix_of({"q": "Q", "a": "A"}) == "A"

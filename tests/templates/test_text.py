@@ -146,6 +146,23 @@ def test_an_answer_prefix_names_fields_of_the_task():
         filled.answer_prefix_of({"b": 1})
 
 
+def test_an_exchange_is_the_instance_in_words():
+    template = InputOutputTemplate(
+        instruction="Be brief.", input_format="{a}", output_format="{b}", target_prefix="So: "
+    )
+    done = process(template, {"a": "hi"}, {"b": "ho"})
+    found = template.exchange(done)
+    assert [(turn.role, turn.text) for turn in (*found.opening, *found.question)] == [
+        ("system", "Be brief."),
+        ("user", "hi"),
+    ]
+    assert (found.answer_prefix, found.answer, found.references, found.choices) == ("So: ", "ho", ("ho",), ())
+    talk = [{"role": "user", "content": "a"}, {"role": "assistant", "content": 3}]
+    spoken = template.exchange({**done, "instruction": "", "__turns__": talk})
+    assert [(turn.role, turn.text) for turn in spoken.question] == [("user", "a"), ("assistant", "3")]
+    assert spoken.opening == ()
+
+
 def test_a_title_has_to_be_a_text():
     titled = InputOutputTemplate(input_format="{a}", output_format="{b}", title_fields=["a"])
     assert process(titled, {"a": "hi there"}, {"b": 1})["source"] == "Hi There"
