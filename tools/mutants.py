@@ -58,6 +58,12 @@ lie in none."""
 ALSO: dict[str, tuple[str, ...]] = {
     "": ("tests/test_*.py",),
     "demos": ("tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
+    "dialects/unitxt": (
+        "tests/dialects/test_conversions.py",
+        "tests/dialects/test_dialect.py",
+        "tests/results/test_one_grader.py",
+    ),
+    "dialects/hub_yaml": ("tests/dialects/test_conversions.py", "tests/dialects/test_dialect.py"),
     "dialects/conversion": ("tests/dialects/test_conversions.py",),
     "formats": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
     "engines/thoughts": ("tests/running/test_listening.py",),
