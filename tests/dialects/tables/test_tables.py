@@ -10,7 +10,8 @@ import pytest
 from tests_commands import proctor
 
 from proctor.dialects.resolve import resolve_tasks
-from proctor.dialects.tables.reader import read_table, separator_of
+from proctor.dialects.tables.reader import is_table, read_table, separator_of
+from proctor.dialects.tables.validate import validate
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import DataError, ProctorError, UsageError
 from proctor.recipes.options import ExamOptions
@@ -409,3 +410,51 @@ def test_a_prompt_that_asks_the_same_of_every_row_is_refused(tmp_path):
 def test_a_file_of_another_kind_says_what_exams_are_read_from(tmp_path):
     with pytest.raises(ProctorError, match=r"rows\.xlsx' is not a file that holds an exam"):
         resolve_tasks([str(written(tmp_path, "rows.xlsx", "x"))])
+
+
+def test_a_file_is_a_table_by_its_ending_and_json_by_its_beginning(tmp_path):
+    for name in ("a.csv", "a.TSV", "a.jsonl", "a.ndjson", "a.parquet"):
+        assert is_table(str(written(tmp_path, name, "x")))
+    for name, content, is_one in (("l.json", "\ufeff \n[1]", True), ("o.json", "{}", False), ("a.txt", "[1]", False)):
+        assert is_table(str(written(tmp_path, name, content))) is is_one
+    (tmp_path / "folder.csv").mkdir()
+    assert not is_table(str(tmp_path / "folder.csv"))
+    assert not is_table(str(tmp_path / "nowhere.csv"))
+
+
+def test_a_table_is_checked_by_its_columns(tmp_path):
+    good = written(tmp_path, "good.csv", "question,answer\nx,1\n")
+    assert validate(good) == ([good], [])
+    bad = written(tmp_path, "bad.csv", "x,y\nx,1\n")
+    ((path,), (problem,)) = validate(bad)
+    assert (path, "nothing says which column" in str(problem)) == (bad, True)
+    assert validate(written(tmp_path, "notes.txt", "x")) == ([], [])
+
+
+def test_a_column_without_a_name_is_called_by_its_place(tmp_path):
+    (row,) = read_table(str(written(tmp_path, "a.csv", "q,,a\nx,y,z\n")))
+    assert row == {"q": "x", "column 2": "y", "a": "z"}
+
+
+def test_a_problem_of_a_line_names_the_line(tmp_path):
+    with pytest.raises(DataError, match="2 columns 'q'") as caught:
+        read_table(str(written(tmp_path, "a.csv", "q,q\nx,y\n")))[0]
+    assert caught.value.diagnostics[0].location.line == 1
+    with pytest.raises(DataError, match="not an object") as caught:
+        list(read_table(str(written(tmp_path, "b.jsonl", '{"a": 1}\n\n[2]\n'))))
+    assert caught.value.diagnostics[0].location.line == 3
+    with pytest.raises(DataError, match="this is not JSON") as caught:
+        list(read_table(str(written(tmp_path, "c.jsonl", '{"a": 1}\n{"a": \n'))))
+    assert caught.value.diagnostics[0].location.line == 2
+
+
+def test_bytes_that_no_code_page_has_are_shown_as_unknown(tmp_path):
+    (row,) = read_table(str(written(tmp_path, "a.csv", b"q,a\n\x81\xe4,1\n")))
+    assert row["q"] == "\ufffdä"
+
+
+def test_a_lone_column_a_is_no_choice(tmp_path):
+    exam = exam_of(written(tmp_path, "rows.csv", "question,A,answer\nx?,one,two\n"))
+    (question,) = exam.questions()
+    assert question.exchange.choices == ()
+    assert question.exchange.references == ("two",)
