@@ -403,9 +403,10 @@ def replaced(mutant: Mutant) -> bool:
 
 
 def load_anew(mutant: Mutant) -> None:
-    """Forget the package and its tests, and find the changed module instead of the one on disk."""
+    """Forget the package, its tests and what these import, and find the changed module instead of the one on disk."""
+    folders = tuple(f"{ROOT / folder}{os.sep}" for folder in ("src", "tests", "conformance"))
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] == "proctor" or str(getattr(module, "__file__", None)).startswith(str(ROOT / "tests")):
+        if name.split(".")[0] == "proctor" or str(getattr(module, "__file__", None)).startswith(folders):
             del sys.modules[name]
     sys.meta_path.insert(0, Changed(mutant.module, mutant))
 
