@@ -3,6 +3,7 @@
 python tools/mutants.py                            a sample of every room: every folder of the package
 python tools/mutants.py demos engines --each 100 --seed 7
 python tools/mutants.py recipes/pipeline --each 1000
+python tools/mutants.py guests/lm_eval --tests tests/compat/test_lm_eval_objects.py
 
 A mutant is a comparison, an operator, a constant, a condition, a named argument, a returned value or a statement that
 was changed or dropped. It meets only the tests that ran its line, the fastest first, until one fails. What survives is
@@ -586,7 +587,7 @@ def main() -> int:
     parser.add_argument("only", nargs="*", help="rooms or modules, such as demos or recipes/pipeline; all without")
     parser.add_argument("--each", type=int, default=40, help="mutants per room (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--tests", nargs="+", metavar="PATH", help="instead of the tests that answer for the room")
+    parser.add_argument("--tests", nargs="+", metavar="PATH", help="instead of those that answer for the room")
     parser.add_argument(
         "--least", type=float, default=0.85, help="exit with 1 where a smaller share dies (%(default)s)"
     )
