@@ -40,7 +40,7 @@ def command(as_json: bool) -> int:
     """
     found = examine()
     if as_json:
-        from proctor.cli.console import print_json
+        from proctor.cli.json_output import print_json
 
         print_json(found, indent=2)
     else:

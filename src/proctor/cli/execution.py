@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -81,10 +82,9 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         check_units(execution.fail_under, exams)
     folder = _folder_of(spec, execution, exams, engine)
     if execution.write_out:
-        from proctor.cli.console import console
         from proctor.cli.show import print_requests
 
-        print_requests(exams, console(stderr=True))
+        print_requests(exams, sys.stderr)
     export = exporter(execution.output_format, exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
     with closing(placed):
