@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.engines import engine_registry
-from proctor.engines.engine_registry import ENGINES, engine_names, engine_status, make_engine, parse_model_args
+from proctor.engines import engine_names as names_of_engines
+from proctor.engines.engine_names import ENGINES, engine_names, engine_status
+from proctor.engines.engine_registry import make_engine
+from proctor.engines.model_args import parse_model_args
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import MissingExtraError, UsageError
 
@@ -115,7 +117,7 @@ def test_an_artifact_that_is_no_engine():
 
 
 def test_a_missing_extra_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(engine_registry, "find_spec", lambda package: None)
+    monkeypatch.setattr(names_of_engines, "find_spec", lambda package: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'proctor\[hf\]'"):
         make_engine("hf", {"model": "x"})
     assert engine_status("hf")["missing"] == ["torch", "transformers"]

@@ -19,7 +19,7 @@ from proctor.errors import ChangedDataError, EngineError
 if TYPE_CHECKING:
     from proctor.cli.thresholds import Threshold
     from proctor.engines.engine import Engine
-    from proctor.engines.engine_registry import Origin
+    from proctor.engines.model_args import Origin
     from proctor.recipes.exam import Exam
     from proctor.running.precision import Drawn
     from proctor.running.run import RunResult
