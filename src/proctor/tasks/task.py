@@ -243,17 +243,21 @@ class _FieldPicker:
         self.names = tuple(types)
 
     def compiled(self) -> Callable[[Row], Row]:
-        """Return what picks the fields; plain values are nearly always as they are to be: nobody looks closer then."""
-        names, plain = self.names, list(self.types.values())
-        if not names or not all(any(kind is each for each in _PLAIN) for kind in plain):
+        """Return what picks the fields; values are nearly always as they are to be: nobody looks closer then."""
+        names, kinds = self.names, [get_origin(kind) or kind for kind in self.types.values()]
+        if not names or not all(kind in _PLAIN or kind is list for kind in kinds):
             return self
-        if len(names) == 1:
-            (name,), (kind,) = names, plain
+        lists = [(field, check) for field, check in self.checks if self.types[field] not in _PLAIN]
+        if len(names) == 1 and not lists:
+            (name,), (kind,) = names, kinds
             return lambda row: {name: value} if type(value := row.get(name)) is kind else self(row)
 
         def pick(row: Row) -> Row:
             values = list(map(row.get, names))
-            return dict(zip(names, values, strict=True)) if list(map(type, values)) == plain else self(row)
+            if list(map(type, values)) != kinds:
+                return self(row)
+            picked = dict(zip(names, values, strict=True))
+            return self(row) if lists and not all(check(picked[field]) for field, check in lists) else picked
 
         return pick
 
