@@ -22,12 +22,12 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.errors import PluginError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint, EntryPoints
+    from importlib.metadata import EntryPoint
 
 Group = Literal["engines", "metrics", "dialects", "exams", "exporters"]
 
@@ -69,8 +69,8 @@ class Plugin:
 
 
 @cache
-def installed_entries() -> EntryPoints:
-    """Return the entry points of all installed packages, whose files are read once."""
+def installed_entries() -> Any:
+    """Return ``entry_points()`` of all installed packages, whose files are read once; its type is another in Python 3.12."""
     from importlib.metadata import entry_points
 
     return entry_points()

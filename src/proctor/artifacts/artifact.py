@@ -97,8 +97,8 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
     def _take_defaults(self) -> None:
         fields = type(self).model_fields
         values = {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
-        given = {"__dict__": values, "__pydantic_fields_set__": set(), "__pydantic_private__": None}
-        for attribute, value in (given | {"__pydantic_extra__": None}).items():
+        state: dict[str, Any] = {"__dict__": values, "__pydantic_fields_set__": set()}
+        for attribute, value in {**state, "__pydantic_private__": None, "__pydantic_extra__": None}.items():
             object.__setattr__(self, attribute, value)
         self.model_post_init(None)
 
