@@ -17,11 +17,11 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import faulthandler
 import gc
 import json
 import os
 import random
-import resource
 import signal
 import sys
 import tempfile
@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import coverage
 import pytest
@@ -47,25 +47,37 @@ ROOMS = (
     "dialects/lm_eval",
     "dialects/tables",
     "dialects/unitxt",
+    "engines/hf",
+    "engines/http",
+    "engines/thoughts",
+    "engines/vllm",
 )
-"""Rooms inside of rooms; every other folder of the package is one, and so are the modules that lie in none."""
+"""Rooms inside of rooms, with tests of their own; every other folder of the package is one, and so are the modules that
+lie in none."""
 ALSO: dict[str, tuple[str, ...]] = {
     "": ("tests/test_*.py",),
     "demos": ("tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
     "dialects/conversion": ("tests/dialects/test_conversions.py",),
+    "formats": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
     "prompts": ("tests/cli/test_show.py",),
     "recipes": ("tests/test_options_together.py",),
+    "results": (
+        "tests/cli/test_tables.py",
+        "tests/dialects/aisbench/test_summary.py",
+        "tests/running/test_latency.py",
+        "tests/runs/test_compare_runs.py",
+    ),
+    "runs": ("tests/cli/test_compare.py", "tests/web/test_compare_pages.py"),
     "scoring": ("tests/results/test_one_grader.py",),
+    "templates": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
 }
 """Tests that answer for a room, beside those in the folder of the same name."""
 NOT_HERE = frozenset({"catalog", "testing", "integrations"})
 """Rooms of data, of helpers of tests, and of code that other programs import."""
 
-CPU_SECONDS = 60
-"""A mutant may loop for ever; the tests of a whole folder take a third of this."""
 PATIENCE = 20.0
-"""Seconds on the clock, beside three times what its tests took, after which a mutant that waits for ever is given up;
-it counts as noticed."""
+"""Seconds on the clock, beside three times what it took, after which a test that waits for ever is given up; the mutant
+counts as noticed."""
 
 
 class Mutant(NamedTuple):
@@ -83,6 +95,10 @@ class Mutant(NamedTuple):
         """Return the module's source with the change."""
         old = self.path.read_bytes()
         return (old[: self.start] + self.new.encode() + old[self.end :]).decode()
+
+    def unchanged(self) -> Mutant:
+        """Return the change that changes nothing, at the same place."""
+        return self._replace(end=self.start, new="")
 
     def __str__(self) -> str:
         old = " ".join(self.path.read_bytes()[self.start : self.end].decode().split())
@@ -224,6 +240,11 @@ class Finder(ast.NodeVisitor):
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """Leave the words of messages alone."""
 
+    def visit_keyword(self, node: ast.keyword) -> None:
+        """Leave alone what is words for people, or checks what is right anyway."""
+        if node.arg is None or _decides(node):
+            self.visit(node.value)
+
     def visit_If(self, node: ast.If) -> None:
         """Leave out what only type checkers read."""
         if not (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
@@ -251,6 +272,38 @@ def tests_of(args: Sequence[str]) -> list[str]:
     off = [word for name in ("cacheprovider", "xdist", "cov") for word in ("-p", f"no:{name}")]
     # Pytest warns, and the warning would fail every test, that hypothesis was imported before it.
     return ["-q", "-x", *off, "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning", *args]
+
+
+class Watch:
+    """A pytest plugin: ends the process with a test that takes far too long, and writes which test failed."""
+
+    def __init__(self, seconds: Mapping[str, float], failed: Path) -> None:
+        self.seconds = seconds
+        self.failed = failed
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Wait so long for this test."""
+        patience = PATIENCE + 3 * self.seconds.get(nodeid, 0.0)
+        faulthandler.dump_traceback_later(patience, exit=True, file=sys.__stderr__ or sys.stderr)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write a failed test's name."""
+        if report.failed:
+            self.failed.write_text(report.nodeid, encoding="utf-8")
+
+
+class IdsAsWritten:
+    """A pytest plugin: a later collection makes the ids of parameters anew.
+
+    Pytest keeps those that it made of ``ids=``, and escapes them once more when it collects again in the same process.
+    """
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Forget the ids that were made."""
+        for mark in (mark for item in session.items for mark in item.iter_markers("parametrize")):
+            source = mark._param_ids_from  # noqa: SLF001 - pytest has no other way
+            if source is not None and not isinstance(source.kwargs.get("ids"), Iterator):
+                object.__setattr__(source, "_param_ids_generated", None)
 
 
 def record(tests: Sequence[str], modules: Sequence[Path], to: Path) -> None:
@@ -333,14 +386,17 @@ def without_shrinking() -> None:
     type.__setattr__(hypothesis.settings, "register_profile", staticmethod(registered))
 
 
-def forked(work: Callable[[], int], seconds: float) -> int:
-    """Do something in a process of its own, silently; return its exit code, or -1 where it never ended."""
+def forked(work: Callable[[], int], seconds: float, said: str = os.devnull) -> int:
+    """Do something in a process of its own; return its exit code, or -1 where it never ended.
+
+    What the process prints is written to the file ``said``.
+    """
     process = os.fork()
     if not process:
         os.setpgid(0, 0)
-        quiet = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2) if "MUTANTS_LOUD" not in os.environ else (0,):
-            os.dup2(quiet, stream)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for stream in (1, 2):
+            os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), stream)
         code = 1
         try:
             code = int(work())
@@ -360,16 +416,67 @@ def forked(work: Callable[[], int], seconds: float) -> int:
     return -1
 
 
-def survives(mutant: Mutant, tests: Mapping[str, float]) -> bool:
-    """Return whether no test notices a mutant; tests come with the seconds they took."""
+def in_order(tests: Mapping[str, float]) -> list[str]:
+    """Return tests as they are run: the fastest first."""
+    return sorted(tests, key=tests.__getitem__)
+
+
+def first_to_fail(mutant: Mutant, tests: Mapping[str, float], said: Path) -> str | None:
+    """Return the test that notices a mutant, ``None`` where none does; empty where the process ended otherwise.
+
+    Args:
+        mutant: The change.
+        tests: With the seconds they took.
+        said: A file for what they print.
+    """
+    failed = said.with_name("failed.txt")
+    failed.unlink(missing_ok=True)
 
     def work() -> int:
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         if not replaced(mutant):
             load_anew(mutant)
-        return pytest.main(tests_of(sorted(tests, key=tests.__getitem__)))
+        return pytest.main(tests_of(in_order(tests)), plugins=[Watch(tests, failed)])
 
-    return forked(work, PATIENCE + 3 * sum(tests.values())) == 0
+    said.unlink(missing_ok=True)
+    if not forked(work, PATIENCE + 3 * sum(tests.values()), str(said)):
+        return None
+    return failed.read_text(encoding="utf-8") if failed.exists() else ""
+
+
+class Jury:
+    """The tests of a room: a mutant is noticed where one fails that passes without it in a process of the same kind."""
+
+    def __init__(self, room: str, said: Path) -> None:
+        self.room = room
+        self.said = said
+        self.sound: set[tuple[bool, str]] = set()
+        self.unsound: set[tuple[bool, str]] = set()
+
+    def notices(self, mutant: Mutant, tests: Mapping[str, float]) -> bool:
+        """Return whether a test notices a mutant; those that fail without it, too, are left out and named."""
+        anew = mutant.function is None
+        left = {name: seconds for name, seconds in tests.items() if (anew, name) not in self.unsound}
+        while left and (name := first_to_fail(mutant, left, self.said)) is not None:
+            if (anew, name) in self.sound:
+                return True
+            order = in_order(left)
+            before = order[: order.index(name) + 1] if name in left else order[:1]
+            unchanged = first_to_fail(mutant.unchanged(), {each: left[each] for each in before}, self.said)
+            if unchanged is None:
+                self.sound |= {(anew, each) for each in [*before, name]}
+                return True
+            if unchanged not in left:
+                refuse(f"{self.room}: its tests end the process, so nothing they notice would count.", self.said)
+            print(f"left out, as it fails in a process of its own: {unchanged}", flush=True)
+            self.unsound.add((anew, unchanged))
+            del left[unchanged]
+        return False
+
+
+def refuse(why: str, said: Path) -> NoReturn:
+    """End the program with what pytest said last."""
+    last = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-20:] if said.exists() else []
+    sys.exit("\n".join([why, *last]))
 
 
 def sampled(modules: Sequence[Path], count: int, seed: int) -> list[Mutant]:
@@ -382,40 +489,34 @@ def sampled(modules: Sequence[Path], count: int, seed: int) -> list[Mutant]:
 def run_room(room: str, tests: Sequence[str], modules: Sequence[Path], each: int, seed: int) -> tuple[int, int]:
     """Print the survivors of a room's sample; return how many died, and of how many."""
     with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "table.json"
+        table, said = Path(folder) / "table.json", Path(folder) / "said.txt"
 
         def recorded() -> int:
             record(tests, modules, table)
             return 0
 
-        if forked(recorded, 3600.0):
-            sys.exit(f"{room}: its tests fail as they are. Run: pytest {' '.join(tests)}")
+        if forked(recorded, 3600.0, str(said)):
+            refuse(f"{room}: its tests fail as they are. Run: pytest {' '.join(tests)}", said)
         known = json.loads(table.read_text(encoding="utf-8"))
-    forget = set(sys.modules)
-    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-        pytest.main([*tests_of(tests), "--collect-only"])
-    mutants = sampled(modules, each, seed)
-    for function in (mutants[0].function, None) if mutants else ():
-        unchanged = mutants[0]._replace(end=mutants[0].start, new="", function=function)
-        if not survives(unchanged, known["seconds"]):
-            sys.exit(f"{room}: its tests fail in a process of their own, so nothing they notice would count.")
-    died = 0
-    for mutant in mutants:
-        lines = known["lines"][str(mutant.path)]
-        ran = {name for line in mutant.statement for name in lines.get(str(line), [])}
-        # Lines that run on import belong to no test: all answer for them.
-        names = known["seconds"] if "" in ran or mutant.function is None else ran
-        noticing = {name: known["seconds"].get(name, 0.0) for name in names}
-        alive = not noticing or survives(mutant, noticing)
-        died += not alive
-        if alive:
-            print(f"survived{'' if noticing else ' (no test runs it)'}  {mutant}", flush=True)
-        else:
-            print(f"died  {mutant}", flush=True)
+        forget = set(sys.modules)
+        with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+            pytest.main([*tests_of(tests), "--collect-only"], plugins=[IdsAsWritten()])
+        died = count = 0
+        jury = Jury(room, said)
+        for mutant in sampled(modules, each, seed):
+            lines = known["lines"][str(mutant.path)]
+            ran = {name for line in mutant.statement for name in lines.get(str(line), [])}
+            # Lines that run on import belong to no test: all answer for them.
+            names = known["seconds"] if "" in ran or mutant.function is None else ran
+            is_noticed = jury.notices(mutant, {name: known["seconds"].get(name, 0.0) for name in names})
+            died += is_noticed
+            end = "died" if is_noticed else "survived" if names else "survived (no test runs it)"
+            print(f"{end}  {mutant}", flush=True)
+            count += 1
     for name in set(sys.modules) - forget:
         if name.startswith(("proctor", "tests")):
             del sys.modules[name]
-    return died, len(mutants)
+    return died, count
 
 
 def rooms() -> dict[str, list[Path]]:
@@ -433,6 +534,7 @@ def rooms() -> dict[str, list[Path]]:
 def answering(room: str) -> list[str]:
     """Return the tests that answer for a room."""
     own = [f"tests/{room}"] if room and (ROOT / "tests" / room).is_dir() else []
+    own += [f"--ignore=tests/{inner}" for inner in ROOMS if inner.startswith(f"{room}/")] if own else []
     return [*own, *(str(path.relative_to(ROOT)) for each in ALSO.get(room, ()) for path in sorted(ROOT.glob(each)))]
 
 
@@ -447,7 +549,7 @@ def main() -> int:
     )
     given = parser.parse_args()
     os.chdir(ROOT)
-    sys.path.insert(0, str(PACKAGE.parent))
+    sys.path[:0] = [str(PACKAGE.parent), str(ROOT)]
     without_shrinking()
     results: dict[str, tuple[int, int]] = {}
     for room, known in rooms().items():

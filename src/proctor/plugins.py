@@ -70,7 +70,7 @@ class Plugin:
 
 @cache
 def installed_entries() -> Any:
-    """Return ``entry_points()`` of all installed packages, whose files are read once; its type is another in Python 3.12."""
+    """Return ``entry_points()``, for which all packages are read once; its type depends on Python's version."""
     from importlib.metadata import entry_points
 
     return entry_points()

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor.effects import Author
 from proctor.engines import engine_names as names_of_engines
 from proctor.engines.engine_names import ENGINES, engine_names, engine_status
 from proctor.engines.engine_registry import make_engine
-from proctor.engines.model_args import parse_model_args
+from proctor.engines.http.providers import providers
+from proctor.engines.model_args import Origin, parse_model_args
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import MissingExtraError, UsageError
 
@@ -129,3 +131,72 @@ def test_arguments_go_by_the_names_of_other_systems_too():
     assert make_engine("smollm2", {"max-gen-toks": 6}).max_new_tokens == 6
     with pytest.raises(UsageError, match="'max_tokens' and 'max_new_tokens' are one argument"):
         make_engine("smollm2", {"max_tokens": 5, "max_new_tokens": 6})
+
+
+def test_the_user_said_what_he_typed_and_a_files_author_the_rest():
+    mine = make_engine("dummy", {"answer": "x"})
+    assert (mine.typed_fields, mine.is_of_config, mine.author) == ({"answer"}, False, None)
+    stranger = Author("somebody", "task.yaml")
+    theirs = make_engine("dummy", {"answer": "x", "model": "y"}, Origin(stranger, frozenset({"model"}), is_config=True))
+    assert (theirs.typed_fields, theirs.is_of_config, theirs.author) == ({"model"}, True, stranger)
+    again = make_engine(theirs, {"answer": "z"})
+    assert (again.answer, again.model, again.is_of_config, again.author) == ("z", "y", True, stranger)
+    assert again.typed_fields == {"model", "answer"}
+
+
+def test_a_server_is_not_asked_for_several_answers_to_one_request():
+    with pytest.raises(UsageError, match=r"asks for 3 answers to each request \('n'\)(.|\n)*--repeats 3"):
+        make_engine("openai", {"model": "m", "extra_body": {"n": 3}})
+    assert make_engine("openai", {"model": "m", "extra_body": {"n": 1}}).model == "m"
+
+
+def test_the_names_of_providers_are_names_of_engines():
+    engine = make_engine("ollama", {"model": "m"})
+    assert (engine.type_name(), engine.provider) == ("cross_provider_inference_engine", "ollama")
+    assert engine_names().index("hf") < engine_names().index("ollama")
+    assert len(engine_names()) == len(set(engine_names()))
+
+
+@pytest.mark.parametrize("name", ["vllm_api_general_chat", "hf_base_model", "mindie_stream_api"])
+def test_a_config_of_aisbench_says_where_configs_come_from(name, monkeypatch):
+    monkeypatch.setattr(names_of_engines, "fetched_folder", lambda _: None)
+    with pytest.raises(UsageError, match=r"model config of AISBench(.|\n)*proctor get ais-bench"):
+        make_engine(name)
+
+
+@pytest.mark.parametrize("name", ["meta-llama-3", "a=b", "model=x,y=z"])
+def test_what_cannot_be_an_artifact_is_not_looked_for(name, monkeypatch):
+    monkeypatch.setattr(names_of_engines, "fetch_artifact", None)
+    with pytest.raises(UsageError, match=r"there is no engine(.|\n)*the engines are hf, smollm2"):
+        make_engine(name)
+
+
+def test_a_name_like_another_systems_model_is_explained():
+    with pytest.raises(UsageError, match="did you mean 'local-completions'"):
+        make_engine("local-completion")
+    with pytest.raises(UsageError, match="proctor doctor says"):
+        make_engine("zzz")
+
+
+@pytest.mark.parametrize("name", ["AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK"])
+def test_services_of_aws_work_with_any_of_its_credentials(name, monkeypatch):
+    aws = next(each for each, entry in providers().items() if entry.auth == "aws" and entry.engine is None)
+    for variable in (
+        "AWS_PROFILE",
+        "AWS_ACCESS_KEY_ID",
+        *providers()[aws].key_variables,
+        *providers()[aws].token_variables,
+    ):
+        monkeypatch.delenv(variable, raising=False)
+    assert not engine_status(aws)["works"]
+    monkeypatch.setenv(name, "x")
+    assert engine_status(aws)["works"] is (
+        name in {"AWS_PROFILE", "AWS_ACCESS_KEY_ID", *providers()[aws].key_variables}
+    )
+
+
+def test_a_provider_in_this_process_works_where_its_engine_does(monkeypatch):
+    local = next(each for each, entry in providers().items() if entry.engine is not None and each not in ENGINES)
+    found = engine_status(local)
+    assert found["description"] == providers()[local].description
+    assert found["missing"] == engine_status(providers()[local].engine)["missing"]

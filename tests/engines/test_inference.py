@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from proctor.engines.http.openai_engine import OpenAIEngine
-from proctor.engines.inference import TextGenerationInferenceOutput
+from proctor.engines.inference import TextGenerationInferenceOutput, prompt_of
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import EngineError, FieldTypeError, MissingFieldError, PolicyError, UnsupportedRequestError
 from proctor.ir import Failure, Response
@@ -157,3 +157,40 @@ def test_pictures_in_a_string_reach_the_engine():
     assert [part["type"] for part in parts] == ["text", "image_url", "text"]
     assert parts[1]["image_url"]["url"].startswith("data:image/")
     assert seen[1] == row["source"]
+
+
+def test_pictures_need_a_tag_and_something_to_show():
+    assert not prompt_of({"source": "no tag", "media": {"images": []}}).is_chat
+    assert prompt_of({"source": "<unitxt-img here"}).payload == "<unitxt-img here"
+
+
+def test_task_data_that_is_no_mapping_has_no_tools():
+    seen = []
+
+    class Spy(ScriptedEngine):
+        def generate(self, requests):
+            asked = list(requests)
+            seen.extend(request.decoding.extra for request in asked)
+            return super().generate(iter(asked))
+
+    engine = Spy(answer="x")
+    engine([*rows("a", "b", task_data="[1]"), {"source": "c", "task_data": {"__tools__": [{"name": "f"}]}}])
+    assert seen == [{}, {}, {"tools": [{"name": "f"}]}]
+    engine.infer_log_probs(rows("a"))
+    assert seen[3] == {"logprobs": True, "top_logprobs": 5}
+
+
+@pytest.mark.parametrize("options", [None, [], "abc", {"a": 1}])
+def test_options_are_a_list_of_texts(options):
+    engine = ScriptedEngine(log_likelihoods={"1": -1.0})
+    with pytest.raises(MissingFieldError, match="row 0 has no options"):
+        engine.select(rows("x", task_data={"options": options}))
+    assert engine.select(rows("x", task_data={"options": [1]}))[0]["prediction"] == "1"
+
+
+def test_options_that_cannot_be_scored_are_failures_or_none():
+    engine = ScriptedEngine(log_likelihoods={"a": -1.0})
+    dataset = rows("x", task_data={"options": ["b"]})
+    with pytest.raises(EngineError, match="1 of 1 requests"):
+        engine.select(dataset)
+    assert engine.select(dataset, on_failure="keep")[0]["prediction"] is None

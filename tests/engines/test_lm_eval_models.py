@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from proctor.engines import make_engine
-from proctor.engines.lm_eval_models import MODELS, NOTHING_HERE
+from proctor.engines.lm_eval_models import MODELS, NOTHING_HERE, hf_arguments, is_foreign, of_any_engine, own_name
 from proctor.errors import UsageError
 from proctor.logs import get_logger
 
@@ -133,3 +133,56 @@ def test_a_server_of_ones_own_is_not_looked_for_at_openai(name, monkeypatch):
         make_engine(name, {"model": "m"})
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8000")
     assert make_engine(name, {"model": "m"}).identity_values()["base_url"] == "http://127.0.0.1:8000/v1"
+
+
+def test_what_everybody_passes_to_every_model_is_said_to_have_no_effect(said):
+    dummy = make_engine("dummy", {"batch_size": 8, "device": "cuda:0", "num_concurrent": 3, "parallelize": True})
+    assert dummy.answer == "lol"
+    (line,) = said
+    for word in ("batch_size (requests are", "device (no model", "num_concurrent (nothing is", "parallelize (no model"):
+        assert word in line
+    assert make_engine("openai", {"model": "m", "num_concurrent": 3, "device": "cpu"}).max_concurrency == 3
+    assert "device (" in said[1]
+    assert "num_concurrent" not in said[1]
+
+
+def test_a_device_is_not_idle_where_a_model_is_loaded(said):
+    assert of_any_engine("x", {"device": "cpu", "batch_size": 2}, frozenset(), loads_model=True) == {"device": "cpu"}
+    assert of_any_engine("x", {"device": "cpu"}, frozenset(), loads_model=False) == {}
+    assert of_any_engine("x", {"device": "cpu"}, frozenset({"device"}), loads_model=False) == {"device": "cpu"}
+    given = {"num_concurrent": 3, "max_concurrency": 4}
+    assert of_any_engine("x", given, frozenset({"max_concurrency"}), loads_model=False) == {"max_concurrency": 4}
+    assert len(said) == 2
+
+
+@pytest.mark.parametrize(
+    "given, fields",
+    [
+        ({"backend": "default"}, {}),
+        ({"backend": None}, {}),
+        ({"backend": "causal"}, {"family": "causal"}),
+        ({"batch_size": "auto"}, {"batch_size": "auto"}),
+        ({"batch_size": 4}, {"batch_size": 4}),
+        ({"offload_folder": "/x"}, {"model_kwargs": {"offload_folder": "/x"}}),
+        ({"offload_folder": None, "parallelize": False, "softmax_dtype": None, "delta": False}, {}),
+        ({"max_gen_toks": 5, "revision": "main"}, {"max_new_tokens": 5, "revision": "main"}),
+    ],
+)
+def test_arguments_of_hf_are_read_as_lm_eval_means_them(given, fields):
+    assert hf_arguments(given) == fields
+
+
+def test_what_hf_cannot_be_told_is_refused_together_with_the_reason():
+    with pytest.raises(UsageError, match=r"'hf' cannot be told delta, tp_plan here(.|\n)*merge the weights first"):
+        hf_arguments({"delta": "x", "tp_plan": "auto"})
+    with pytest.raises(UsageError, match="there is no backend 'causl'(.|\n)*did you mean 'causal'"):
+        hf_arguments({"backend": "causl"})
+    with pytest.raises(UsageError, match="default, causal or seq2seq"):
+        hf_arguments({"backend": "zzz"})
+
+
+def test_our_name_of_an_argument_depends_on_the_model():
+    assert own_name("local-completions", "max_gen_toks") == "max_tokens"
+    assert own_name("huggingface", "max_gen_toks") == "max_new_tokens"
+    assert own_name("scripted", "max_gen_toks") == own_name("vllm", "max_gen_toks") == "max_gen_toks"
+    assert (is_foreign("gguf"), is_foreign("textsynth"), is_foreign("hf")) == (True, True, False)

@@ -88,3 +88,50 @@ def test_bad_files(tmp_path):
         ask(ReplayEngine(str(broken)), "a")
     empty = ReplayEngine(write(tmp_path / "empty.jsonl", {"prompt": "a"}))
     assert "output" in ask(empty, "a")[0].failure.message or ask(empty, "a")[0].failure is not None
+
+
+def test_thoughts_endings_and_failures_are_repeated(tmp_path):
+    path = write(
+        tmp_path / "p.jsonl",
+        {
+            "prompt": "a",
+            "output": "yes",
+            "thinking": "hm",
+            "finish_reason": "length",
+            "written": "<think>hm</think>yes",
+        },
+        {"prompt": "b", "output": None, "failure": {"kind": "timeout", "message": "late"}, "thinking": "hm"},
+        {"prompt": "c", "output": None, "failure": {"kind": "", "message": "?"}},
+        {"prompt": "d", "output": {"a": 1}, "finish_reason": 3},
+        {"prompt": "e", "output": None, "failure": {"kind": "truncated", "message": "cut"}},
+    )
+    engine = ReplayEngine(path)
+    assert engine.label == "p"
+    yes, late, unknown, data, cut = ask(engine, *"abcde")
+    assert (yes.texts, yes.thoughts, yes.finish_reasons) == (("yes",), ("hm",), ("length",))
+    assert yes.written == ("<think>hm</think>yes",)
+    assert (late.failure.kind, late.failure.message, late.failure.retryable) == ("timeout", "late", False)
+    assert late.thoughts == ("hm",)
+    for each, prompt in ((unknown, "c"), (cut, "e")):
+        assert each.failure.message == f"no answer is recorded for the prompt '{prompt}'"
+    assert (data.texts, data.finish_reasons) == (('{"a": 1}',), ("stop",))
+
+
+def test_a_row_of_several_requests_answers_each(tmp_path):
+    path = write(
+        tmp_path / "p.jsonl",
+        {"prompt": ["a", "b"], "output": ["1", "2"], "thinking": ["x", "y"], "finish_reason": ["stop", "length"]},
+        {"prompt": ["c", "d"], "output": ["3", "4"], "thinking": "z"},
+    )
+    engine = ReplayEngine(path, model="m")
+    found = ask(engine, *"dcba")
+    assert [each.texts for each in found] == [("4",), ("3",), ("2",), ("1",)]
+    assert [each.thoughts for each in found] == [("z",), ("z",), ("y",), ("x",)]
+    assert [each.finish_reasons[0] for each in found] == ["stop", "stop", "length", "stop"]
+    assert engine.label == "m"
+
+
+def test_answers_of_a_row_take_turns_where_more_are_wanted(tmp_path):
+    path = write(tmp_path / "p.jsonl", {"prompt": "a", "output": ["x", "y"], "thinking": ["", "hm"]})
+    (found,) = ask(ReplayEngine(path), "a", count=3)
+    assert (found.texts, found.thoughts) == (("x", "y", "x"), ("", "hm", ""))

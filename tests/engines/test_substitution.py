@@ -4,10 +4,10 @@ import pytest
 
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.scripted import ScriptedEngine
-from proctor.engines.substitution import engine_map
+from proctor.engines.substitution import StandIn, engine_map
 from proctor.errors import PolicyError, SettingsError
 from proctor.guests.unitxt.engines.providers import CrossProviderInferenceEngine, WMLInferenceEngineGeneration
-from proctor.ir import Decoding, Generate, Prompt
+from proctor.ir import Decoding, Generate, Likelihood, Prompt
 from proctor.settings import settings
 
 ROWS = [{"source": "hello"}]
@@ -55,8 +55,6 @@ def test_the_decoding_of_the_engine_that_was_asked_for():
 
             return super().generate(noted())
 
-    from proctor.engines.substitution import StandIn
-
     asked = CrossProviderInferenceEngine(model="m", provider="open-ai", max_tokens=5, seed=3)
     stand_in = StandIn.of(asked, Spy(answer="x"))
     list(stand_in.generate([Generate(Prompt("q")), Generate(Prompt("q"), Decoding(max_tokens=9))]))
@@ -100,3 +98,50 @@ def test_programs_that_are_tried_out_get_unitxts_mock_tokens():
         assert engine.infer([{"source": "x"}]) == ["x"]
         (tokens,) = engine.infer_log_probs([{"source": "x"}])
     assert tokens == [{"text": "[[10]]", "logprob": -1.0, "top_tokens": [{"text": "[[10]]", "logprob": -1.0}]}]
+
+
+def test_what_stands_in_is_asked_about_itself_as_the_engine_that_answers():
+    asked = CrossProviderInferenceEngine(model="m", provider="open-ai")
+    listed = ScriptedEngine(answers=["a", "b"], log_likelihoods={"a": -1.0})
+    stand_in = StandIn.of(asked, listed)
+    assert (stand_in.is_billed, asked.is_billed, stand_in.only_chats, asked.only_chats) == (False, True, False, True)
+    assert (stand_in.price_name, stand_in.answers_in_order, stand_in.can_score) == ("scripted", True, True)
+    assert not StandIn.of(asked, ScriptedEngine(answer="a")).answers_in_order
+    assert stand_in.answering() is stand_in
+    ((_, response),) = stand_in.score([Likelihood(Prompt("q"), "a")])
+    assert response.scores[0].log_likelihood == -1.0
+
+
+def test_nothing_stands_in_for_what_stands_in():
+    stand_in = StandIn.of(ScriptedEngine(answer="a"), ScriptedEngine(answer="b"))
+    with settings.context(engine_map="*=scripted[answer=c]"):
+        assert StandIn.in_place_of(stand_in) is stand_in
+
+
+def test_what_the_other_engine_holds_is_released():
+    class Held(ScriptedEngine):
+        def close(self):
+            closed.append(self.answer)
+
+    closed = []
+    StandIn.of(ScriptedEngine(answer="a"), Held(answer="b")).close()
+    assert closed == ["b"]
+
+
+def test_tried_out_programs_hear_their_prompts_and_send_nothing():
+    engine = CrossProviderInferenceEngine(model="m", provider="open-ai", data_classification_policy=["public"])
+    chat = [{"role": "user", "content": "x"}]
+    with settings.context(mock_inference_mode=True):
+        assert engine([{"source": chat, "data_classification_policy": ["public"]}]) == [str(chat)]
+        stand_in = engine.answering()
+        assert stand_in.policy == ["public"]
+        answers = dict(stand_in.generate([Generate(Prompt("q"), Decoding(count=2, extra={"logprobs": True}))]))
+    assert answers[0].texts == ("[[10]]", "[[10]]")
+    assert len(answers[0].tokens) == 2
+
+
+def test_parts_of_a_map_may_be_empty_and_models_may_have_brackets():
+    with settings.context(engine_map=" a = scripted[answer=x] ;; b=hf;"):
+        assert engine_map() == {"a": "scripted[answer=x]", "b": "hf"}
+    with settings.context(engine_map=None):
+        assert engine_map() == {}

@@ -20,6 +20,12 @@ def test_what_the_model_is_told_each_time():
     assert next_messages(TURNS, as_turns(["so", "no", "then so"])) is None
 
 
+def test_words_aside_are_there_for_whoever_looks():
+    asked = aside([{"role": "system", "content": "Be strict"}, {"role": "user", "content": [answer_part(1)]}])
+    assert asked["content"] == [{"type": "text", "text": "Be strict"}, answer_part(1)]
+    assert answer_part(1)["text"] == "⟨answer 2⟩"
+
+
 def test_an_engine_holds_it():
     engine = ScriptedEngine(function=lambda prompt: f"{len(prompt.messages)}")
     ((_, response),) = converse(engine, [Converse(TURNS)])

@@ -1,10 +1,29 @@
 import subprocess
 import sys
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.ir import Choose, Converse, Decoding, Generate, Likelihood, Pair, Prompt, Rolling, Span, Turn
+from proctor.ir import (
+    Choose,
+    Converse,
+    Decoding,
+    Exchange,
+    Failure,
+    Generate,
+    Likelihood,
+    Pair,
+    Prompt,
+    Response,
+    Rolling,
+    Span,
+    Turn,
+    turn,
+)
+from proctor.ir.question import Answered, Question
+from proctor.ir.requests import several_answers
 
 
 def test_equal_requests_have_equal_keys_whatever_the_order_of_their_dicts():
@@ -24,9 +43,49 @@ def test_every_part_of_a_request_changes_its_key():
         Choose((Pair(Prompt("a"), "b"), Pair(Prompt("a"), "c"))),
         Likelihood(Prompt("a"), "b"),
         Rolling("a"),
+        Rolling("a", from_start=False),
+        Rolling("a", messages=({"role": "user", "content": "a"},)),
+        Rolling("a", messages=({"role": "user", "content": "b"},)),
         Converse(({"role": "user", "content": "a"}, None)),
     ]
-    assert len({request.key for request in requests}) == len(requests)
+    assert len({request.key for request in requests} - {None}) == len(requests)
+
+
+def test_pictures_count_by_what_is_in_them():
+    def key(picture):
+        return Generate(Prompt([{"role": "user", "content": [picture]}])).key
+
+    assert key(np.zeros(4)) == key(np.zeros(4)) != key(np.ones(4))
+    assert key(np.zeros(4)) != key(np.zeros((2, 2)))
+    with pytest.raises(TypeError, match="a request cannot hold a object"):
+        key(object())
+
+
+def test_several_answers_are_found_under_every_name_that_asks_for_them():
+    assert several_answers({"temperature": 2, "n": 3}) == ("n", 3)
+    assert several_answers({"extra_body": {"top_k": 4}, "extra": {"num_return_sequences": "2"}}) == (
+        "num_return_sequences",
+        "2",
+    )
+    assert several_answers({"n": 1, "count": None, "candidate_count": "1", "extra": {}, "top_k": 4}) is None
+
+
+def test_an_exchange_has_words_of_its_question_and_of_its_opening():
+    turns = (turn("user", "One? "), turn("user", "Two?"))
+    assert Exchange(turns, (turn("system", "Be "), turn("system", "brief."))).instruction == "Be brief."
+    assert (Exchange(turns).source, Exchange(turns[:1]).source, Exchange(turns).instruction) == (
+        "One? Two?",
+        "One? ",
+        "",
+    )
+
+
+def test_the_first_failure_says_why_there_is_nothing_to_grade():
+    late, lost = Failure("timeout", "late"), Failure("data", "no such row")
+    asked = Question(0, {}, Exchange(()), ())
+    assert Answered(asked, [Response(("a",)), Response(failure=late)]).failure == late
+    assert Answered(asked, [Response(("a",))]).failure is None
+    assert Answered(Question(0, {}, Exchange(()), (), failure=lost), [Response(failure=late)]).failure == lost
 
 
 def test_keys_are_the_same_in_every_process():

@@ -1,6 +1,6 @@
 import pytest
 
-from proctor.ir import Choose, Exchange, Generate, Pair, Prompt, Span, Turn, turn
+from proctor.ir import Choose, Exchange, Generate, Media, Pair, Prompt, Span, Turn, turn
 from proctor.prompts.lint import warnings_of
 from proctor.recipes.exam import Question
 
@@ -36,12 +36,17 @@ def test_a_label_among_all_labels_is_no_leak():
     assert warned(parts, {"classes": ["entailment", "neutral"]}, references=("entailment",)) != []
 
 
+def test_a_list_of_one_label_offers_no_choice():
+    assert warned([("Is it entailment?", "question")], {"classes": ["entailment"]}, references=("entailment",)) != []
+
+
 def test_the_answer_in_a_demo_is_no_leak():
     assert warned([("Paris", "demo[0].answer"), ("Capital?", "question")], references=("Paris",)) == []
 
 
 def test_a_short_answer_may_occur():
     assert warned([("A cat?", "question")], references=("A",)) == []
+    assert warned([("Is this cat fine?", "question")], references=("fine",)) != []
 
 
 def test_a_demo_that_is_the_instance():
@@ -58,10 +63,17 @@ def test_fields_that_are_not_used_are_named_together():
     assert found == ["the fields 'context', 'id' are not in the prompt"]
 
 
-@pytest.mark.parametrize("value, warns", [("a long passage", True), ("Paris", False), ("abc", False), (17, False)])
+@pytest.mark.parametrize("value, warns", [("a long passage", True), ("Paris", False), ("abc", False), ("four", True), (17, False)])
 def test_a_field_that_is_not_used(value, warns):
     found = warned([("Capital?", "question")], {"context": value}, references=("Paris",))
     assert found == (["the field 'context' is not in the prompt"] if warns else [])
+
+
+def test_where_a_picture_is_shown_no_field_is_missed():
+    parts = (Span("Which one?"), Media("image", "cat.png"))
+    prompt = Prompt("Which one?", lambda: (Turn("user", parts),))
+    item = Question(0, {"caption": "a cat on a mat"}, Exchange((turn("user", "?"),)), (Generate(prompt),))
+    assert list(warnings_of(item)) == []
 
 
 def test_a_field_that_one_of_several_prompts_shows_is_used():

@@ -62,6 +62,33 @@ def test_latex_shows_names_as_they_are() -> None:
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
 
 
+def test_names_cannot_break_a_line_of_markdown_or_start_a_formula() -> None:
+    run = PivotRun("a", "=m|1\n<b>", {"t|1": entry(0.5, "raw")})
+    assert pivot_markdown(pivot_of([run])) == (
+        "| task | metric | =m\\|1 &lt;b> |\n|---|---|---:|\n| t\\|1 | acc | 0.5000 [0.4500, 0.5500] |\n"
+    )
+    assert pivot_csv(pivot_of([run])).startswith('task,metric,unit,"\'=m|1\n<b>"')
+
+
+def test_bounds_are_shown_where_both_are_known() -> None:
+    known = {"score": 0.0, "score_name": "acc", "acc": 0.0, "score_ci_low": 0.0, "score_ci_high": 0.1, "n": 2}
+    half = {name: value for name, value in known.items() if name != "score_ci_low"}
+    below = {**known, "acc": -0.5, "score": -0.5, "score_ci_low": -1.0}
+    pivot = pivot_of([PivotRun("a", "m", {"whole": known, "half": half, "below": below, "none": {"n": 2}})])
+    markdown = [line.split("|")[3].strip() for line in pivot_markdown(pivot).splitlines()[2:]]
+    assert markdown == ["0.0000 [0.0000, 0.1000]", "0.0000", "-0.5000 [-1.0000, 0.1000]", "-"]
+    cells = [line.split(" & ")[2] for line in pivot_latex(pivot).splitlines() if line.count(" & ") == 2][1:]
+    small = r"{\scriptsize [0.0000, 0.1000]}"
+    assert cells == [rf"0.0000 {small} \\", r"0.0000 \\", r"$-0.5000$ {\scriptsize [$-1.0000$, 0.1000]} \\", r"-- \\"]
+
+
+def test_where_some_scores_of_a_line_are_raw_none_is_converted() -> None:
+    (line,) = pivot_of(
+        [PivotRun("a", "m", {"t": entry(50.0, "percent")}), PivotRun("b", "n", {"t": entry(3.0, "raw")})]
+    ).lines
+    assert (line.unit, [cell and cell.value for cell in line.cells]) == ("raw", [50.0, 3.0])
+
+
 def test_csv_has_numbers_and_says_what_is_marked() -> None:
     rows = list(csv.DictReader(StringIO(pivot_csv(pivot_of(RUNS)))))
     assert (rows[1]["task"], rows[1]["large_model"], rows[1]["measured otherwise"]) == ("bleu", "20.0", "large_model")

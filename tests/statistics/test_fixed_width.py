@@ -148,7 +148,7 @@ def test_right_and_wrong_answers_have_wilsons_interval():
 
 @pytest.mark.parametrize("freedom", [8, 20, 100, 10_000])
 def test_the_quantile_is_students(freedom):
-    assert float(fixed_width._t_quantile(0.975, freedom)) == pytest.approx(t.ppf(0.975, freedom), abs=0.002)
+    assert float(fixed_width._t_quantile(0.975, freedom)) == pytest.approx(t.ppf(0.975, freedom), abs=0.0005)
 
 
 def test_looks_come_after_as_many_again_at_most_and_sixteen_at_least():

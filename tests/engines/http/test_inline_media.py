@@ -36,6 +36,12 @@ def test_large_pictures_are_scaled_down():
     assert max(image.size) == MAX_PIXELS_A_SIDE
 
 
+@pytest.mark.parametrize("size, kind", [((1024, 1024), "png"), ((1024, 1032), "jpeg")])
+def test_an_opaque_picture_is_lossy_from_a_quarter_of_the_largest_on(size, kind):
+    assert decoded(image_url(Image.new("RGB", size)))[0] == f"image/{kind}"
+    assert decoded(image_url(Image.new("RGBA", size)))[0] == "image/png"
+
+
 @pytest.mark.parametrize("name, kind", [("a.png", "PNG"), ("a.jpg", "JPEG"), ("a.bmp", "BMP"), ("a.tiff", "TIFF")])
 def test_paths(tmp_path, name, kind):
     path = tmp_path / name

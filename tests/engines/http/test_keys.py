@@ -21,6 +21,7 @@ from proctor.engines.model_args import Origin
 from proctor.errors import EngineError, NotAllowedError, ProctorError, UsageError, ValidationError
 from proctor.ir import Generate, Prompt
 from proctor.logs import get_logger
+from proctor.secrets import redacted
 from proctor.settings import settings
 from proctor.testing import FaultServer
 
@@ -561,9 +562,21 @@ def test_names_and_passwords_are_taken_out_of_addresses(address, clean, login):
     assert split_login(address) == (clean, login)
 
 
-def test_loopback_is_what_is_written_so():
-    assert is_loopback("http://localhost:1")
-    assert not is_loopback("http://localtest.me")
+def test_a_password_of_an_address_is_kept_in_every_spelling():
+    split_login("http://somebody:fine%40password@h/v1")
+    pair = base64.b64encode(b"somebody:fine@password").decode()
+    for spelling in ("fine@password", "fine%40password", pair):
+        assert spelling not in redacted(f"<{spelling}>")
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost.", "127.0.0.1", "127.9.9.9", "[::1]", "0.0.0.0"])
+def test_loopback_is_what_is_written_so(host):
+    assert is_loopback(f"http://{host}:1")
+
+
+@pytest.mark.parametrize("host", ["localtest.me", "1.2.3.4", "127.0.0.1.com", "[2001::1]"])
+def test_what_only_leads_to_this_machine_is_not_loopback(host):
+    assert not is_loopback(f"http://{host}")
 
 
 def test_a_program_may_ask_anybody():

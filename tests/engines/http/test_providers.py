@@ -875,6 +875,14 @@ def test_credentials_are_never_written_down():
         model="m", provider="aws", credentials={"api_key": "hidden"}, api_key="hidden2"
     )
     assert "hidden" not in engine.to_json() + repr(engine) + str(engine.identity_values())
+    assert "credentials" not in repr(engine)
+
+
+def test_a_provider_is_priced_by_its_own_name_of_the_model_and_billed_where_it_is_reached_as_services_are():
+    engine = CrossProviderInferenceEngine(model="llama-3-3-70b-instruct", provider="watsonx")
+    assert engine.price_name == "watsonx/meta-llama/llama-3-3-70b-instruct"
+    assert engine.is_billed
+    assert not CrossProviderInferenceEngine(model="m", provider="ollama").is_billed
 
 
 def test_arguments_for_one_provider():

@@ -1,10 +1,13 @@
 """From what a model wrote to its answer, and back."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from proctor.engines.thoughts import Opening, as_written, cut_at, heard, marks_of, opening_of
+from proctor.engines.thoughts import Opening, as_written, cut_at, heard, marks_of, opening_of, token_counter, turn_of
 from proctor.ir import Failure, Prompt, Response, TokenLogProbability, Usage
 
 MARKS = marks_of("m")
@@ -108,3 +111,109 @@ def test_an_empty_answer_is_one_where_nothing_was_thought():
     shown = heard(said("", reason="length"), MARKS, Opening(is_shown=True))
     assert shown.failure is None
     assert heard(shown, MARKS) == shown
+
+
+THINKER = marks_of("Qwen/QwQ-32B")
+ASKED = Prompt([{"role": "user", "content": "?"}])
+ASSUMED = opening_of(ASKED, THINKER, by_name=True)
+
+
+def test_a_name_tells_that_a_template_begins_the_thoughts_where_nobody_sees_it():
+    assert (ASSUMED.family and ASSUMED.family.name, ASSUMED.is_assumed) == ("opened", True)
+    begun = Prompt([*ASKED.messages, {"role": "assistant", "content": "Well,"}])
+    known = [
+        opening_of(ASKED, THINKER),
+        opening_of(ASKED, MARKS, by_name=True),
+        opening_of("?", THINKER, by_name=True),
+        opening_of(begun, THINKER, by_name=True),
+    ]
+    assert known == [Opening()] * 4
+
+
+def test_what_a_name_tells_is_doubted_where_the_answer_ended_by_itself():
+    assert heard(said("yes"), THINKER, ASSUMED).texts == ("yes",)
+    assert heard(said("hm</think>yes"), THINKER, ASSUMED).texts == ("yes",)
+    assert heard(said("hm", reason="length"), THINKER, ASSUMED).failure.kind == "thinking"
+    assert heard(said("hm", reason="length"), THINKER, Opening(THINK)).failure.kind == "thinking"
+    assert heard(said("yes", reason="length", thoughts=("hm",)), THINKER, ASSUMED).texts == ("yes",)
+
+
+@pytest.mark.parametrize(
+    "response, why",
+    [
+        (
+            said("", reason="length"),
+            "all 8 tokens went into thinking: the model thought, and unseen, for it was cut off",
+        ),
+        (said("<think>hm", reason="length"), "it was cut off before it answered: --thinking-tokens"),
+        (said("<think>hm"), "it ended .'stop'. before its thoughts did; a stop string in them"),
+        (said("<think>hm</think>"), "it ended .'stop'. without a word of an answer"),
+        (said("<think>hm</think>", reason="length"), "it was cut off before it answered"),
+        (said("<think>hm", "yes"), "all tokens of 1 of 2 answers went into"),
+        (said("<think>hm", "<think>ah"), "all 8 tokens of 2 of 2 answers went into"),
+        (said("", thoughts=("hm",)), "without a word of an answer"),
+    ],
+)
+def test_an_answer_that_never_came_says_why(response, why):
+    failure = heard(response, MARKS).failure
+    assert (failure.kind, failure.retryable) == ("thinking", False)
+    assert re.search(why, failure.message)
+
+
+def test_tokens_of_thoughts_that_a_server_counted_are_thoughts():
+    counted = Response(("",), finish_reasons=("stop",), usage=Usage(1, 8, 5))
+    assert heard(counted, MARKS).failure.kind == "thinking"
+    kept = heard(structs.replace(counted, texts=("yes",)), MARKS)
+    assert (kept.texts, kept.usage.thinking_tokens) == (("yes",), 5)
+
+
+def test_one_of_several_answers_may_have_thoughts():
+    found = heard(said("yes", "<think>hm</think>no"), MARKS, count=len)
+    assert (found.texts, found.thoughts, found.written) == (("yes", "no"), ("", "hm"), ("yes", "<think>hm</think>no"))
+    assert found.usage.thinking_tokens == 8, "no more than there are"
+    plain = said("yes", "no")
+    assert heard(plain, MARKS) is plain
+
+
+def test_tokens_of_some_answers_only_stay_as_they_are():
+    tokens = ((TokenLogProbability("no", -1.0),),)
+    assert heard(said("yes", "<think>hm</think>no", tokens=tokens), MARKS).tokens == tokens
+
+
+def test_answers_end_at_the_first_stop_string_each():
+    response = Response(("a.b;c", "d", "e;f"))
+    found = cut_at(response, ("", ";", "."))
+    assert (found.texts, found.finish_reasons) == (("a", "d", "e"), ("stop", "", "stop"))
+    assert cut_at(said("a", "b;", reason="length"), (";",)).finish_reasons == ("length", "stop")
+
+
+def test_a_turn_carries_thoughts_where_that_is_wanted():
+    reply = Response(("yes",), thoughts=("hm",))
+    said_again = {"role": "assistant", "content": "yes"}
+    assert turn_of(reply) == said_again
+    assert turn_of(reply, with_thoughts=True) == {**said_again, "reasoning_content": "hm"}
+    assert turn_of(Response(("yes",)), with_thoughts=True) == said_again
+
+
+def test_systems_that_know_no_thoughts_see_what_was_written():
+    found = heard(said("<think>a;b</think>yes;no"), MARKS)
+    assert as_written(found, MARKS, stops=(";",)).texts == ("<think>a",)
+    apart = heard(said("yes", thoughts=("hm",)), MARKS)
+    assert as_written(apart, MARKS, joint="\n").texts == ("hm\nyes",)
+    assert as_written(apart, MARKS).texts == ("yes",)
+    lost = heard(said("", thoughts=("hm",)), MARKS)
+    assert (as_written(lost, MARKS, joint="\n").texts, as_written(lost, MARKS).failure) == (("hm",), None)
+    failed = Response(failure=Failure("timeout", "late"))
+    assert as_written(failed, MARKS) is failed
+    never = said("yes;no")
+    assert as_written(never, MARKS, stops=(";",)).texts == ("yes;no",)
+
+
+def test_tokens_are_counted_without_special_ones():
+    calls = []
+
+    def tokenizer(texts, **options):
+        calls.append(options)
+        return {"input_ids": [list(text) for text in texts]}
+
+    assert (token_counter(tokenizer)("abc"), calls) == (3, [{"add_special_tokens": False}])

@@ -91,6 +91,7 @@ class LLM:
         given = bound("LLM.generate", arguments, options)
         prompts, parameters = given["prompts"], given["sampling_params"]
         several = parameters if isinstance(parameters, list) else [parameters] * len(prompts)
+        assert given["use_tqdm"] is False, "runs have a display of their own"
         if given.get("lora_request"):
             assert self.arguments["enable_lora"] is True
         if LLM.dies:
@@ -431,3 +432,63 @@ def test_an_allowance_and_marks_that_are_special_tokens(engine, monkeypatch):
 def test_how_lm_eval_calls_the_arguments():
     given = VLLMEngine(pretrained="m", think_end_token="</think>", enable_thinking=False)
     assert (given.think_end, given.thinking) == ("</think>", "off")
+
+
+def test_without_a_limit_one_token_has_room(engine):
+    unlimited = VLLMEngine(model="m", max_tokens=None)
+    (answered,) = dict(unlimited.generate([Generate(Prompt("x" * 70))])).values()
+    assert answered.text == f"re: {'x' * (LENGTH - 1)}"
+    assert LLM.calls[0][1][0].max_tokens is None
+
+
+@pytest.mark.parametrize(
+    "extra, wanted",
+    [
+        ({"logprobs": True}, 1),
+        ({"logprobs": 5}, 5),
+        ({"logprobs": 5, "top_logprobs": 2}, 2),
+        ({"logprobs": True, "top_logprobs": 0}, 0),
+        ({"logprobs": False, "top_logprobs": 2}, None),
+        ({}, None),
+    ],
+)
+def test_as_many_alternatives_as_were_asked_for(engine, extra, wanted):
+    list(engine.generate([Generate(Prompt("x"), Decoding(extra=extra))]))
+    assert LLM.calls[0][1][0].logprobs == wanted
+
+
+def test_a_model_is_forgotten_when_the_engine_is_closed(engine):
+    list(engine.generate([Generate(Prompt("x"))]))
+    first = engine._loaded
+    engine.close()
+    list(engine.generate([Generate(Prompt("x"))]))
+    assert engine._loaded is not first
+
+
+def test_the_text_that_the_model_reads(engine):
+    chat = [{"role": "user", "content": "x"}]
+    assert (engine.text_of(Prompt("x")), engine.text_of(Prompt(chat))) == ("x", "<user>x")
+    assert engine.text_of(Prompt([{"role": "user", "content": [{"type": "image_url"}]}])) is None
+
+
+def test_an_answer_that_is_missing_is_an_error(engine, monkeypatch):
+    monkeypatch.setattr(LLM, "generate", lambda *_, **__: [])
+    with pytest.raises(EngineError, match="vLLM answered 0 of 1 requests"):
+        list(engine.generate([Generate(Prompt("x"))]))
+
+
+def test_a_model_that_cannot_be_loaded_says_what_helps(engine, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("Engine core initialization failed")
+
+    monkeypatch.setattr(LLM, "__init__", fail)
+    with pytest.raises(EngineError, match=r"cannot load 'org/model'(.|\n)*initialization failed(.|\n)*max_model_len"):
+        list(engine.generate([Generate(Prompt("x"))]))
+
+
+def test_a_text_is_scored_from_its_beginning_or_from_its_second_token(engine):
+    _, (_, continued) = dict(engine.score([Rolling("abc"), Rolling("abc", from_start=False)])).items()
+    assert (continued.scores[0].token_count, continued.scores[0].log_likelihood) == (2, pytest.approx(-1.97))
+    answers = dict(engine.score([Rolling("a" * 100), Rolling("")]))
+    assert answers[0].scores[0].token_count == 100
+    assert (answers[1].failure.kind, answers[1].failure.retryable) == ("engine", False)

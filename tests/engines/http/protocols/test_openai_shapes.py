@@ -10,7 +10,7 @@ import pytest
 
 from proctor.engines.http.protocols.openai_echo import parse_echo
 from proctor.engines.http.protocols.openai_prompt_scores import parse_prompt_scores
-from proctor.engines.http.protocols.openai_shapes import parse_chat, parse_completion
+from proctor.engines.http.protocols.openai_shapes import FewerAnswersError, parse_chat, parse_completion
 from proctor.engines.http.retrying_client import ReplyError
 from proctor.ir import Response
 
@@ -49,6 +49,24 @@ def test_content_that_is_null_is_an_empty_answer_only_where_something_was_writte
     assert [chat(reply(None, written=count)).text for count in (1, None)] == ["", ""]
     assert chat(reply("", written=0)).text == ""
     assert chat(reply(None, written=0, refusal="no")).finish_reasons == ("refusal",)
+
+
+def completion(*choices: dict[str, Any], count: int = 1) -> Response:
+    return parse_completion(json.dumps({"choices": list(choices)}).encode(), count)
+
+
+def test_several_answers_are_in_the_order_of_their_indexes_each_once() -> None:
+    listed = [{"index": 1, "text": "b"}, {"index": 0, "text": "a"}, {"index": 1, "text": "again"}]
+    assert completion(*listed, count=2).texts == ("a", "b")
+    assert completion({"text": "a"}, {"text": "b"}, {"text": "c"}, count=2).texts == ("a", "b")
+    assert completion({"index": 7, "text": "a"}).texts == ("a",)
+    with pytest.raises(FewerAnswersError):
+        completion({"index": 0, "text": "a"}, {"index": 0, "text": "b"}, count=2)
+    with pytest.raises(ReplyError, match="no choices"):
+        completion()
+    for reason in ("error", "abort"):
+        with pytest.raises(ReplyError, match=f"the server ended the answer with '{reason}'"):
+            completion({"index": 0, "text": "a", "finish_reason": reason})
 
 
 def echoed(value: float) -> dict[str, Any]:
