@@ -159,14 +159,14 @@ def test_the_names_of_providers_are_names_of_engines():
 
 @pytest.mark.parametrize("name", ["vllm_api_general_chat", "hf_base_model", "mindie_stream_api"])
 def test_a_config_of_aisbench_says_where_configs_come_from(name, monkeypatch):
-    monkeypatch.setattr(names_of_engines, "fetched_folder", lambda _: None)
+    monkeypatch.setattr("proctor.engines.engine_registry.fetched_folder", lambda _: None)
     with pytest.raises(UsageError, match=r"model config of AISBench(.|\n)*proctor get ais-bench"):
         make_engine(name)
 
 
 @pytest.mark.parametrize("name", ["meta-llama-3", "a=b", "model=x,y=z"])
 def test_what_cannot_be_an_artifact_is_not_looked_for(name, monkeypatch):
-    monkeypatch.setattr(names_of_engines, "fetch_artifact", None)
+    monkeypatch.setattr("proctor.engines.engine_registry.fetch_artifact", None)
     with pytest.raises(UsageError, match=r"there is no engine(.|\n)*the engines are hf, smollm2"):
         make_engine(name)
 
