@@ -24,7 +24,6 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from proctor.artifacts.artifact_class import META, ArtifactMeta, MetaField, Overridable
 from proctor.artifacts.deprecations import log_deprecation, warn_deprecated
-from proctor.artifacts.lookups import Lookups
 from proctor.artifacts.registry import registry
 from proctor.artifacts.requirements import check_requirements
 from proctor.artifacts.validation_errors import validation_error
@@ -39,7 +38,7 @@ NON_POSITIONAL = "non-positional"
 _being_completed: set[type] = set()
 
 
-class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
+class Artifact(BaseModel, metaclass=ArtifactMeta):
     """Base of all that is configured. Subclass it like a dataclass: annotate fields, give defaults.
 
     Override :meth:`prepare` to derive state when an artifact is built, :meth:`verify` to check fields against each

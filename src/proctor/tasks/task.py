@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Final, Literal, Union, get_args, get_origin
 from typing_extensions import override
 
 from proctor.artifacts.artifact import Artifact
-from proctor.artifacts.fetch import fetch_artifact
 from proctor.artifacts.types import compile_check, explain_mismatch, parse_type_string, to_type_string
 from proctor.data.fields import Row
 from proctor.data.operator import InstanceOperator, Step
@@ -130,11 +129,6 @@ class Task(InstanceOperator):
     def metric_names(self) -> list[str | Artifact]:
         """The metrics as a list."""
         return [self.metrics] if isinstance(self.metrics, str) else list(self.metrics)
-
-    @classmethod
-    def get_metrics_artifact_without_load(cls, metric_id: str | Artifact) -> list[Any]:
-        """Return the metrics that a name means: those of a list, or the one. Models are loaded when they are used."""
-        return _members(fetch_artifact(metric_id))
 
     def check_metrics_type(self) -> None:
         """Check that the metrics take what the task predicts.
