@@ -56,6 +56,27 @@ def test_ours_is_what_code_gets_whatever_is_installed(package):
     assert reading.read_modules() == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import importlib\nLM = importlib.import_module('lm_eval.api.model').LM\n",
+        "import importlib.util\nLM = importlib.import_module('lm_eval.api.model').LM\n",
+        "from importlib import import_module\nLM = import_module('.model', 'lm_eval.api').LM\n",
+        "def late():\n    import importlib as i\n    return i.import_module('lm_eval').api.model.LM\nLM = late()\n",
+    ],
+)
+def test_modules_that_code_imports_by_a_text_are_ours_too(package, text):
+    package({f"{name}/__init__.py": NEVER for name in TABLES})
+    assert code(GuestRoom(), text)["LM"].__module__.startswith("proctor.")
+    assert "lm_eval" not in sys.modules
+
+
+def test_what_python_s_importlib_has_beside_it_stays():
+    names = code(GuestRoom(), "import importlib.util, importlib\njson = importlib.import_module('json')\n")
+    assert names["json"] is sys.modules["json"]
+    assert names["importlib"].util.find_spec("json") is not None
+
+
 def test_a_program_is_the_same_whatever_is_installed(package, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
