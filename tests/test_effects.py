@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests_grants import granting
 
 from proctor import LoadFromDictionary, effects
 from proctor.artifacts import fetch_artifact
@@ -64,7 +65,7 @@ def test_effects_are_refused_all_at_once_with_what_allows_them():
     ],
 )
 def test_a_permission_covers_its_kind_and_its_target(given, effect, allowed):
-    with effects.granting(given):
+    with granting(given):
         assert effects.is_allowed(effect) is allowed
     with settings.context(allow=given):
         assert effects.is_allowed(effect) is allowed

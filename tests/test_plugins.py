@@ -14,7 +14,7 @@ import pytest
 
 from proctor import plugins as module
 from proctor.errors import PluginError
-from proctor.plugins import Plugin, exam_folders, plugins
+from proctor.plugins import Plugin, exam_folders, installed_entries, plugins
 
 SAMPLE = Path(__file__).parents[1] / "examples" / "plugin"
 
@@ -162,13 +162,15 @@ def entries(monkeypatch):
 
     def install(*found: tuple[str, str, str]) -> None:
         made = [EntryPoint(name, value, f"proctor.{group}") for group, name, value in found]
-        monkeypatch.setattr(metadata, "entry_points", lambda group: [each for each in made if each.group == group])
-        plugins.cache_clear()
-        exam_folders.cache_clear()
+        monkeypatch.setattr(metadata, "entry_points", lambda: metadata.EntryPoints(made))
+        forget()
+
+    def forget() -> None:
+        for cached in (installed_entries, plugins, exam_folders):
+            cached.cache_clear()
 
     yield install
-    plugins.cache_clear()
-    exam_folders.cache_clear()
+    forget()
 
 
 def test_nothing_is_imported_before_it_is_used(entries):

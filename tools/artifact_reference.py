@@ -201,7 +201,7 @@ def _code(text: str) -> str:
 def _named(kind: str) -> Iterator[str]:
     """Yield a table of what has a short name: engines, and what the catalog holds of a kind."""
     if kind == "engines":
-        from proctor.engines.engine_registry import ENGINES
+        from proctor.engines.engine_names import ENGINES
         from proctor.engines.http.providers import providers
 
         known = {name: entry.description for name, entry in ENGINES.items()}

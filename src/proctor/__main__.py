@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 _INTERRUPTED = 130
@@ -17,6 +18,8 @@ def main() -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)  # noqa: T201 - what else says so is not imported yet
         return _INTERRUPTED
+    finally:
+        gc.freeze()  # the process ends: nobody need search all classes for cycles once more
 
 
 if __name__ == "__main__":

@@ -241,18 +241,6 @@ def grant(*texts: str) -> None:
     _granted.update(map(parse_grant, texts))
 
 
-@contextmanager
-def granting(*texts: str) -> Iterator[None]:
-    """Allow effects inside the block."""
-    before = set(_granted)
-    grant(*texts)
-    try:
-        yield
-    finally:
-        _granted.clear()
-        _granted.update(before)
-
-
 def is_allowed(effect: Effect, given: Iterable[str] | None = None) -> bool:
     """Whether something may be done for an exam of somebody else.
 

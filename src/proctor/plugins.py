@@ -22,7 +22,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.errors import PluginError
 
@@ -69,16 +69,22 @@ class Plugin:
 
 
 @cache
+def installed_entries() -> Any:
+    """Return ``entry_points()``, for which all packages are read once; its type depends on Python's version."""
+    from importlib.metadata import entry_points
+
+    return entry_points()
+
+
+@cache
 def plugins(group: Group) -> Mapping[str, Plugin]:
     """Return the installed entries of a group by name; two packages with one name are an error.
 
     Raises:
         PluginError: Two packages bring different things under one name.
     """
-    from importlib.metadata import entry_points
-
     found: dict[str, Plugin] = {}
-    for entry in entry_points(group=f"proctor.{group}"):
+    for entry in installed_entries().select(group=f"proctor.{group}"):
         package = "" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
         plugin = Plugin(entry.name, entry.value, package, entry)
         known = found.setdefault(entry.name, plugin)

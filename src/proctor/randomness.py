@@ -18,7 +18,7 @@ from proctor.settings import settings
 
 def digest32(content: object) -> int:
     """Return the first 32 bits of the MD5 of ``str(content)``."""
-    return int(md5(str(content).encode("utf-8"), usedforsecurity=False).hexdigest()[:8], 16)
+    return int.from_bytes(md5(str(content).encode("utf-8"), usedforsecurity=False).digest()[:4], "big")
 
 
 _seed_of_draws: ContextVar[int | None] = ContextVar("proctor_seed_of_draws", default=None)

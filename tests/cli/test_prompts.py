@@ -2,7 +2,6 @@ from io import StringIO
 
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from proctor.cli.prompts import RequestPrinter, margin_lines, words_of
 from proctor.ir import Choose, Exchange, Media, Pair, Prompt, Span, turn
@@ -10,9 +9,9 @@ from proctor.recipes.exam import Question
 
 
 def printed(item, request):
-    console = Console(file=StringIO(), no_color=True, width=40)
-    RequestPrinter(console).print("exam", item, request)
-    return console.file.getvalue()
+    stream = StringIO()
+    RequestPrinter(stream).print("exam", item, request)
+    return stream.getvalue()
 
 
 def item_of(request, **more):
@@ -37,6 +36,11 @@ def test_escape_sequences_and_markup_are_shown_not_obeyed():
     out = printed(item_of(request), request)
     assert "\x1b" not in out
     assert "␛[2J[red]x[/red]\\u202e" in out
+
+
+def test_tabulators_are_what_the_model_gets():
+    request = Choose((Pair(Prompt("a\tb"), "x"),))
+    assert "a\tb" in printed(item_of(request), request)
 
 
 def test_pictures_are_named():

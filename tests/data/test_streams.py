@@ -56,7 +56,7 @@ def test_streams_become_datasets():
 
 def test_functions_become_streams():
     streams = MultiStream.from_generators({"train": lambda: iter([{"a": 1}])})
-    assert list(streams.get_generator("train")) == list(streams["train"]) == [{"a": 1}]
+    assert list(streams["train"]) == [{"a": 1}]
 
 
 def test_a_list_of_rows_becomes_a_stream():
@@ -76,7 +76,7 @@ def test_lists_in_rows_are_copied_where_somebody_says_so():
         for row in streams["a"]:
             row["n"].append(2)
         assert list(streams["a"]) == [{"n": [1]}]
-        streams.set_copying(False)
+        streams["a"].copying = False
         for row in streams["a"]:
             row["n"].append(2)
         assert list(streams["a"]) == [{"n": [1, 2]}]
@@ -91,5 +91,5 @@ def test_rows_are_made_once_where_somebody_says_so():
 
     assert [list(MultiStream.from_generators({"a": made}, caching=True)["a"]) for _ in "ab"] == [[{"n": 1}], [{"n": 2}]]
     streams = MultiStream.from_generators({"a": made})
-    streams.set_caching(True)
+    streams["a"].caching = True
     assert [list(streams["a"]) for _ in "ab"] == [[{"n": 3}], [{"n": 3}]]

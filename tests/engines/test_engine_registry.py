@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.effects import Author
-from proctor.engines import engine_registry
-from proctor.engines.engine_registry import ENGINES, Origin, engine_names, engine_status, make_engine, parse_model_args
+from proctor.engines import engine_names as names_of_engines
+from proctor.engines.engine_names import ENGINES, engine_names, engine_status
+from proctor.engines.engine_registry import make_engine
 from proctor.engines.http.providers import providers
+from proctor.engines.model_args import Origin, parse_model_args
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import MissingExtraError, UsageError
 
@@ -117,7 +119,7 @@ def test_an_artifact_that_is_no_engine():
 
 
 def test_a_missing_extra_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(engine_registry, "find_spec", lambda package: None)
+    monkeypatch.setattr(names_of_engines, "find_spec", lambda package: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'proctor\[hf\]'"):
         make_engine("hf", {"model": "x"})
     assert engine_status("hf")["missing"] == ["torch", "transformers"]
@@ -157,14 +159,14 @@ def test_the_names_of_providers_are_names_of_engines():
 
 @pytest.mark.parametrize("name", ["vllm_api_general_chat", "hf_base_model", "mindie_stream_api"])
 def test_a_config_of_aisbench_says_where_configs_come_from(name, monkeypatch):
-    monkeypatch.setattr(engine_registry, "fetched_folder", lambda _: None)
+    monkeypatch.setattr("proctor.engines.engine_registry.fetched_folder", lambda _: None)
     with pytest.raises(UsageError, match=r"model config of AISBench(.|\n)*proctor get ais-bench"):
         make_engine(name)
 
 
 @pytest.mark.parametrize("name", ["meta-llama-3", "a=b", "model=x,y=z"])
 def test_what_cannot_be_an_artifact_is_not_looked_for(name, monkeypatch):
-    monkeypatch.setattr(engine_registry, "fetch_artifact", None)
+    monkeypatch.setattr("proctor.engines.engine_registry.fetch_artifact", None)
     with pytest.raises(UsageError, match=r"there is no engine(.|\n)*the engines are hf, smollm2"):
         make_engine(name)
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 import pytest
+import tests_warm
 
 from proctor.errors import NotAllowedError
 from proctor.guests import installed as reading
@@ -55,6 +56,27 @@ def test_ours_is_what_code_gets_whatever_is_installed(package):
     assert reading.read_modules() == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import importlib\nLM = importlib.import_module('lm_eval.api.model').LM\n",
+        "import importlib.util\nLM = importlib.import_module('lm_eval.api.model').LM\n",
+        "from importlib import import_module\nLM = import_module('.model', 'lm_eval.api').LM\n",
+        "def late():\n    import importlib as i\n    return i.import_module('lm_eval').api.model.LM\nLM = late()\n",
+    ],
+)
+def test_modules_that_code_imports_by_a_text_are_ours_too(package, text):
+    package({f"{name}/__init__.py": NEVER for name in TABLES})
+    assert code(GuestRoom(), text)["LM"].__module__.startswith("proctor.")
+    assert "lm_eval" not in sys.modules
+
+
+def test_what_python_s_importlib_has_beside_it_stays():
+    names = code(GuestRoom(), "import importlib.util, importlib\njson = importlib.import_module('json')\n")
+    assert names["json"] is sys.modules["json"]
+    assert names["importlib"].util.find_spec("json") is not None
+
+
 def test_a_program_is_the_same_whatever_is_installed(package, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
@@ -65,9 +87,7 @@ def test_a_program_is_the_same_whatever_is_installed(package, tmp_path):
     for there in (False, True):
         if there:
             package({f"{name}/__init__.py": NEVER for name in TABLES})
-        done = subprocess.run(
-            [sys.executable, "-m", "proctor.compat", str(program)], capture_output=True, text=True, check=False
-        )
+        done = tests_warm.python("-m", "proctor.compat", program)
         said.append((done.returncode, done.stdout.split(" at ")[0], done.stderr))
     assert said[0] == said[1]
     assert said[0][0] == 0, said
@@ -128,9 +148,7 @@ def test_programs_get_it_without_a_flag(package, tmp_path):
         "from lm_eval.mine import Mine\nfrom lm_eval.api.model import LM\nfrom lm_eval.utils import of_the_fork\n"
         "import sys\nprint(issubclass(Mine, LM), of_the_fork() is LM, sys.modules['lm_eval.mine'].Mine is Mine)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "proctor.compat", str(program)], capture_output=True, text=True, check=False
-    )
+    done = tests_warm.python("-m", "proctor.compat", program)
     assert done.stdout == "True True True\n", done.stderr
     assert "lm_eval.mine is read from the installed lm_eval" in done.stderr
 

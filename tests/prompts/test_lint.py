@@ -63,7 +63,9 @@ def test_fields_that_are_not_used_are_named_together():
     assert found == ["the fields 'context', 'id' are not in the prompt"]
 
 
-@pytest.mark.parametrize("value, warns", [("a long passage", True), ("Paris", False), ("abc", False), ("four", True), (17, False)])
+@pytest.mark.parametrize(
+    "value, warns", [("a long passage", True), ("Paris", False), ("abc", False), ("four", True), (17, False)]
+)
 def test_a_field_that_is_not_used(value, warns):
     found = warned([("Capital?", "question")], {"context": value}, references=("Paris",))
     assert found == (["the field 'context' is not in the prompt"] if warns else [])

@@ -8,6 +8,7 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 
 import pytest
+from tests_grants import granting
 
 from proctor import effects
 from proctor.cli.__main__ import main
@@ -119,7 +120,7 @@ def test_redirects_pass_the_gate_and_take_no_key_along(host, monkeypatch):
     mine = LoadFromAPI(urls={"test": f"http://{host}/to/http://{other}/rows"}, api_key_env_var="SECRET_OF_MINE")
     assert [row["question"] for row in mine()["test"]] == ["q"]
     assert _Server.asked[1:] == [("/rows", None)]
-    with effects.granting(f"net:{host}"), effects.written_by(effects.Author("card.json")):
+    with granting(f"net:{host}"), effects.written_by(effects.Author("card.json")):
         theirs = LoadFromAPI(urls={"test": f"http://{host}/to/http://{other}/rows"})
         with pytest.raises(NotAllowedError, match=f"asks {other}"):
             list(theirs()["test"])
@@ -160,7 +161,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.yaml").write_text("task: a")
-    with effects.granting():
+    with granting():
         yield tmp_path
 
 
@@ -178,7 +179,7 @@ def allowed():
 
 def admitted(*exams, allow=(), engine=None) -> bool:
     """Return whether a run is let in, in a process of its own."""
-    with effects.granting(*allow):
+    with granting(*allow):
         try:
             permissions.admit(exams, engine)
         except NotAllowedError:
@@ -208,7 +209,7 @@ def test_what_one_exam_was_allowed_before_is_allowed_to_no_other(home):
 
 def test_permissions_of_one_exam_add_up_and_all_that_lacks_is_said(home):
     exam = stranger("e", "x.example", "y.example", "z.example")
-    with effects.granting("net:x.example"), pytest.raises(NotAllowedError) as caught:
+    with granting("net:x.example"), pytest.raises(NotAllowedError) as caught:
         permissions.admit([exam])
     assert [each.what for each in caught.value.diagnostics] == [
         f"'e': the exam asks {host}.example: nobody allowed that" for host in "yz"
@@ -224,7 +225,7 @@ def test_permissions_of_one_exam_add_up_and_all_that_lacks_is_said(home):
 def test_what_was_allowed_before_is_allowed_for_the_run(home):
     exam = stranger("e", "x.example")
     admitted(exam, allow=["net:x.example"])
-    with effects.granting():
+    with granting():
         assert not effects.is_allowed(Effect("net", "x.example"))
         permissions.admit([exam])
         assert effects.is_allowed(Effect("net", "x.example"))
@@ -234,7 +235,7 @@ def test_what_was_allowed_before_is_allowed_for_the_run(home):
 def test_who_is_refused_opens_nothing_for_the_others(home):
     mine, theirs = stranger("mine", "x.example"), stranger("theirs", "y.example")
     admitted(mine, allow=["net:x.example"])
-    with effects.granting():
+    with granting():
         with pytest.raises(NotAllowedError):
             permissions.admit([mine, theirs])
         assert not effects.is_allowed(Effect("net", "x.example"))

@@ -10,7 +10,7 @@ from proctor.dialects.aisbench.evaluation_checks import grading_problems, row_pr
 from proctor.dialects.aisbench.values import Reference
 from proctor.scoring import named_table as registry
 from proctor.scoring import packages as requirements
-from proctor.scoring.instructions.following import instruction_ids
+from proctor.scoring.instructions.following import _ALL
 from proctor.scoring.instructions.needs import _NEEDED
 from proctor.scoring.metric_table import metric_table
 
@@ -88,7 +88,7 @@ def test_packages_and_data_of_instructions(lacking):
 
 
 def test_needs_are_those_of_instructions_that_there_are():
-    assert set(_NEEDED) <= set(instruction_ids())
+    assert set(_NEEDED) <= set(_ALL)
 
 
 def test_data_of_a_missing_package_is_not_looked_for(lacking, monkeypatch):

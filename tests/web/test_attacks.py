@@ -19,10 +19,10 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
+from tests_grants import granting
 from tests_pace import in_time
 from tests_web_support import client_of, sample, write_run
 
-from proctor import effects
 from proctor.cli.__main__ import main
 from proctor.errors import UsageError
 from proctor.web.access import WITHOUT_TOKEN, Access
@@ -239,7 +239,7 @@ def app(place, monkeypatch, tmp_path, server):
     monkeypatch.setenv("PROCTOR_OFFLINE", "1")
     monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(place / "work")
-    with effects.granting("net:*", "read:/", "write:/", "env:*", "run:*"):
+    with granting("net:*", "read:/", "write:/", "env:*", "run:*"):
         yield create_app([place / "runs"], include_paths=[str(place / "exams")])
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
+from functools import cache
 from inspect import isabstract
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
@@ -23,7 +24,6 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from proctor.artifacts.artifact_class import META, ArtifactMeta, MetaField, Overridable
 from proctor.artifacts.deprecations import log_deprecation, warn_deprecated
-from proctor.artifacts.lookups import Lookups
 from proctor.artifacts.registry import registry
 from proctor.artifacts.requirements import check_requirements
 from proctor.artifacts.validation_errors import validation_error
@@ -38,7 +38,7 @@ NON_POSITIONAL = "non-positional"
 _being_completed: set[type] = set()
 
 
-class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
+class Artifact(BaseModel, metaclass=ArtifactMeta):
     """Base of all that is configured. Subclass it like a dataclass: annotate fields, give defaults.
 
     Override :meth:`prepare` to derive state when an artifact is built, :meth:`verify` to check fields against each
@@ -79,12 +79,8 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         meta = {META[key]: kwargs.pop(key) for key in list(kwargs) if key in META}
         if args:
             kwargs.update(self._by_position(args, kwargs))
-        if (
-            type(self) is Artifact and not kwargs and "_artifact_id" not in meta
-        ):  # pydantic would take no fields for a dict without a type
-            for attribute, value in (("__pydantic_fields_set__", set()), ("__pydantic_private__", None)):
-                object.__setattr__(self, attribute, value)
-            self.model_post_init(None)
+        if not kwargs and _is_made_of_defaults(type(self)) and not (type(self) is Artifact and "_artifact_id" in meta):
+            self._take_defaults()
         else:
             self._filled_in(kwargs)
         object.__setattr__(self, "_given", tuple(kwargs))
@@ -96,6 +92,14 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
             warn_deprecated(self._deprecated_message)
         elif (name := vars(type(self)).get("_is_now")) is not None:
             warn_deprecated(f"{type(self).__name__} is called {name} now")
+
+    def _take_defaults(self) -> None:
+        fields = type(self).model_fields
+        values = {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
+        state: dict[str, Any] = {"__dict__": values, "__pydantic_fields_set__": set()}
+        for attribute, value in {**state, "__pydantic_private__": None, "__pydantic_extra__": None}.items():
+            object.__setattr__(self, attribute, value)
+        self.model_post_init(None)
 
     def _filled_in(self, fields: dict[str, Any]) -> None:
         try:
@@ -349,6 +353,17 @@ class Artifact(Lookups, BaseModel, metaclass=ArtifactMeta):
         for check in class_checks:
             check(cls)
         registry.register(cls)
+
+
+@cache
+def _is_made_of_defaults(kind: type[Artifact]) -> bool:
+    """Return whether an instance to which nothing is given needs no validator: they take a while to build."""
+    checks = kind.__pydantic_decorators__
+    return not (
+        any(field.is_required() or field.validate_default for field in kind.model_fields.values())
+        or any((checks.validators, checks.field_validators, checks.root_validators, checks.model_validators))
+        or kind.__private_attributes__
+    )
 
 
 def to_data(value: object) -> Any:

@@ -35,13 +35,15 @@ class ArtifactMeta(ModelMetaclass):
         for key, value in list(namespace.items()):
             if key.startswith("__") or key in annotations:
                 continue
-            if key == "_requirements_list":
+            if key.startswith("_") and any(key in getattr(base, "__class_vars__", ()) for base in bases):
                 annotations[key] = ClassVar[Any]
             elif not key.startswith("_") and _is_default(value):
                 annotations[key] = _inherited_annotation(key, bases)
         with warnings.catch_warnings():  # a field may take the place of an attribute that is there to be overridden
             warnings.filterwarnings("ignore", 'Field name "(description|label)" in .* shadows an attri', UserWarning)
-            return super().__new__(mcs, name, bases, namespace, **kwargs)
+            made = super().__new__(mcs, name, bases, namespace, **kwargs)
+        _forget_class_variables(made)
+        return made
 
 
 def _annotations_of(namespace: dict[str, Any]) -> dict[str, Any]:
@@ -54,6 +56,13 @@ def _annotations_of(namespace: dict[str, Any]) -> dict[str, Any]:
             namespace["__annotations__"] = dict(found)
     annotations: dict[str, Any] = namespace.setdefault("__annotations__", {})
     return annotations
+
+
+def _forget_class_variables(made: type) -> None:
+    """Drop the annotations of class variables, which pydantic has noted: it evaluates all of them for each subclass."""
+    own = made.__annotations__
+    for name in getattr(made, "__class_vars__", set()) & own.keys():
+        del own[name]
 
 
 def _evaluate(annotations: dict[str, Any], namespace: dict[str, Any]) -> None:

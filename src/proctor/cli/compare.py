@@ -44,7 +44,8 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     scores are means, from a paired bootstrap where a score is of the whole exam (F1, BLEU); it is corrected for the
     number of comparisons (Holm). The exit code is 1 where an exam could not be compared.
     """
-    from proctor.cli.console import console, print_json
+    from proctor.cli.console import console
+    from proctor.cli.json_output import print_json
     from proctor.runs.compare_runs import corrected
 
     found = _compared(baseline, others, clusters)

@@ -43,7 +43,7 @@ def command(shell: str) -> None:
 
 def complete_models(_context: click.Context, _parameter: click.Parameter, beginning: str) -> list[CompletionItem]:
     """Return the short names of engines that begin so, each with what it is."""
-    from proctor.engines.engine_registry import engine_names, engine_status
+    from proctor.engines.engine_names import engine_names, engine_status
 
     names = [name for name in engine_names() if name.startswith(beginning)]
     return [CompletionItem(name, help=str(engine_status(name)["description"])) for name in names]

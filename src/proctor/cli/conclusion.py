@@ -47,7 +47,8 @@ def conclude(
 
 def _print_scores(result: RunResult, rows: Sequence[ScoreRow], *, as_json: bool) -> None:
     """Print the scores as a table or as JSON, and what has to be known to read them."""
-    from proctor.cli.console import console, print_json
+    from proctor.cli.console import console
+    from proctor.cli.json_output import print_json
     from proctor.cli.tables import score_table
     from proctor.results.summary import cluster_notes, ending_notes, group_notes, rows_of_groups
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from proctor.cli.error_reporting import wants_colour
-from proctor.terminal_text import printable, printable_json
+from proctor.terminal_text import printable
 
 WIDTH_OF_PIPES = 1000
 """Columns of an output that is not a terminal: tables there are read by programs, which want no wrapped cells."""
@@ -32,7 +31,11 @@ class PatientConsole(Console):
 
 def console(stderr: bool = False) -> Console:
     """Return a console for a standard stream, with colours where that stream shows them."""
-    stream = sys.stderr if stderr else sys.stdout
+    return console_on(sys.stderr if stderr else sys.stdout)
+
+
+def console_on(stream: TextIO) -> Console:
+    """Return a console for a stream, with colours where it shows them."""
     colour = wants_colour(stream)
     return PatientConsole(
         file=stream,
@@ -43,9 +46,3 @@ def console(stderr: bool = False) -> Console:
         width=None if stream.isatty() else WIDTH_OF_PIPES,
         emoji=False,
     )
-
-
-def print_json(value: object, indent: int | None = None) -> None:
-    """Write a value as JSON on standard output; one line unless ``indent`` is given."""
-    unicode = (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf")
-    sys.stdout.write(printable_json(json.dumps(value, ensure_ascii=not unicode, indent=indent)) + "\n")

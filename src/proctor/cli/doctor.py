@@ -40,7 +40,7 @@ def command(as_json: bool) -> int:
     """
     found = examine()
     if as_json:
-        from proctor.cli.console import print_json
+        from proctor.cli.json_output import print_json
 
         print_json(found, indent=2)
     else:
@@ -77,7 +77,7 @@ def examine_engines(torch_problem: str | None = None) -> dict[str, dict[str, Any
     Args:
         torch_problem: Why torch, which is installed, cannot be imported: no engine that needs it works then.
     """
-    from proctor.engines.engine_registry import ENGINES, engine_names, engine_status
+    from proctor.engines.engine_names import ENGINES, engine_names, engine_status
 
     found = {name: engine_status(name) for name in engine_names()}
     for name, entry in found.items():
@@ -101,7 +101,7 @@ def _examine_extra(extra: str, packages: Sequence[str]) -> dict[str, Any]:
     missing = [package for package in packages if _version(package) is None]
     install = f"pip install 'proctor[{extra}]'"
     if extra in _MODELS:  # what the extra installs is not all: the engine of the same name knows the rest
-        from proctor.engines.engine_registry import engine_status
+        from proctor.engines.engine_names import engine_status
 
         status = engine_status(extra)
         missing += [package for package in status["missing"] if _VERSION_OF.get(package, package) not in packages]

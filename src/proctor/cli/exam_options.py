@@ -58,7 +58,7 @@ def parse_pairs(text: str, option: str) -> dict[str, Any]:
     Raises:
         UsageError: The text does not parse; the option is named.
     """
-    from proctor.engines.engine_registry import parse_model_args
+    from proctor.engines.model_args import parse_model_args
 
     try:
         return parse_model_args(text, option)

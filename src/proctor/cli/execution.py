@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from proctor.errors import ChangedDataError, EngineError
 if TYPE_CHECKING:
     from proctor.cli.thresholds import Threshold
     from proctor.engines.engine import Engine
-    from proctor.engines.engine_registry import Origin
+    from proctor.engines.model_args import Origin
     from proctor.recipes.exam import Exam
     from proctor.running.precision import Drawn
     from proctor.running.run import RunResult
@@ -81,10 +82,9 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         check_units(execution.fail_under, exams)
     folder = _folder_of(spec, execution, exams, engine)
     if execution.write_out:
-        from proctor.cli.console import console
         from proctor.cli.show import print_requests
 
-        print_requests(exams, console(stderr=True))
+        print_requests(exams, sys.stderr)
     export = exporter(execution.output_format, exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
     with closing(placed):

@@ -251,7 +251,7 @@ def _measured(mine: dict[str, Any], options: dict[str, Any]) -> Baseline:
 
 def _told(result: GateResult, mine: dict[str, Any]) -> int:
     """Print and write what a gate says; return the exit code."""
-    from proctor.cli.console import print_json
+    from proctor.cli.json_output import print_json
     from proctor.running.gate_report import EXIT_CODES, as_data, junit_xml, paragraph
     from proctor.safe_files import write_for_user
 

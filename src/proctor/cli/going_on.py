@@ -71,7 +71,7 @@ def _words(option: click.Option, value: Any) -> Iterator[str]:
 
 def _typed_secrets(texts: Sequence[str]) -> Iterator[str]:
     """Yield the arguments of the model that are secrets, and so in no file, without their values."""
-    from proctor.engines.engine_registry import parse_model_args
+    from proctor.engines.model_args import parse_model_args
 
     names = [name for text in texts for name in parse_model_args(text) if is_secret(name)]
     for name in dict.fromkeys(names):

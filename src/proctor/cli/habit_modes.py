@@ -112,7 +112,8 @@ def _is_own_run(folder: Path) -> bool:
 
 def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow_failures: bool) -> int:
     """Print the scores of a run folder."""
-    from proctor.cli.console import console, print_json
+    from proctor.cli.console import console
+    from proctor.cli.json_output import print_json
     from proctor.cli.tables import score_table
     from proctor.results.summary import failure_notes, rows_of_groups, score_rows
     from proctor.running.entries import SCORE_ORDER, in_order
@@ -149,7 +150,8 @@ def _graded(
     as_json: bool,
     allow_failures: bool,
 ) -> int:
-    from proctor.cli.console import console, print_json
+    from proctor.cli.console import console
+    from proctor.cli.json_output import print_json
     from proctor.cli.tables import score_table
     from proctor.results.summary import failure_notes, score_rows
 

@@ -281,7 +281,7 @@ def _count(name: str, text: str) -> int:
 
 def _pairs(habits: Habits, name: str) -> dict[str, Any]:
     """Return ``k=v k=v`` as a mapping; values as in Python, quotes or not."""
-    from proctor.engines.engine_registry import parse_model_args
+    from proctor.engines.model_args import parse_model_args
 
     found: dict[str, Any] = {}
     for text in habits[name] or ():

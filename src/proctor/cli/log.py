@@ -158,7 +158,7 @@ def _open(path: Path | None, *, read_only: bool) -> ResponseLog:
 
 
 def _print_json_lines(rows: list[dict[str, Any]]) -> None:
-    from proctor.cli.console import print_json
+    from proctor.cli.json_output import print_json
     from proctor.jsonable import jsonable
 
     for row in rows:

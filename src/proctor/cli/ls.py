@@ -59,7 +59,7 @@ def command(
     if not found:
         raise _nothing_found(pattern, wanted, include_paths, source)
     if as_json:
-        from proctor.cli.console import print_json
+        from proctor.cli.json_output import print_json
 
         for entry in found:
             print_json(asdict(entry))

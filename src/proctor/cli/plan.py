@@ -49,7 +49,8 @@ def command(**options: Any) -> None:
     """  # noqa: D301 - click reads the control character
     from contextlib import closing
 
-    from proctor.cli.console import console, print_json
+    from proctor.cli.console import console
+    from proctor.cli.json_output import print_json
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.permissions import admit

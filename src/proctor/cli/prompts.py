@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TextIO
 
-from rich.console import Console
-from rich.text import Text
-
-from proctor.ir import Media, Part, Prompt, Request, Span, Turn
+from proctor.cli.error_reporting import wants_colour
+from proctor.ir import Media, Part, Prompt, Request, Span
 from proctor.prompts.origins import COLOURS, label_of, part_of, parts_in
 from proctor.prompts.preview import continuations_of, decoding_of, kind_of, prompts_of
 from proctor.recipes.exam import Question
@@ -18,13 +17,8 @@ LONGEST_SOURCE = 60
 """Characters shown of the address of a picture; data URLs are far longer."""
 
 
-def legend(origins: Iterable[str]) -> Text:
-    """Return the parts that occur, each in its colour."""
-    text = Text("parts: ", style="bold")
-    for part in parts_in(origins):
-        text.append("■ ", style=COLOURS[part])
-        text.append(f"{part}  ", style=COLOURS[part])
-    return text
+Styled = tuple[str, str]
+"""A text and its style, in the words of rich: ``bold``, ``#b65d05``; empty for none."""
 
 
 def origins_of(request: Request) -> Iterator[str]:
@@ -36,23 +30,29 @@ def origins_of(request: Request) -> Iterator[str]:
 
 
 class RequestPrinter:
-    """Writes requests on a console.
+    """Writes requests on a stream.
 
     Args:
-        console: Where to write. Where it shows no colours, a margin names the parts.
+        stream: Where to write. Where it shows no colours, a margin names the parts.
     """
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.coloured = not console.no_color and console.is_terminal
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.coloured = wants_colour(stream)
+
+    def legend(self, requests: Iterable[Request]) -> None:
+        """Write the parts that occur, each in its colour, where there are colours."""
+        if self.coloured:
+            parts = parts_in(origin for request in requests for origin in origins_of(request))
+            self._write(("parts: ", "bold"), *((f"■ {part}  ", COLOURS[part]) for part in parts))
 
     def print(self, task: str, question: Question, request: Request) -> None:
         """Write one request: its prompt, what is scored or how it is decoded, and the references."""
-        self._write(Text(f"{task} · instance {question.number} · {kind_of(request)}", style="bold reverse"))
+        self._write((f"{task} · instance {question.number} · {kind_of(request)}", "bold reverse"))
         prompts, continuations = prompts_of(request), continuations_of(request)
         if len(prompts) > 1:
             for index, (prompt, continuation) in enumerate(zip(prompts, continuations, strict=True)):
-                self._write(Text(f"choice {index + 1}", style="bold"))
+                self._write((f"choice {index + 1}", "bold"))
                 self._prompt(prompt)
                 self._continuations([continuation], 0 if question.exchange.gold == index else None, index)
         else:
@@ -60,33 +60,28 @@ class RequestPrinter:
                 self._prompt(prompt)
             self._continuations(continuations, question.exchange.gold)
         self._facts(question, request)
-        self._write(Text())
+        self._write()
 
     def _prompt(self, prompt: Prompt) -> None:
         for turn in prompt.turns:
             if prompt.is_chat:
-                self._write(Text(f"▌{printable(turn.role)}", style="bold"))
-            self._write(self._colours(turn) if self.coloured else self._margin(turn))
-
-    def _colours(self, turn: Turn) -> Text:
-        text = Text()
-        for part in turn.parts:
-            text.append(words_of(part), style=COLOURS[part_of(part.origin)])
-        return text
-
-    def _margin(self, turn: Turn) -> Text:
-        return Text("\n".join(margin_lines(turn.parts)))
+                self._write((f"▌{turn.role}", "bold"))
+            if self.coloured:
+                self._write(*((words_of(part), COLOURS[part_of(part.origin)]) for part in turn.parts))
+            else:
+                self._write(("\n".join(margin_lines(turn.parts)), ""))
 
     def _continuations(self, continuations: Sequence[str], gold: int | None, first: int = 0) -> None:
         if not continuations:
             return
-        self._write(Text("continuations" if first == 0 else "continuation", style="bold"))
+        self._write(("continuations" if first == 0 else "continuation", "bold"))
         for index, continuation in enumerate(continuations):
-            right = index == gold
-            line = Text(f"{'▶' if right else ' '} {first + index + 1:>2}  ", style="bold" if right else "")
-            line.append(_quoted(continuation), style=COLOURS["choice"])
-            line.append("  ← gold" if right else "", style="bold")
-            self._write(line)
+            is_gold = index == gold
+            self._write(
+                (f"{'▶' if is_gold else ' '} {first + index + 1:>2}  ", "bold" if is_gold else ""),
+                (_quoted(continuation), COLOURS["choice"]),
+                ("  ← gold" if is_gold else "", "bold"),
+            )
 
     def _facts(self, question: Question, request: Request) -> None:
         decoding = decoding_of(request)
@@ -99,10 +94,17 @@ class RequestPrinter:
         }
         for name, value in facts.items():
             if value:
-                self._write(Text.assemble((f"{name}: ", "bold"), value))
+                self._write((f"{name}: ", "bold"), (value, ""))
 
-    def _write(self, text: Text) -> None:
-        self.console.print(text, soft_wrap=True)
+    def _write(self, *parts: Styled) -> None:
+        if not self.coloured:
+            self.stream.write(printable("".join(text for text, _ in parts)) + "\n")
+            return
+        from rich.text import Text
+
+        from proctor.cli.console import console_on
+
+        console_on(self.stream).print(Text.assemble(*parts), soft_wrap=True)
 
 
 def margin_lines(parts: Sequence[Part]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from proctor.cli.run_options import changed_spec, model_args, origin_of_model, s
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
-    from proctor.engines.engine_registry import Origin
+    from proctor.engines.model_args import Origin
 
 
 def _executors() -> Sequence[str]:
@@ -176,7 +176,7 @@ def origin_of_typed(options: dict[str, Any]) -> Origin:
     """Return the origin of the model: the user, or the file of ``--config`` where it names model or arguments."""
     from proctor.cli.lm_eval_words import config_of
     from proctor.effects import author_of_file
-    from proctor.engines.engine_registry import Origin
+    from proctor.engines.model_args import Origin
 
     words, origin = config_of(click.get_current_context()), origin_of_model(options)
     said = words.of_config & {"--model", "--model-args"}

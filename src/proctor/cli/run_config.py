@@ -23,7 +23,7 @@ from proctor.errors import Diagnostic, OutputError, ProctorError, UsageError, Va
 from proctor.results.summary_table import SummaryTable
 
 if TYPE_CHECKING:
-    from proctor.engines.engine_registry import Origin
+    from proctor.engines.model_args import Origin
     from proctor.running.run import RunResult
     from proctor.running.spec import RunSpec
 
@@ -111,7 +111,7 @@ def run_models(
 def _models_of(name: str) -> list[str]:
     """Return a model as it is, or all models of a config, each with the text that means it alone."""
     from proctor.dialects.aisbench.models import find_models
-    from proctor.engines.engine_registry import ENGINES
+    from proctor.engines.engine_names import ENGINES
 
     if not name or name in ENGINES or "=" in name:
         return [name]

@@ -12,13 +12,13 @@ from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.dialects.aisbench.models import ModelConfig
-    from proctor.engines.engine_registry import Origin
+    from proctor.engines.model_args import Origin
     from proctor.running.spec import RunSpec
 
 
 def model_args(options: dict[str, Any]) -> dict[str, Any]:
     """Return the model's arguments, those with options of their own among them."""
-    from proctor.engines.engine_registry import parse_model_args
+    from proctor.engines.model_args import parse_model_args
 
     names = ("batch_size", "device", "max_concurrency", "truncate", "thinking", "thinking_tokens")
     short = [f"{name}={options[name]}" for name in names if options.get(name) not in (None, "")]
@@ -56,7 +56,7 @@ def origin_of_model(options: dict[str, Any], file: Path | None = None) -> Origin
         file: The run file, or the config, where there is one.
     """
     from proctor.effects import author_of_file
-    from proctor.engines.engine_registry import Origin
+    from proctor.engines.model_args import Origin
 
     typed = frozenset(model_args(options))
     if not options["model"]:
@@ -69,7 +69,7 @@ def origin_of_model(options: dict[str, Any], file: Path | None = None) -> Origin
 
 
 def _model_of_config(model: str) -> tuple[str, ModelConfig] | None:
-    from proctor.engines.engine_registry import ENGINES
+    from proctor.engines.engine_names import ENGINES
 
     if model in ENGINES or "=" in model or model.startswith("engines."):
         return None

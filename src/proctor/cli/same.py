@@ -37,7 +37,7 @@ def command(first: Path, second: Path, baseline: Path | None, as_json: bool, fai
     warn_of_damage(first, second, baseline)
     found = same_runs(first, second, baseline)
     if as_json:
-        from proctor.cli.console import print_json
+        from proctor.cli.json_output import print_json
 
         print_json([asdict(each) for each in found], indent=2)
     else:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -15,8 +16,6 @@ from proctor.cli.exam_options import exam_options, find_exams, split_names
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from proctor.recipes.exam import Exam, Question
 
 
@@ -54,9 +53,8 @@ def command(
 
         print_steps(exams)
         return
-    from proctor.cli.console import console, print_json
-
     if as_json:
+        from proctor.cli.json_output import print_json
         from proctor.prompts.preview import request_record
 
         for exam in exams:
@@ -65,7 +63,7 @@ def command(
                     print_json(request_record(exam.name, question, request))
         return
 
-    print_requests(exams, console(), docs, skip)
+    print_requests(exams, sys.stdout, docs, skip)
 
 
 def _say_what_a_run_refuses(names: Iterable[str], exams: Iterable[Exam]) -> None:
@@ -83,7 +81,8 @@ def _say_what_a_run_refuses(names: Iterable[str], exams: Iterable[Exam]) -> None
 
 def _print_fingerprints(exams: Iterable[Exam], *, as_json: bool) -> None:
     """Print the layers of each exam, all but the engine's: nobody is asked."""
-    from proctor.cli.console import console, print_json
+    from proctor.cli.error_reporting import show
+    from proctor.cli.json_output import print_json
     from proctor.recipes.fingerprint import FingerprintMaker
 
     for exam in exams:
@@ -94,9 +93,7 @@ def _print_fingerprints(exams: Iterable[Exam], *, as_json: bool) -> None:
         if as_json:
             print_json({"task": exam.name, **layers})
             continue
-        console().print(exam.name, markup=False, highlight=False, soft_wrap=True)
-        for name, digest in layers.items():
-            console().print(f"  {name:<10} {digest}", markup=False, highlight=False)
+        show("\n".join((exam.name, *(f"  {name:<10} {digest}" for name, digest in layers.items()))))
 
 
 def _questions(exam: Exam, docs: int, skip: int) -> Iterator[Question]:
@@ -116,21 +113,18 @@ def _questions(exam: Exam, docs: int, skip: int) -> Iterator[Question]:
         say(f"{exam.name} has {skip + found:,} instances, and no more")
 
 
-def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: int = 0) -> None:
+def print_requests(exams: Iterable[Exam], stream: TextIO, docs: int = 1, skip: int = 0) -> None:
     """Print the requests of the first instances of exams, part by part."""
     from proctor.cli.error_reporting import say
-    from proctor.cli.prompts import RequestPrinter, legend, origins_of
+    from proctor.cli.prompts import RequestPrinter
 
-    printer = RequestPrinter(target)
+    printer = RequestPrinter(stream)
     for exam in exams:
         questions = list(_questions(exam, docs, skip))
         if exam.seed is not None:
             say(f"{exam.name} draws with seed {exam.seed}{'' if exam.options.seed is not None else ', its own'}")
-        if questions and printer.coloured:
-            target.print(
-                legend(origin for question in questions for each in question.requests for origin in origins_of(each)),
-                soft_wrap=True,
-            )
+        if questions:
+            printer.legend(request for question in questions for request in question.requests)
         for question in questions:
             for request in question.requests:
                 printer.print(exam.name, question, request)

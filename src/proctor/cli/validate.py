@@ -136,7 +136,7 @@ def _check(path: Path) -> tuple[int, list[Diagnostic]]:
 
 
 def _print_json(problems: list[Diagnostic]) -> None:
-    from proctor.cli.console import print_json
+    from proctor.cli.json_output import print_json
 
     for each in problems:
         place = each.location or Location("")

@@ -48,7 +48,7 @@ def command(first: str, second: str, shown: int, as_json: bool) -> int:
     pairs = _pairs(first, observed(first), second, observed(second))
     found = [explain(one, two, shown) for one, two in pairs]
     if as_json:
-        from proctor.cli.console import print_json
+        from proctor.cli.json_output import print_json
 
         print_json([_record(each) for each in found], indent=2)
     else:

@@ -33,21 +33,6 @@ class SequentialMixin(Artifact):
         """Return the number of steps."""
         return len(self.steps)
 
-    def set_max_steps(self, max_steps: int) -> None:
-        """Stop after so many steps.
-
-        Raises:
-            ValidationError: There are not so many, or none would be left.
-        """
-        if not 1 <= max_steps <= len(self.steps):
-            raise ValidationError(f"{max_steps} of {len(self.steps)} steps cannot be run")
-        self.max_steps = max_steps
-
-    def get_last_step_description(self) -> str | None:
-        """Return the description of the last step that runs."""
-        description: str | None = self.active_steps()[-1].description
-        return description
-
     def active_steps(self) -> list[StreamingOperator]:
         """Return the steps that run."""
         return self.steps[: self.max_steps]

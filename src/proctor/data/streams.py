@@ -180,20 +180,6 @@ class MultiStream(dict[str, Stream]):
         """Return streams over functions that make rows; ``caching`` and ``copying`` as of :class:`GeneratorStream`."""
         return cls({name: GeneratorStream(each, None, caching, copying) for name, each in generators.items()})
 
-    def set_caching(self, caching: bool) -> None:
-        """Say of all streams whether what makes rows makes them only once."""
-        for stream in self.values():
-            stream.caching = caching
-
-    def set_copying(self, copying: bool) -> None:
-        """Say of all streams whether every iteration gets dicts and lists of its own."""
-        for stream in self.values():
-            stream.copying = copying
-
-    def get_generator(self, key: str) -> Iterator[Row]:
-        """Return an iterator over one stream."""
-        return iter(self[key])
-
     def to_dataset(
         self, disable_cache: bool = True, cache_dir: str | None = None, features: Features | None = None
     ) -> DatasetDict:

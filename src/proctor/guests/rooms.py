@@ -8,10 +8,12 @@ The finder of ``python -m proctor.compat`` (:mod:`proctor.guests.finder`) gives 
 from __future__ import annotations
 
 import builtins
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.resources import files
+from importlib.util import resolve_name
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -199,6 +201,9 @@ class GuestRoom:
         level: int = 0,
     ) -> Any:
         wanted = _absolute(name, globals or {}, level)
+        if wanted is not None and wanted.partition(".")[0] == "importlib" and (wanted == "importlib" or not fromlist):
+            import_module(wanted)
+            return _Importlib(self)
         found = None if wanted is None else self.module(wanted)
         if wanted is None or found is None:
             return builtins.__import__(name, globals, locals, fromlist or (), level)
@@ -216,6 +221,22 @@ class GuestRoom:
                 return
             if child is not None:
                 setattr(parent, own, child)
+
+
+class _Importlib(ModuleType):
+    """Python's ``importlib``, whose ``import_module`` finds what import statements of the same code find."""
+
+    def __init__(self, room: GuestRoom) -> None:
+        super().__init__("importlib")
+        self._room = room
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib, name)
+
+    def import_module(self, name: str, package: str | None = None) -> ModuleType:
+        """Return a module by its name."""
+        wanted = resolve_name(name, package)
+        return self._room.module(wanted) or import_module(wanted)
 
 
 def _known(value: _T | None, name: str) -> _T:

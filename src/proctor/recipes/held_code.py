@@ -8,10 +8,11 @@ imported relatively; packages that were installed count by the file that is name
 from __future__ import annotations
 
 import ast
+import marshal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from inspect import getsource
@@ -62,11 +63,16 @@ def code_of(values: Iterable[object]) -> dict[str, str]:
     found: dict[str, str] = {}
     for value in values:
         for each in parts_of(value) if isinstance(value, Artifact) else (value,):
-            found |= _code_of_function(each) if isinstance(each, FunctionType) else _code_of_class(each)
+            bare = each.func if isinstance(each, partial) else each
+            found |= _code_of_function(bare) if isinstance(bare, FunctionType) else _code_of_class(bare)
     return found
 
 
 def _code_of_function(function: FunctionType) -> dict[str, str]:
+    if function.__module__ == "__main__":
+        return _typed_in(f"def {function.__qualname__}", function) or {
+            f"def {function.__qualname__}": digest_of_bytes(marshal.dumps(function.__code__))
+        }
     if function.__module__ in sys.modules:
         return code_of_module(function.__module__)
     file = Path(function.__code__.co_filename)  # of a file that was run, not imported
@@ -77,8 +83,13 @@ def _code_of_class(value: object) -> dict[str, str]:
     kind = value if isinstance(value, type) else type(value)
     if kind.__module__ != "__main__":
         return code_of_module(kind.__module__)
-    with suppress(OSError, TypeError):  # typed in by hand: there is no source
-        return {f"class {kind.__qualname__}": digest_of_bytes(getsource(kind).encode())}
+    return _typed_in(f"class {kind.__qualname__}", kind)
+
+
+def _typed_in(name: str, value: type | FunctionType) -> dict[str, str]:
+    """Return the digest of what stands in the user's own program; nothing where it was typed in by hand."""
+    with suppress(OSError, TypeError):
+        return {name: digest_of_bytes(getsource(value).encode())}
     return {}
 
 

@@ -9,9 +9,9 @@ from proctor.artifacts import Artifact
 from proctor.artifacts.held import by_value
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of
+from proctor.recipes.metric_code import with_code
 from proctor.scoring.grading.grader import ExamGrader
 from proctor.scoring.grading.protocols import Grading
-from proctor.scoring.packages import with_versions
 
 
 class _Described(Protocol):
@@ -38,13 +38,13 @@ def own_definition(exam: _Described) -> Definition:
     code = code_of([exam.rows, exam.draw, exam.asker, exam.grader])
     if not isinstance(exam.grader, ExamGrader):
         known = [exam.dialect, dict(exam.source), type(exam.grader).__qualname__, code_of([exam.grader])]
-        return Definition(extraction=known, metrics=with_versions(known), held=code)
+        return Definition(extraction=known, metrics=with_code(known), held=code)
     gradings = exam.grader.gradings
     readings = code_of([part for each in gradings for part in _readers(each)])
     scorers = code_of([scorer for each in gradings for scorer in each.scorers])
     return Definition(
         extraction=[[_extraction(each) for each in gradings], readings],
-        metrics=with_versions([[[each.name, [_scorer(one) for one in each.scorers]] for each in gradings], scorers]),
+        metrics=with_code([[[each.name, [_scorer(one) for one in each.scorers]] for each in gradings], scorers]),
         held={**code, **readings, **scorers},
     )
 

@@ -12,7 +12,8 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, get_origin, is_typeddict
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, is_typeddict
 
 from pydantic import Field
 from typing_extensions import override
@@ -312,6 +313,11 @@ class MultiTypeSerializer(Serializer):
         self._checks: list[tuple[Callable[[Any], bool], Callable[[Any, Row], str]]] = [
             (compile_check(each.type_of_values()), each.serialize) for each in self.serializers
         ]
+        self._of_text_lists = [
+            check
+            for check, each in zip(self._checks, self.serializers, strict=True)
+            if not _holds_dicts(each.type_of_values())
+        ]
         self._scalars_are_plain = all(_takes_containers_only(each.type_of_values()) for each in self.serializers)
         self._compiled_for = self.serializers
 
@@ -328,7 +334,8 @@ class MultiTypeSerializer(Serializer):
             self._compile()
         if self._scalars_are_plain and type(value) in _SCALARS:
             return value if type(value) is str else str(value)
-        for check, serialize in self._checks:
+        is_text_list = type(value) is list and value and type(value[0]) is str
+        for check, serialize in self._of_text_lists if is_text_list else self._checks:
             if check(value):
                 return serialize(value, instance)
         return str(value)
@@ -342,6 +349,15 @@ class MultiTypeSerializer(Serializer):
     def add_serializers(self, serializers: Sequence[SingleTypeSerializer]) -> None:
         """Ask ``serializers`` first from now on."""
         self.serializers = [*serializers, *self.serializers]
+
+
+def _holds_dicts(kind: Any) -> bool:
+    """Whether values of a type are dicts of known keys, or lists of such: a list that begins with a text is not one."""
+    while hasattr(kind, "__supertype__"):
+        kind = kind.__supertype__
+    return is_typeddict(kind) or (
+        get_origin(kind) in (list, Union, UnionType) and all(map(_holds_dicts, get_args(kind)))
+    )
 
 
 def _takes_containers_only(kind: Any) -> bool:

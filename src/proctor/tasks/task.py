@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Final, Literal, Union, get_args, get_origin
 from typing_extensions import override
 
 from proctor.artifacts.artifact import Artifact
-from proctor.artifacts.fetch import fetch_artifact
 from proctor.artifacts.types import compile_check, explain_mismatch, parse_type_string, to_type_string
 from proctor.data.fields import Row
 from proctor.data.operator import InstanceOperator, Step
@@ -131,11 +130,6 @@ class Task(InstanceOperator):
         """The metrics as a list."""
         return [self.metrics] if isinstance(self.metrics, str) else list(self.metrics)
 
-    @classmethod
-    def get_metrics_artifact_without_load(cls, metric_id: str | Artifact) -> list[Any]:
-        """Return the metrics that a name means: those of a list, or the one. Models are loaded when they are used."""
-        return _members(fetch_artifact(metric_id))
-
     def check_metrics_type(self) -> None:
         """Check that the metrics take what the task predicts.
 
@@ -243,17 +237,21 @@ class _FieldPicker:
         self.names = tuple(types)
 
     def compiled(self) -> Callable[[Row], Row]:
-        """Return what picks the fields; plain values are nearly always as they are to be: nobody looks closer then."""
-        names, plain = self.names, list(self.types.values())
-        if not names or not all(any(kind is each for each in _PLAIN) for kind in plain):
+        """Return what picks the fields; values are nearly always as they are to be: nobody looks closer then."""
+        names, kinds = self.names, [get_origin(kind) or kind for kind in self.types.values()]
+        if not names or not all(kind in _PLAIN or kind is list for kind in kinds):
             return self
-        if len(names) == 1:
-            (name,), (kind,) = names, plain
+        lists = [(field, check) for field, check in self.checks if self.types[field] not in _PLAIN]
+        if len(names) == 1 and not lists:
+            (name,), (kind,) = names, kinds
             return lambda row: {name: value} if type(value := row.get(name)) is kind else self(row)
 
         def pick(row: Row) -> Row:
             values = list(map(row.get, names))
-            return dict(zip(names, values, strict=True)) if list(map(type, values)) == plain else self(row)
+            if list(map(type, values)) != kinds:
+                return self(row)
+            picked = dict(zip(names, values, strict=True))
+            return self(row) if lists and not all(check(picked[field]) for field, check in lists) else picked
 
         return pick
 

@@ -549,13 +549,6 @@ class TestScores:
         assert list(grade.metric_failures) == ["f1"]
         assert "f1" not in grade.scores
 
-    def test_decontamination(self, exam):
-        row = ROWS[0]
-        assert exam(CHOICE).own.decontamination_query(row) is None
-        assert exam(f"{CHOICE}\nshould_decontaminate: true").own.decontamination_query(row) == "Question: Q0?\nAnswer:"
-        made = exam(f"{CHOICE}\nshould_decontaminate: true\ndoc_to_decontamination_query: '{{{{question}}}}!'")
-        assert made.own.decontamination_query(row) == "Q0?!"
-
     def test_filters_have_scores_of_their_own(self, exam):
         text = f"{TEXT}\nfilter_list:\n  - {{name: strict, filter: [{{function: regex, regex_pattern: '^(A|B|C)$'}}, {{function: take_first}}]}}\n  - {{name: loose, filter: [{{function: regex, regex_pattern: '(A|B|C)'}}, {{function: take_first}}]}}"
         grade = answer(exam(text), lambda item, each: says(f" {item.instance['answerKey']}"))

@@ -3,8 +3,8 @@
 import os
 
 import pytest
+from tests_grants import granting
 
-from proctor import effects
 from proctor.dialects.lm_eval.index import build_index
 from proctor.dialects.lm_eval.reader import TaskFileError, TaskReader
 from proctor.dialects.lm_eval.selection import TaskFinder
@@ -58,7 +58,7 @@ class TestWhere:
     def test_what_is_refused_once_may_be_allowed_later(self, tree):
         write(tree, "../../outside/secret.yaml")
         assert "nobody allowed" in next(iter(build_index([tree / "tasks"], installed=False).problems.values()))
-        with effects.granting(f"read:{tree / 'outside'}"):
+        with granting(f"read:{tree / 'outside'}"):
             assert not build_index([tree / "tasks"], installed=False).problems
 
 

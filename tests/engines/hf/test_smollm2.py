@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from proctor.engines.engine_registry import ENGINES, make_engine
+from proctor.engines.engine_names import ENGINES
+from proctor.engines.engine_registry import make_engine
 from proctor.engines.hf import smollm2
 from proctor.engines.hf.loading import quiet_transformers
 from proctor.engines.hf.smollm2 import SmolLM2Engine, converted_folder, gguf_file

@@ -5,18 +5,20 @@ import json
 import logging
 
 import pytest
+from tests_grants import granting
 
 from proctor import effects
 from proctor.artifacts import fetch_artifact
 from proctor.artifacts.effects_of import effects_of
 from proctor.cli.__main__ import main
 from proctor.dialects.resolve import resolve_tasks
-from proctor.effects import Author, granting, written_by
-from proctor.engines.engine_registry import Origin, make_engine
+from proctor.effects import Author, written_by
+from proctor.engines.engine_registry import make_engine
 from proctor.engines.http.addresses import checked_address, is_loopback, split_login
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.transport import Reply
+from proctor.engines.model_args import Origin
 from proctor.errors import EngineError, NotAllowedError, ProctorError, UsageError, ValidationError
 from proctor.ir import Generate, Prompt
 from proctor.logs import get_logger

@@ -31,7 +31,7 @@ from proctor.dialects.lm_eval.results_file import TORCH_SEED, ModelDescription, 
 from proctor.dialects.lm_eval.writer import samples, text_by
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
-from proctor.engines.engine_registry import parse_model_args
+from proctor.engines.model_args import parse_model_args
 from proctor.errors import UsageError
 from proctor.guests.lm_eval.group import Group
 from proctor.guests.lm_eval.result_types import EvalResults

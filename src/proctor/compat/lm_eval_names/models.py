@@ -330,7 +330,7 @@ def get_model(model_name: str) -> Any:
     Raises:
         UsageError: There is no such model.
     """
-    from proctor.engines.engine_registry import engine_names
+    from proctor.engines.engine_names import engine_names
     from proctor.guests.lm_eval.registry import model_registry
 
     if model_name in model_registry.own:
@@ -371,7 +371,7 @@ def _answers_itself(kind: type[EngineLM]) -> bool:
 
 
 def _named(model: str, model_args: Any, more: Mapping[str, Any]) -> Engine:
-    from proctor.engines.engine_registry import parse_model_args
+    from proctor.engines.model_args import parse_model_args
     from proctor.guests.lm_eval.registry import model_registry
 
     if model in model_registry.own:

@@ -77,7 +77,7 @@ class GeneralConfigTracker:
 
 
 def _name_of(model_args: str | Mapping[str, Any] | None) -> str | None:
-    from proctor.engines.engine_registry import parse_model_args
+    from proctor.engines.model_args import parse_model_args
 
     given = parse_model_args(model_args) if isinstance(model_args, str) else model_args or {}
     keep_named(given)  # results have the arguments as they were given, and are passed on

@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data
 from proctor.guests.code import code_of_named
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file
-from proctor.scoring.packages import with_versions
+from proctor.recipes.metric_code import with_code
 from proctor.settings import settings
 
 _OF_ANSWERS = ("pred_postprocessor", "dataset_postprocessor", "pred_role")
@@ -31,7 +31,7 @@ def definition_of(config: DatasetConfig, options: DatasetOptions) -> Definition:
             "model": as_data(options.postprocessor_of(config.abbr)),
             **({"code": code} if code else {}),
         },
-        metrics=with_versions(
+        metrics=with_code(
             [
                 {name: each for name, each in evaluation.items() if name not in _OF_ANSWERS},
                 as_data(runs),

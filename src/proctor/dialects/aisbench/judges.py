@@ -18,7 +18,8 @@ from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.values import it_is, location_of
 from proctor.effects import Effect
 from proctor.engines.engine import Engine
-from proctor.engines.engine_registry import Origin, make_engine
+from proctor.engines.engine_registry import make_engine
+from proctor.engines.model_args import Origin
 from proctor.errors import Diagnostic, ProctorError, ScoringError, problems_of
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure

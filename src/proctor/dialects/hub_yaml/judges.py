@@ -13,7 +13,9 @@ from proctor.dialects.hub_yaml.solvers import made_of
 from proctor.dialects.hub_yaml.templates import filled, pieces_of, text_of
 from proctor.effects import Author, author
 from proctor.engines.engine import Engine
-from proctor.engines.engine_registry import Origin, engine_names, make_engine
+from proctor.engines.engine_names import engine_names
+from proctor.engines.engine_registry import make_engine
+from proctor.engines.model_args import Origin
 from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError, problems_of
 from proctor.ir import Failure
 from proctor.regexes import bounded

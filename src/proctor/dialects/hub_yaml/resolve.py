@@ -21,10 +21,10 @@ from proctor.effects import Author, Effect, author_of_file, written_by
 from proctor.errors import DatasetNotFoundError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.recipes.exam import Exam
 from proctor.recipes.fingerprint import Definition
+from proctor.recipes.metric_code import with_code
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import repeated
 from proctor.scoring.grading.grader import ExamGrader
-from proctor.scoring.packages import with_versions
 from proctor.settings import settings
 
 _PARTS = (2, 3)
@@ -146,9 +146,7 @@ def _definition(task: HubTask) -> Definition:
     """Return how a task's answers are read (by its scorers) and scored."""
     values = task.to_dict()
     lettered = [each for each in values["solvers"] if each["name"] == "multiple_choice"]
-    return Definition(
-        extraction={"letters": lettered}, metrics=with_versions([values["scorers"], values["epoch_reducer"]])
-    )
+    return Definition(extraction={"letters": lettered}, metrics=with_code([values["scorers"], values["epoch_reducer"]]))
 
 
 def _idle(task: HubTask) -> dict[str, dict[str, str]]:

@@ -16,7 +16,7 @@ from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.guests.code import code_of_named
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file
-from proctor.scoring.packages import with_versions
+from proctor.recipes.metric_code import with_code
 from proctor.settings import settings
 
 
@@ -28,7 +28,7 @@ def definition_of(config: TaskConfig) -> Definition:
     metrics = [{**entry, "metric": by_value(entry["metric"])} for entry in entries]
     return Definition(
         extraction={"filters": plain(config.filter_list), "output_type": config.output_type},
-        metrics=with_versions([metrics or config.output_type, plain(config.process_results), config.version, code]),
+        metrics=with_code([metrics or config.output_type, plain(config.process_results), config.version, code]),
         held=code,
     )
 
@@ -41,7 +41,7 @@ def definition_of_class(kind: type) -> Definition:
     own, *_ = [*files.values(), ""]
     helpers = {f"class {name}: {path}": digest for path, digest in list(files.items())[1:]}
     code = [name, own, helpers] if helpers else [name, own]
-    return Definition(extraction=code, metrics=with_versions(code), held={f"class {name}": own, **helpers})
+    return Definition(extraction=code, metrics=with_code(code), held={f"class {name}": own, **helpers})
 
 
 def _with_metric(entry: Mapping[str, Any]) -> dict[str, Any]:

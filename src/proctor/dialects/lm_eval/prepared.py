@@ -110,18 +110,6 @@ class PreparedTask:
         choices = None if fields.choices is None else fields.choices(doc)
         return DocumentView(doc, None, fields.target(doc), choices)
 
-    def decontamination_query(self, doc: Document) -> str | None:
-        """Return the text to look for in training data, where the task asks for decontamination."""
-        config = self.config
-        if not config.should_decontaminate:
-            return None
-        spec = config.doc_to_decontamination_query
-        if spec is None:
-            return str(self.view(doc).text)
-        from proctor.dialects.lm_eval.fields import find_text
-
-        return str(find_text(spec, self.documents.columns(), "doc_to_decontamination_query", positions=False)(doc))
-
 
 def takes_repeats(config: TaskConfig) -> bool:
     """Return whether a filter or a metric of a task makes one answer, or one score, of several answers.

@@ -10,8 +10,8 @@ from proctor.artifacts.held import by_value, held_parts, resolved
 from proctor.dialects.unitxt.gradings import processors_of
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of
+from proctor.recipes.metric_code import with_code
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.scoring.packages import with_versions
 
 
 def definition_of(recipe: DatasetRecipe) -> Definition:
@@ -29,7 +29,7 @@ def definition_of(recipe: DatasetRecipe) -> Definition:
             "processors": list(map(by_value, processors)),
             "answer prefixes": [template.target_prefix for template in recipe.chosen_templates()],
         },
-        metrics=with_versions([*map(by_value, metrics), *([measured] if measured else [])]),
+        metrics=with_code([*map(by_value, metrics), *([measured] if measured else [])]),
         held={**held, **code},
     )
 

@@ -279,8 +279,3 @@ _CHECKS: Mapping[str, _Check] = {
 }
 _IFBENCH: Mapping[str, _Check] = {**TEXT_CHECKS, **LAYOUT_CHECKS}
 _ALL: Mapping[str, _Check] = {**_CHECKS, **_IFBENCH}
-
-
-def instruction_ids() -> Sequence[str]:
-    """Return the ids of all instructions that can be checked, IFEval's and IFBench's."""
-    return sorted(_ALL)

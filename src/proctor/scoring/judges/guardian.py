@@ -108,12 +108,6 @@ class GraniteGuardianBase(BulkInstanceMetric):
         if self.inference_engine is not None:
             check_engine(self.inference_engine, self.name)
 
-    @classmethod
-    def get_available_risk_names(cls) -> list[str]:
-        """Return the names of the risks of this class."""
-        kind = cls.model_fields["risk_type"].default
-        return list(_RISKS.get(kind, ()))
-
     def effects(self) -> Iterable[Effect]:
         """Loading the tokenizer."""
         return loading(self.hf_model_name, self.author, type(self).__name__)

@@ -1,0 +1,64 @@
+"""Code that computes scores, beside Proctor's own: versions of packages, and functions that programs registered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from proctor.jsonable import jsonable
+from proctor.recipes.held_code import code_of
+from proctor.scoring.metric_table import metric_table
+from proctor.scoring.named_table import PROGRAM
+
+_PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "sacrebleu": ("bleu", "chrf", "ter"),
+    "rouge-score": ("rouge",),
+    "nltk": ("meteor", "rouge", "ifeval", "nltk"),
+    "bert-score": ("bert_score", "bertscore"),
+    "sentence-transformers": ("sentence_bert", "sentence_transformers"),
+    "jiwer": ("wer", "cer"),
+    "rapidfuzz": ("edit", "levenshtein", "anls"),
+    "scikit-learn": ("roc_auc", "sklearn"),
+    "scipy": ("spearman", "kendall", "pearson"),
+    "evaluate": ("hf_", "huggingface", "hugging_face"),
+    "spacy": ("spacy",),
+    "seqeval": ("seqeval", "ner"),
+}
+"""Packages that compute scores, with words by which the names of their metrics are known."""
+
+
+def with_code(metrics: object) -> dict[str, Any]:
+    """Return a description of metrics with what computes them: versions of packages, digests of registered functions.
+
+    Args:
+        metrics: JSON-like data: names, arguments, artifacts by value.
+    """
+    data = jsonable(metrics)
+    words = json.dumps(data).lower()
+    found = {name: _version(name) for name, marks in _PACKAGES.items() if any(mark in words for mark in marks)}
+    described = {"metrics": metrics, "versions": {name: known for name, known in found.items() if known}}
+    registered = metric_table().of(PROGRAM)
+    names = {text.partition("[")[0].removeprefix(f"{PROGRAM}:") for text in _texts(data)}
+    code = {name: code_of([registered[name].load()]) for name in sorted(names & registered.keys())}
+    return {**described, "code": code} if code else described
+
+
+def _texts(data: Any) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping):
+        for name, each in data.items():
+            yield from (name, *_texts(each))
+    elif isinstance(data, list):
+        for each in data:
+            yield from _texts(each)
+
+
+def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version  # most metrics need no package
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
