@@ -55,6 +55,25 @@ def test_fields_by_position_and_by_name():
         Vehicle("a", name="b")
 
 
+def test_a_class_of_defaults_takes_what_it_is_given():
+    assert (Engine_().power, Engine_(5).power, Engine_(power=6).power) == (1, 5, 6)
+    assert (Engine_(5).to_dict()["power"], "power" in Engine_().to_dict()) == (5, False)
+    with pytest.raises(ValidationError):
+        Wheel()
+
+
+def test_an_artifact_has_no_effects_by_itself():
+    assert tuple(Engine_().effects()) == ()
+    assert (Engine_().author, Engine_().location, Engine_().tags) == (None, None, {})
+
+
+@pytest.mark.parametrize("length, shown", [(78, f"'{'x' * 78}'"), (79, f"'{'x' * 76}...")])
+def test_a_long_value_is_cut_in_messages(length, shown):
+    with pytest.raises(ValidationError) as caught:
+        Engine_(power="x" * length)
+    assert f"the value is {shown}" in str(caught.value)
+
+
 def test_all_problems_at_once_each_with_its_path():
     with pytest.raises(ValidationError) as caught:
         Vehicle(
