@@ -2,7 +2,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from proctor.artifacts import NON_POSITIONAL, Artifact, fetch_artifact, registry
+from proctor.artifacts import NON_POSITIONAL, Artifact, fetch_artifact, registry, to_data
 from proctor.artifacts.names import snake_case
 from proctor.errors import MissingExtraError, UnknownTypeError, ValidationError
 
@@ -189,3 +189,16 @@ def test_descriptions_and_tags_are_read_and_changed_by_their_names():
     template.__tags__ = {"skill": "sums"}
     assert (template.tags, template.__id__) == ({"skill": "sums"}, None)
     assert template.to_dict()["__tags__"] == {"skill": "sums"}
+
+
+def test_files_are_indented_json_with_letters_as_they_are():
+    assert Vehicle("Rößl").to_json() == '{\n    "__type__": "vehicle",\n    "name": "Rößl"\n}'
+
+
+def test_values_are_shown_as_files_name_them():
+    assert to_data({1: {"b", "a"}, "f": len, "t": int, "n": None}) == {
+        "1": ["a", "b"],
+        "f": "builtins.len",
+        "t": "int",
+        "n": None,
+    }
