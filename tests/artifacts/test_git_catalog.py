@@ -36,6 +36,7 @@ def repository_of_catalogs(tmp_path):
 def test_a_revision_is_pinned_and_fetched_once(repository_of_catalogs):
     folder, (first, _) = repository_of_catalogs
     catalog = register_git_catalog(str(folder), first, "shared")
+    assert list(catalog.names()) == ["formats.ours"]
     try:
         assert fetch_artifact("formats.ours").model_input_format == "first {source}"
     finally:

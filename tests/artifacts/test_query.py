@@ -85,6 +85,8 @@ def test_recipes_on_one_line():
     text = "card=cards.wnli,template=templates.x[a=[b,c]],num_demos=2,num_list=[0,1]"
     assert is_assignments(text)
     assert not is_assignments("cards.wnli[a=1,b=2]")
+    assert is_assignments("a=1")
+    assert is_assignments("a,b")
     assert parse_assignments(text) == {
         "card": "cards.wnli",
         "template": "templates.x[a=[b,c]]",

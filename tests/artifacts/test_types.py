@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Any, Dict, List, Literal, NewType, Optional, Set, Tuple, TypedDict, Union
 
 import pytest
@@ -154,6 +155,11 @@ def test_an_unknown_type_is_answered_with_the_nearest_name():
         (5, Union[Even, str], False),
         ({"x": 1}, Union[Point, str], True),
         (int, type, True),
+        (int, typing.Type, True),
+        (List[int], typing.Type, True),
+        (Any, typing.Type, True),
+        (Celsius, typing.Type, True),
+        (3, typing.Type, False),
         (3, type, False),
     ],
 )
