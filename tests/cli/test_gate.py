@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import tests_warm
 
 from proctor.testing.server import FaultServer
 
@@ -339,10 +340,10 @@ def test_a_gate_that_is_killed_goes_on_where_it_was(baseline, folder):
         os.kill(first.pid, signal.SIGKILL)
         first.wait()
         before = server.statistics()["requests"]
-        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        done = tests_warm.python(*call[1:])
         found = json.loads(done.stdout)
-        other = [*call[:4], *asking(server, "--baseline", "base.json", "--json", model="fresh")]
-        whole = json.loads(subprocess.run(other, capture_output=True, text=True, check=False).stdout)
+        other = [*call[1:4], *asking(server, "--baseline", "base.json", "--json", model="fresh")]
+        whole = json.loads(tests_warm.python(*other).stdout)
     assert before >= 20
     assert done.returncode == 0
     assert found["exams"] == whole["exams"]

@@ -1,9 +1,7 @@
 """Templates in ``TaskConfig`` of programs for lm-eval, the same whether lm_eval is installed or not."""
 
-import subprocess
-import sys
-
 import pytest
+import tests_warm
 
 DOC = """
 doc = {"question": "Test?", "choices": ["x", "y", "z"], "answer": 1}
@@ -60,9 +58,7 @@ print("fine")
 def run(tmp_path, program, *options):
     path = tmp_path / "program.py"
     path.write_text(program)
-    return subprocess.run(
-        [sys.executable, *options, str(path)], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    return tests_warm.python(*options, path, cwd=tmp_path)
 
 
 @pytest.mark.parametrize("installed", [False, True])

@@ -1,10 +1,9 @@
 """lm-eval's parsers and its index of tasks, for programs that build upon them; values are those of lm-eval 0.4.13."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+import tests_warm
 
 TASK = """
 task: t
@@ -45,7 +44,7 @@ def run(tmp_path):
 
     def run(program):
         (tmp_path / "program.py").write_text(START + program)
-        return subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        return tests_warm.python("program.py", cwd=tmp_path)
 
     return run
 

@@ -1,9 +1,7 @@
 """``HFLM``: what programs look at in a model. Values were compared with lm-eval 0.4.13's, of the same model."""
 
-import subprocess
-import sys
-
 import pytest
+import tests_warm
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -59,5 +57,5 @@ assert lm.apply_chat_template([{"role": "user", "content": "hi"}]) == "changed h
 
 def test_a_model_can_be_looked_into_and_changed(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
-    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = tests_warm.python("program.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -3,8 +3,7 @@
 The values are those of lm-eval 0.4.13 (``conformance/lm_eval/package_functions.py`` compares many more with it).
 """
 
-import subprocess
-import sys
+import tests_warm
 
 PROGRAM = """
 from lm_eval.api.group import ConfigurableGroup, Group
@@ -71,10 +70,7 @@ print("all of it")
 def test_what_programs_import_is_there_and_does_the_same(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "task.yaml").write_text('task: t\ndoc_to_text: "{{q}}"\n')
-    done = subprocess.run(
-        [sys.executable, "-m", "proctor.compat", "program.py"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    done = tests_warm.python("-m", "proctor.compat", "program.py", cwd=tmp_path)
     assert done.stdout.strip() == "all of it", done.stderr
 
 
@@ -125,11 +121,5 @@ else:
 
 def test_names_are_found_wherever_modules_of_lm_eval_import_them(tmp_path):
     (tmp_path / "program.py").write_text(IMPORTED)
-    made = subprocess.run(
-        [sys.executable, "-m", "proctor.compat", "program.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    made = tests_warm.python("-m", "proctor.compat", "program.py", cwd=tmp_path)
     assert made.returncode == 0, made.stderr

@@ -3,8 +3,7 @@
 Numbers and digests were compared with lm-eval 0.4.13's, for the same program.
 """
 
-import subprocess
-import sys
+import tests_warm
 
 START = """
 from proctor.compat import install
@@ -68,7 +67,7 @@ def sat(tasks, **more):
 
 def _run(folder, program: str) -> str:
     (folder / "program.py").write_text(START + program)
-    done = subprocess.run([sys.executable, "program.py"], cwd=folder, capture_output=True, text=True, check=False)
+    done = tests_warm.python("program.py", cwd=folder)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stderr
 

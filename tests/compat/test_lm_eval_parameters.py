@@ -4,10 +4,9 @@
 """
 
 import json
-import subprocess
-import sys
 
 import pytest
+import tests_warm
 
 KEY = "sk-lives-in-no-file-0123456789"
 
@@ -245,10 +244,7 @@ def folder(tmp_path):
 @pytest.mark.parametrize("what", PROGRAMS)
 def test_what_programs_say_is_done_or_refused(folder, what):
     (folder / "program.py").write_text(START + PROGRAMS[what])
-    done = subprocess.run(
-        [sys.executable, "-m", "proctor.compat", "program.py"],
-        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    done = tests_warm.python("-m", "proctor.compat", "program.py", cwd=folder)
     assert not done.returncode, done.stderr
 
 
@@ -265,11 +261,11 @@ from pathlib import Path
 functions._tasks_of_package = lambda: Path({str(tasks.parent)!r})
 {HELPER}"""
     (tmp_path / "program.py").write_text(program)
-    command = [sys.executable, "-m", "proctor.compat", "program.py"]
+    command = ["-m", "proctor.compat", "program.py"]
     monkeypatch.setenv("PROCTOR_TRUST_CODE", "1")
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    done = tests_warm.python(*command, cwd=tmp_path)
     assert done.stdout.strip() == "8", done.stderr
     monkeypatch.delenv("PROCTOR_TRUST_CODE")
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    done = tests_warm.python(*command, cwd=tmp_path)
     assert done.returncode
     assert "PROCTOR_TRUST_CODE=1" in done.stderr

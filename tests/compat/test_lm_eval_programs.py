@@ -5,8 +5,7 @@ import subprocess
 import sys
 
 import pytest
-
-RUN = [sys.executable, "-m", "proctor.compat"]
+import tests_warm
 
 ROWS = [{"q": f"1+{n}", "a": str(n + 1)} for n in range(1, 5)]
 
@@ -83,7 +82,8 @@ def folder(tmp_path):
 
 
 def test_a_program_with_a_model_of_its_own_runs_unchanged(folder):
-    done = subprocess.run([*RUN, "program.py"], cwd=folder, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "proctor.compat", "program.py"]  # a process from scratch, as a user's is
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     line, table = done.stdout.split("\n", 1)
     found = json.loads(line)
@@ -120,6 +120,6 @@ def test_a_program_with_a_model_of_its_own_runs_unchanged(folder):
 )
 def test_what_cannot_be_honoured_is_refused(folder, line, message):
     (folder / "p.py").write_text(f"from lm_eval import simple_evaluate\n{line}\n")
-    done = subprocess.run([*RUN, "p.py"], cwd=folder, capture_output=True, text=True, check=False)
+    done = tests_warm.python("-m", "proctor.compat", "p.py", cwd=folder)
     assert done.returncode
     assert message in done.stderr

@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+import tests_warm
 
 PROGRAM = """
 import json
@@ -171,10 +170,7 @@ def test_the_command_line_of_a_program_is_proctors(folder):
 
 
 def ran(folder, *words):
-    return subprocess.run(
-        [sys.executable, "-m", "proctor.compat", "program.py", *words],
-        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    return tests_warm.python("-m", "proctor.compat", "program.py", *words, cwd=folder)
 
 
 ECHOING = """
@@ -216,7 +212,5 @@ assert CachingLM(Echoing(), "answers.db").generate_until(one) != first  # what i
 def test_no_key_gets_into_the_file_of_a_caching_model(tmp_path):
     (tmp_path / "program.py").write_text(ECHOING)
     environment = {**os.environ, "SOME_API_KEY": "of-the-environment-0123456789"}
-    done = subprocess.run(
-        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
-    )
+    done = tests_warm.python("program.py", cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr[-2000:]

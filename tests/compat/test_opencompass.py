@@ -1,9 +1,7 @@
 """Programs written for OpenCompass and AISBench: what they print is what they print with the real packages."""
 
-import subprocess
-import sys
-
 import pytest
+import tests_warm
 
 AISBENCH_PROGRAM = """
 from types import SimpleNamespace
@@ -97,9 +95,7 @@ OPENCOMPASS_PRINTS = r"""
 def test_programs_run_unchanged(tmp_path, program, prints):
     path = tmp_path / "program.py"
     path.write_text(program)
-    done = subprocess.run(
-        [sys.executable, "-m", "proctor.compat", str(path)], capture_output=True, text=True, check=False
-    )
+    done = tests_warm.python("-m", "proctor.compat", path)
     assert done.stdout.strip() == prints.strip(), done.stderr
 
 
@@ -142,8 +138,7 @@ print(Own().score([1], [2]))
 
 def test_scores_and_registries_of_aisbench_are_names_that_work(tmp_path):
     (tmp_path / "program.py").write_text(SCORING_PROGRAM)
-    command = [sys.executable, "-m", "proctor.compat", str(tmp_path / "program.py")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = tests_warm.python("-m", "proctor.compat", tmp_path / "program.py")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "{'accuracy': 50.0} True",

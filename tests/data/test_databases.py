@@ -63,6 +63,8 @@ def test_queries_cannot_change_a_file(file, query):
     assert file.read_bytes() == before
 
 
+FILLING = 3.0
+"""Seconds in which each query below takes twice the memory that it may, where nothing stops it."""
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 
 
@@ -89,9 +91,9 @@ def test_queries_end():
 def test_queries_fill_neither_memory_nor_disk(query, tmp_path):
     """In a process of its own, whose memory shows what a query took."""
     program = (
-        "import resource, sys\nfrom proctor.data.databases import connect\n"
+        "import resource, sys\nfrom proctor.data.databases import connect, query_seconds\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        f"rows, error = connect({MEMORY!r}).execute(sys.argv[1])\n"
+        f"with query_seconds({FILLING}):\n    rows, error = connect({MEMORY!r}).execute(sys.argv[1])\n"
         "print(rows is None, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)"
     )
     done = subprocess.run(

@@ -1,7 +1,6 @@
 """HELM's metric for recipes, given the rows that were asked about: a small likeness of it."""
 
-import subprocess
-import sys
+import tests_warm
 
 METRIC = """
 import re
@@ -44,9 +43,7 @@ print("three rows")
 def run(folder, program):
     path = folder / "program.py"
     path.write_text(program)
-    return subprocess.run(
-        [sys.executable, "-m", "proctor.compat", str(path)], capture_output=True, text=True, check=False, cwd=folder
-    )
+    return tests_warm.python("-m", "proctor.compat", path, cwd=folder)
 
 
 def test_helm_compares_the_rows_it_asked_about(tmp_path):

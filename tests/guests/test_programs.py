@@ -1,7 +1,7 @@
-import subprocess
 import sys
 
 import pytest
+import tests_warm
 
 import proctor
 from proctor import compat
@@ -18,9 +18,7 @@ def _installed():
 def run(tmp_path, program, *arguments):
     path = tmp_path / "program.py"
     path.write_text(program)
-    return subprocess.run(
-        [sys.executable, "-m", "proctor.compat", str(path), *arguments], capture_output=True, text=True, check=False
-    )
+    return tests_warm.python("-m", "proctor.compat", path, *arguments)
 
 
 @pytest.mark.usefixtures("_installed")
@@ -174,7 +172,7 @@ def test_mistakes_of_users_have_no_traceback(tmp_path):
     assert done.returncode == 2
     assert "no catalog has 'cards.nothing_like_it'" in done.stderr
     assert "Traceback" not in done.stderr
-    missing = subprocess.run([sys.executable, "-m", "proctor.compat", "nowhere.py"], capture_output=True, check=False)
+    missing = tests_warm.python("-m", "proctor.compat", "nowhere.py")
     assert missing.returncode == 2
 
 
@@ -187,8 +185,5 @@ def test_everything_may_be_imported_at_once(tmp_path):
 
 def test_lm_eval_s_own_command_runs_as_a_module(tmp_path):
     asked = ["--model", "dummy", "--tasks", "samples.science", "--limit", "2"]
-    done = subprocess.run(
-        [sys.executable, "-m", "proctor.compat", "-m", "lm_eval", *asked],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
+    done = tests_warm.python("-m", "proctor.compat", "-m", "lm_eval", *asked, cwd=tmp_path)
     assert "samples.science" in done.stdout, done.stderr

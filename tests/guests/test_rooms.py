@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 import pytest
+import tests_warm
 
 from proctor.errors import NotAllowedError
 from proctor.guests import installed as reading
@@ -86,9 +87,7 @@ def test_a_program_is_the_same_whatever_is_installed(package, tmp_path):
     for there in (False, True):
         if there:
             package({f"{name}/__init__.py": NEVER for name in TABLES})
-        done = subprocess.run(
-            [sys.executable, "-m", "proctor.compat", str(program)], capture_output=True, text=True, check=False
-        )
+        done = tests_warm.python("-m", "proctor.compat", program)
         said.append((done.returncode, done.stdout.split(" at ")[0], done.stderr))
     assert said[0] == said[1]
     assert said[0][0] == 0, said
@@ -149,9 +148,7 @@ def test_programs_get_it_without_a_flag(package, tmp_path):
         "from lm_eval.mine import Mine\nfrom lm_eval.api.model import LM\nfrom lm_eval.utils import of_the_fork\n"
         "import sys\nprint(issubclass(Mine, LM), of_the_fork() is LM, sys.modules['lm_eval.mine'].Mine is Mine)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "proctor.compat", str(program)], capture_output=True, text=True, check=False
-    )
+    done = tests_warm.python("-m", "proctor.compat", program)
     assert done.stdout == "True True True\n", done.stderr
     assert "lm_eval.mine is read from the installed lm_eval" in done.stderr
 

@@ -21,9 +21,9 @@ def walled(request: pytest.FixtureRequest) -> str:
     return finding.name
 
 
-@pytest.fixture(params=[*WALLED, "none"])
+@pytest.fixture(scope="module", params=[*WALLED, "none"])
 def court(request: pytest.FixtureRequest) -> Iterator[Court]:
-    """A court in each kind of prison, and in none."""
+    """A court in each kind of prison, and in none; programs come before the same one, as those of an exam do."""
     finding = examined(request.param)
     if not finding.works:
         pytest.skip(f"no {finding.name} here: {finding.reason}")

@@ -214,7 +214,7 @@ def _used(walled: str, source: str, disk: Path) -> int:
     free = os.statvfs(disk)
     court = Court(KINDS[walled](), Limits())
     try:
-        found = court.outcome(Trial(source, "", limits=Limits(seconds=5)))
+        found = court.outcome(Trial(source, "", limits=Limits(seconds=5, memory_bytes=1 << 29)))
     finally:
         court.close()
     assert found.how in ("failed", "timeout")

@@ -87,6 +87,8 @@ def main() -> None:
     parser.add_argument("--no-locks", action="store_true")
     options = parser.parse_args()
     ends: Counter[str] = Counter()
+    (options.folder / "warm").mkdir(parents=True)
+    sit(options.folder / "warm", 0, 0.0, locks=True)  # rounds find imported what a run imports
     for number in range(options.rounds):
         folder = options.folder / str(number)
         folder.mkdir(parents=True)

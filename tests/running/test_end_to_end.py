@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import tests_warm
 
 from proctor.testing import FaultServer
 
@@ -37,7 +38,7 @@ def contents(folder: Path) -> tuple[dict, list[dict]]:
 
 
 def finish(url: str, folder: Path) -> None:
-    done = subprocess.run(command(url, folder), capture_output=True, text=True, timeout=300, check=False)
+    done = tests_warm.python(*command(url, folder)[1:])
     assert done.returncode == 0, done.stderr
 
 
@@ -66,14 +67,8 @@ def test_a_killed_and_a_stopped_run_go_on_where_they_were(tmp_path):
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 130
         assert f"proctor run {tmp_path / 'torn' / 'out' / 'run.yaml'}" in errors
-        again = [sys.executable, "-m", "proctor.cli", "run", str(tmp_path / "torn" / "out" / "run.yaml")]
-        done = subprocess.run(
-            [*again, "--log", str(tmp_path / "torn" / "log.db"), "--allow-failures"],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        again = ["-m", "proctor.cli", "run", tmp_path / "torn" / "out" / "run.yaml"]
+        done = tests_warm.python(*again, "--log", tmp_path / "torn" / "log.db", "--allow-failures")
         assert done.returncode == 0, done.stderr
         # A kill costs what was on its way: requests in flight, and answers of the last milliseconds.
         assert server.statistics()["requests"] <= count + 2 * 4 * CONCURRENCY + CONCURRENCY

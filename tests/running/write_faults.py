@@ -99,6 +99,9 @@ def main() -> int:
     parser.add_argument("--step", type=int, default=1)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
+    warm = options.folder / "warm"
+    warm.mkdir()
+    sit(warm, "first")  # children find imported what a run imports
     child(options.folder / "calm", "first", None)
     expected = fingerprint(options.folder / "calm")
     endings: Counter[str] = Counter()

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -57,8 +58,12 @@ def _cost(session: Session, usage: Usage) -> dict[str, Any]:
 
 def version_of(package: str) -> str | None:
     """Return the version of a package; ``None`` where it is not loaded, and so changed no score."""
-    if package not in sys.modules:
-        return None
+    return installed_version(package) if package in sys.modules else None
+
+
+@cache
+def installed_version(package: str) -> str | None:
+    """Return the version of a package; ``None`` where it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -182,4 +182,5 @@ def _no_infinity(values: Floats) -> Floats:
 
 def nan_mean(values: Sequence[float] | Floats) -> float:
     """Return the mean of what is not NaN; NaN where nothing is left."""
-    return float(Means(np.asarray(values, dtype=np.float64)).observed()[0]) if len(values) else math.nan
+    present = ~np.isnan(column := np.asarray(values, dtype=np.float64))
+    return float(np.where(present, column, 0.0).sum() / present.sum()) if present.any() else math.nan

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from proctor.dialects.lm_eval.code_draws import seeds_of
@@ -29,6 +28,7 @@ from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import ScoredGroup
 from proctor.recipes.options import ExamOptions
+from proctor.running.circumstances import installed_version
 from proctor.running.machine import platform_name
 from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES, NO_ERROR
 from proctor.scoring.flat_scores import UNIT
@@ -381,20 +381,13 @@ def _config_of_run(exams: Sequence[Exam], model: ModelDescription) -> dict[str, 
 
 def place_of_run() -> dict[str, Any]:
     """Return what results say of the machine and of versions."""
-    own = _installed("proctor") or "source"
+    own = installed_version("proctor") or "source"
     return {
         "pretty_env_info": f"Proctor {own}, Python {platform.python_version()}, {platform_name()}",
-        "transformers_version": _installed("transformers"),
+        "transformers_version": installed_version("transformers"),
         "lm_eval_version": f"{FORM}+proctor.{own}",
         "upper_git_hash": None,
     }
-
-
-def _installed(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _chat(exams: Sequence[Exam], model: ModelDescription) -> dict[str, Any]:
