@@ -198,17 +198,18 @@ def _unknown(name: str, names: Sequence[str], place: Location | None, why: str =
     short = name.rpartition(".")[2]
     if short in _ELSEWHERE:
         return DataError(f"datasets of the type '{short}' are not asked here", location=place, why=_ELSEWHERE[short])
+    mapped = f'write the rows to a file and name it in a JSON file: {{"{names[0]}": "rows.jsonl"}}, '
+    mapped = f"{mapped}then set {VARIABLE} to that JSON file"
     if not _is_upstream(name) and not why:
         return TrustError(
             f"the dataset type '{short}' is Python code: '{name}'",
             location=place,
             why="using this config would run it",
-            hint="if you trust it, add --trust-code (or set PROCTOR_TRUST_CODE=1)",
+            hint=f"if you trust it, add --trust-code (or set PROCTOR_TRUST_CODE=1); else {mapped}",
         )
     return DataError(
         f"the dataset type '{short}' is not known",
         location=place,
         why=why or "its class would have to run to give the rows; that needs --trust-code",
-        hint=f'write the rows to a file and name it in a JSON file: {{"{names[0]}": "rows.jsonl"}}, '
-        f"then set {VARIABLE} to that JSON file. {did_you_mean(short, spec_names())}".rstrip(),
+        hint=f"{mapped}. {did_you_mean(short, spec_names())}".rstrip(),
     )
