@@ -144,7 +144,8 @@ _SOME_ANSWER = "The answer is A."
 
 def _trusted(name: str, place: Location | None) -> Callable[..., Any]:
     try:
-        if callable(found := imported(name, place)):
+        found: Callable[..., Any] = imported(name, place)
+        if callable(found):
             return found
         why = f"{name} is not a function"
     except ImportError as error:
