@@ -145,9 +145,9 @@ _SOME_ANSWER = "The answer is A."
 def _trusted(name: str, place: Location | None) -> Callable[..., Any]:
     try:
         found: Callable[..., Any] = imported(name, place)
-        if callable(found):
-            return found
-        why = f"{name} is not a function"
     except ImportError as error:
-        why = str(error)
-    raise ScoringError(f"the post-processor '{name}' cannot be imported", location=place, why=why)
+        what = f"the post-processor '{name}' cannot be imported"
+        raise ScoringError(what, location=place, why=str(error)) from None
+    if not callable(found):
+        raise ScoringError(f"the post-processor '{name}' is not a function", location=place)
+    return found
