@@ -85,7 +85,7 @@ ALSO: dict[str, tuple[str, ...]] = {
 NOT_HERE = frozenset({"catalog", "testing", "integrations"})
 """Rooms of data, of helpers of tests, and of code that other programs import."""
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds on the clock, beside three times what it took, after which a test that waits for ever is given up; the mutant
 counts as noticed."""
 

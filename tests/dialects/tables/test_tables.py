@@ -11,6 +11,7 @@ from tests_commands import proctor
 
 from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.tables.reader import is_table, read_table, separator_of
+from proctor.dialects.tables.resolve import _BESIDE
 from proctor.dialects.tables.validate import validate
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import DataError, ProctorError, UsageError
@@ -458,3 +459,27 @@ def test_a_lone_column_a_is_no_choice(tmp_path):
     (question,) = exam.questions()
     assert question.exchange.choices == ()
     assert question.exchange.references == ("two",)
+
+
+@pytest.mark.parametrize("text", ["a\nb\n", "", "a,b;c\n1,2;3\n", "a;b,c\n1;2,3\n"])
+def test_where_nothing_tells_a_separator_it_is_a_comma(text):
+    assert separator_of(text) == ","
+
+
+def test_a_document_may_be_a_cell(tmp_path):
+    long = "x" * 200_000
+    assert csv.field_size_limit(131_072)
+    (row,) = read_table(str(written(tmp_path, "a.csv", f'q,a\n"{long}",1\n')))
+    assert row["q"] == long
+
+
+def test_a_name_that_an_object_has_twice_is_named(tmp_path):
+    with pytest.raises(DataError, match="an object has 'b' twice"):
+        list(read_table(str(written(tmp_path, "a.jsonl", '{"a": 1, "b": 2, "b": 3}\n'))))
+
+
+def test_what_opencompass_says_of_a_table_is_left_where_columns_are_named(tmp_path, heard):
+    path = written(tmp_path, "cities.csv", CITIES)
+    (tmp_path / f"cities.csv{_BESIDE}").write_text("{}")
+    assert prompts(exam_of(path, **NAMED))[0] == "France"
+    assert f"cities.csv{_BESIDE} is not read" in heard.text
