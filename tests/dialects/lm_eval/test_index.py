@@ -207,6 +207,6 @@ def test_a_group_in_a_task_is_a_tag_as_before_groups_had_files_of_their_own(tmp_
     (tmp_path / "c.yaml").write_text("include: base\ntask: c\n")
     (tmp_path / "d.yaml").write_text("group: whole\ntask: [a, b]\n")
     entries = build_index([str(tmp_path)]).entries
-    assert entries["suite"].members == ("a", "b", "c")
-    assert entries["other"].members == entries["third"].members == ("a",)
+    assert entries["suite"].tags == ("a", "b", "c")
+    assert entries["other"].tags == entries["third"].tags == ("a",)
     assert (entries["whole"].kind, entries["suite"].kind, entries["c"].kind) == ("group", "tag", "task")
