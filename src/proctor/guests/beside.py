@@ -13,7 +13,6 @@ from types import ModuleType
 
 from proctor.guests.rooms import GuestRoom
 from proctor.guests.table import TABLES
-from proctor.recipes.held_code import code_of_file
 
 
 class FolderRoom(GuestRoom):
@@ -109,11 +108,3 @@ def _is_installed(top: str) -> bool:
 def room_beside(folder: Path, working: Path) -> FolderRoom:
     """Return the room of the code of a folder."""
     return FolderRoom(folder, working)
-
-
-def code_beside(module: str, room: FolderRoom) -> dict[str, str] | None:
-    """Return the digests of a module's files; ``None`` where it does not lie beside the code."""
-    place = room.place(module)
-    if place is None or not place.is_file():
-        return None
-    return {module if path == place.name else f"{module}: {path}": each for path, each in code_of_file(place).items()}

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from proctor.guests.beside import FolderRoom, code_beside, room_beside
+from proctor.guests.beside import FolderRoom, room_beside
 from proctor.guests.installed import read_modules
 from proctor.guests.rooms import GuestRoom
 from proctor.guests.table import TABLES, table_of
-from proctor.recipes.held_code import code_of_module
+from proctor.recipes.held_code import code_of_file, code_of_module
 
 _MOST_FILES: Final = 500  # of a package that are searched: a fork of OpenCompass has about 400
 _IMPORTS = re.compile(rf"^\s*(?:from|import)\s+(?:{'|'.join(TABLES)})\b", re.MULTILINE)
@@ -77,9 +77,10 @@ def code_of_named(module: str, folder: Path | None = None) -> dict[str, str]:
     Of a guest package these are the modules that were read from an installed one: what else pip has of it is not used.
     """
     if (room := _beside(module, folder)) is not None:
-        if (found := code_beside(name := module.lstrip("."), room)) is not None:
-            return found
-        module = name
+        module = module.lstrip(".")
+        if (place := room.place(module)) is not None and place.is_file():
+            files = code_of_file(place)
+            return {module if path == place.name else f"{module}: {path}": each for path, each in files.items()}
     if table_of(module) is None:
         return code_of_module(module)
     return {f"{each.name} {each.version}".rstrip(): each.digest for each in read_modules() if each.name == module}
