@@ -144,7 +144,6 @@ def test_dialogs_are_paired_by_the_operator() -> None:
     operator = module("dialog_operators").SerializeOpenAiFormatDialog(field="d", to_field="s")
     turns = [{"role": role, "content": text} for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"))]
     assert operator.transform_dialog_to_standard_format(turns) == [{"user": "a b", "system": "c"}]
-    assert operator.transform_dialog_to_standard_format([]) == []
     with pytest.raises(ValueError, match="does not begin"):
         operator.transform_dialog_to_standard_format(turns[2:])
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from types import new_class
 from typing import Any, ClassVar
 
 import numpy as np
@@ -116,7 +117,7 @@ def _multi_label(name: str, text: str, metric: str, average: str) -> type[F1Mult
     types = {"main_score": str, "metric": str, "average": str | None}
     body = {"main_score": f"{metric}_{average}", "metric": metric, "average": average}
     names = {"__module__": __name__, "__qualname__": name, "__doc__": text, "__annotations__": types}
-    return type(F1MultiLabel)(name, (F1MultiLabel,), {**names, **body})
+    return new_class(name, (F1MultiLabel,), exec_body=lambda namespace: namespace.update({**names, **body}))
 
 
 F1MicroMultiLabel = _multi_label("F1MicroMultiLabel", "F1 over all labels together.", "f1", "micro")

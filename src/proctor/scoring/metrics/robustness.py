@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import new_class
 from typing import Any, ClassVar
 
 import numpy as np
@@ -155,7 +156,7 @@ class GroupMeanTokenOverlap(TokenOverlap):
     )
 
 
-_OF_VARIANTS = {
+_OF_VARIANTS: dict[str, tuple[str, Callable[..., Any], str]] = {
     "MeanBaseline": ("mean_baseline", _BASELINE, "{} on the original questions"),
     "MeanParaphrase": ("mean_paraphrase", _PARAPHRASE, "{} on the paraphrased questions"),
     "PDRParaphrase": ("pdr_paraphrase", _DROP, "The share that paraphrases take away from {}"),
@@ -190,7 +191,7 @@ def _of_variants(name: str, base: type[InstanceMetric], middle: str, of_what: st
     if not middle.startswith("Mean"):
         body["__annotations__"]["unit"] = ClassVar[Unit | None]
         body["unit"] = "raw"
-    return type(base)(name, (base,), body)
+    return new_class(name, (base,), exec_body=lambda namespace: namespace.update(body))
 
 
 _BASES: tuple[tuple[str, type[InstanceMetric], str], ...] = (
