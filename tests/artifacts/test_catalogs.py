@@ -106,6 +106,16 @@ def test_links_pass_overwrites_on_and_warn_their_users(catalog, logged):
     assert ("WARNING", "'old_name' is deprecated; use 'new_name'") in logged
 
 
+def test_a_link_may_change_what_it_links_to(catalog):
+    add_to_catalog(Pebble(), "plain", catalog, verbose=False)
+    add_to_catalog(ArtifactLink(to="plain[weight=4]"), "heavy", catalog, verbose=False)
+    add_to_catalog(ArtifactLink(to={"__type__": "pebble", "weight": 7}), "own", catalog, verbose=False)
+    assert [fetch_artifact(name).weight for name in ("heavy", "heavy[weight=5]", "own")] == [4, 5, 7]
+    (catalog.folder / "lost.json").write_text('{"__type__": "artifact_link"}')
+    with pytest.raises(LinkError, match="the link 'lost' has no 'to'"):
+        fetch_artifact("lost")
+
+
 def test_circles_are_named(catalog):
     add_to_catalog(ArtifactLink(to="b"), "a", catalog, verbose=False)
     add_to_catalog(ArtifactLink(to="a"), "b", catalog, verbose=False)
