@@ -157,7 +157,7 @@ def observe(case: Case, folder: Path) -> str:
     here = Path.cwd()
     os.chdir(folder / case.folder)
     try:
-        with settings.context(trust_code=case.trusts_code, judge=_judge(case)), _importable(folder / case.folder):
+        with settings.context(trust_code=case.trusts_code, judge=_judge(case)), _forgetting(folder):
             lines = [line.rstrip().replace(str(folder), ".") for line in _observed(case)]
     finally:
         os.chdir(here)
@@ -165,18 +165,13 @@ def observe(case: Case, folder: Path) -> str:
 
 
 @contextmanager
-def _importable(folder: Path) -> Iterator[None]:
-    """Let modules beside the exams be imported, whatever folder the process was started in; forget them afterwards."""
-    before = list(sys.path)
-    sys.path[:] = [str(folder), *filter(None, before)]
+def _forgetting(folder: Path) -> Iterator[None]:
+    """Forget the modules beside the exams that were run in the block; helpers of tasks, whose names are paths, stay."""
     try:
         yield
     finally:
-        sys.path[:] = before
         for name, module in list(sys.modules.items()):
-            if "/" not in name and str(getattr(module, "__file__", None)).startswith(
-                str(folder)
-            ):  # helpers of tasks stay
+            if "/" not in name and str(getattr(module, "__file__", None)).startswith(str(folder)):
                 del sys.modules[name]
 
 

@@ -200,7 +200,7 @@ _KINDS = {
 
 def _configs() -> dict[str, str]:
     return {
-        f"{system}_{name}": _CONFIG.format(module=f"{system}_bench", package=names["package"], **kind)
+        f"{system}_{name}": _CONFIG.format(module=f"{system}_parts", package=names["package"], **kind)
         for system, names in _PACKAGES.items()
         for name, kind in _KINDS.items()
     }
@@ -216,7 +216,7 @@ def write(folder: Path) -> None:
         text = yaml.dump({"task": name, **_HEAD, **values}, Dumper=_Dumper, sort_keys=False)
         (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
     for system, names in _PACKAGES.items():
-        (folder / f"{system}_bench.py").write_text(_BENCH.format(**names), encoding="utf-8")
+        (folder / f"{system}_parts.py").write_text(_BENCH.format(**names), encoding="utf-8")
     for name, text in _configs().items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
 

@@ -59,4 +59,3 @@ def test_an_artifact_is_its_name_where_it_has_one():
     made = proctor.data.Set(fields={"a": 2})
     assert made.serialize() == made.to_json()
     assert made.get_repr_dict()["fields"] == {"a": 2}
-    assert proctor.data.Set.get_artifact_type() == "set"

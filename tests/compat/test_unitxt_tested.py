@@ -144,10 +144,8 @@ def test_dialogs_are_paired_by_the_operator() -> None:
     operator = module("dialog_operators").SerializeOpenAiFormatDialog(field="d", to_field="s")
     turns = [{"role": role, "content": text} for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"))]
     assert operator.transform_dialog_to_standard_format(turns) == [{"user": "a b", "system": "c"}]
-    assert [turn["content"] for turn in operator.merge_dialog_entries(turns)] == ["a b", "c"]
-    assert operator.merge_dialog_entries([]) == []
     with pytest.raises(ValueError, match="does not begin"):
-        operator.validate_openai_dialog_format(turns[2:])
+        operator.transform_dialog_to_standard_format(turns[2:])
 
 
 def test_a_card_without_a_sampler_has_no_demos(card: Any) -> None:

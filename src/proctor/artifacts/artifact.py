@@ -186,11 +186,6 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """Return the ``__type__`` of this class."""
         return registry.name_of(cls)
 
-    @classmethod
-    def get_artifact_type(cls) -> str:
-        """Return :meth:`type_name`, by the name that Unitxt has for it."""
-        return cls.type_name()
-
     def get_pretty_print_name(self) -> str:
         """Return its name in a catalog, where it has one, else the name of its class."""
         return self._artifact_id or type(self).__name__

@@ -98,21 +98,6 @@ class SerializeOpenAiFormatDialog(SerializeDialog):
         """Return a dialog of roles as ``{"user": …, "system": …}`` pairs; derived classes may pair turns otherwise."""
         return paired_turns(dialog)
 
-    @staticmethod
-    def validate_openai_dialog_format(dialog: Any) -> None:
-        """Check a dialog of roles.
-
-        Raises:
-            DataError: It is not a list of turns, a role is neither ``user`` nor ``assistant``, or the user does not
-                begin.
-        """
-        _checked(dialog)
-
-    @staticmethod
-    def merge_dialog_entries(dialog: Any) -> list[dict[str, str]]:
-        """Return a dialog of roles in which turns of the same role that follow each other are one."""
-        return [{"role": role, "content": content} for role, content in _merged(dialog)] if dialog else []
-
 
 def paired_turns(dialog: Any) -> list[dict[str, str]]:
     """Return a dialog of roles as ``{"user": …, "system": …}`` pairs.

@@ -13,49 +13,74 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from proctor.guests.beside import FolderRoom, room_beside
 from proctor.guests.installed import read_modules
 from proctor.guests.rooms import GuestRoom
 from proctor.guests.table import TABLES, table_of
-from proctor.recipes.held_code import code_of_module
+from proctor.recipes.held_code import code_of_file, code_of_module
 
 _MOST_FILES: Final = 500  # of a package that are searched: a fork of OpenCompass has about 400
 _IMPORTS = re.compile(rf"^\s*(?:from|import)\s+(?:{'|'.join(TABLES)})\b", re.MULTILINE)
 
 
-def object_named(name: str) -> Any:
+def object_named(name: str, folder: Path | None = None) -> Any:
     """Return the class or function of a dotted name, its module run with the names of guest packages.
 
+    Args:
+        name: The name; dots before it count folders up, as in an import statement.
+        folder: The folder of the file that names it, whose modules are found first.
+
     Raises:
-        ImportError: There is no such module, or no such name in it.
+        ImportError: There is no such module, or no such name in it; the module fails when it is run.
     """
     module, _, attribute = name.rpartition(".")
-    if not module:
+    if not module.strip("."):
         raise ImportError(f"'{name}' names no module")
-    found = module_named(module)
+    found = module_named(module, folder)
     try:
         return getattr(found, attribute)
     except AttributeError:
         raise ImportError(f"{module} has no '{attribute}'", name=module) from None
 
 
-def module_named(name: str) -> ModuleType:
+def module_named(name: str, folder: Path | None = None) -> ModuleType:
     """Return a module by its name, run with the names of guest packages where it imports from one.
 
+    Args:
+        name: The name; dots before it count folders up.
+        folder: The folder of the file that names it, whose modules are found first.
+
     Raises:
-        ImportError: There is no such module.
+        ImportError: There is no such module, or it fails when it is run.
     """
+    if (room := _beside(name, folder)) is not None and (found := room.own(name := name.lstrip("."))) is not None:
+        return found
     top = name.partition(".")[0]
     if table_of(name) is None and top not in _rooms and (top in sys.modules or not _imports_guests(top)):
         return import_module(name)
-    found = _room_of(top).module(name)
-    return import_module(name) if found is None else found
+    module = _room_of(top).module(name)
+    return import_module(name) if module is None else module
 
 
-def code_of_named(module: str) -> dict[str, str]:
+def _beside(name: str, folder: Path | None) -> FolderRoom | None:
+    """Return the room of the folder in which a name is looked for first."""
+    if folder is None:
+        return None
+    above = max(len(name) - len(name.lstrip(".")) - 1, 0)
+    start = folder.resolve()
+    return room_beside(start if not above else start.parents[above - 1], Path.cwd())
+
+
+def code_of_named(module: str, folder: Path | None = None) -> dict[str, str]:
     """Return the digests of the files of a module that guest code names, as :func:`held_code.code_of_module` does.
 
     Of a guest package these are the modules that were read from an installed one: what else pip has of it is not used.
     """
+    if (room := _beside(module, folder)) is not None:
+        module = module.lstrip(".")
+        if (place := room.place(module)) is not None and place.is_file():
+            files = code_of_file(place)
+            return {module if path == place.name else f"{module}: {path}": each for path, each in files.items()}
     if table_of(module) is None:
         return code_of_module(module)
     return {f"{each.name} {each.version}".rstrip(): each.digest for each in read_modules() if each.name == module}

@@ -308,7 +308,7 @@ def test_a_range_of_another_kind_is_refused(size):
 
 
 def test_an_unknown_type_says_how_to_map_it():
-    with pytest.raises(DataError, match=r"type 'MineDataset' is not known(.|\n)*PROCTOR_DATASET_MAP"):
+    with pytest.raises(TrustError, match=r"'MineDataset' is Python code(.|\n)*--trust-code(.|\n)*PROCTOR_DATASET_MAP"):
         open_dataset(config("MineDataset", "mine", path="x"))
 
 
@@ -369,7 +369,7 @@ def test_a_class_of_the_configs_own_runs_where_code_is_trusted(tmp_path, monkeyp
     (tmp_path / "mine_module.py").write_text(MINE)
     monkeypatch.syspath_prepend(str(tmp_path))
     mine = config("MineDataset", "mine_module", path="p", reader_cfg=READER)
-    with pytest.raises(DataError, match="not known"):
+    with pytest.raises(TrustError, match="is Python code: 'mine_module.MineDataset'"):
         open_dataset(mine)
     with settings.context(trust_code=True):
         assert [row["answer"] for row in open_dataset(mine).test] == [0, 1]

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from proctor import regexes
-from proctor.dialects.lm_eval.resolve import resolve, resolve_name, task_names
+from proctor.dialects.lm_eval.resolve import _finder, resolve, resolve_name
 from proctor.dialects.resolve import resolve_task
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import (
@@ -839,7 +839,7 @@ def test_the_door_of_the_dialect(folder):
     assert [exam.name for exam in resolve_name("t", options)] == ["t"]
     assert resolve_name("nothing_like_it", options) is None
     assert resolve_name("card=cards.wnli", options) is None
-    assert {"t", "some"} <= set(task_names([str(folder)]))
+    assert {"t", "some"} <= set(_finder(ExamOptions(include_paths=(str(folder),))).index.names())
 
 
 def test_groups_know_their_exams(folder):

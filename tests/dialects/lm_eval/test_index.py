@@ -197,3 +197,16 @@ def test_children_have_what_their_groups_share(tmp_path):
     kinds = {name: found[name].output_type for name in ("g::a", "g::b::c", "g::b::d")}
     assert kinds == {"g::a": "multiple_choice", "g::b::c": "loglikelihood", "g::b::d": "generate_until"}
     assert found["g::a"].tags == ()
+
+
+def test_a_group_in_a_task_is_a_tag_as_before_groups_had_files_of_their_own(tmp_path):
+    body = "dataset_path: json\ndoc_to_text: q\ndoc_to_target: a\n"
+    (tmp_path / "a.yaml").write_text(f"group:\n  - suite\n  - other\ntag: third\ntask: a\n{body}")
+    (tmp_path / "b.yaml").write_text(f"group: suite\ntask: b\n{body}")
+    (tmp_path / "base").write_text(f"group: suite\n{body}")
+    (tmp_path / "c.yaml").write_text("include: base\ntask: c\n")
+    (tmp_path / "d.yaml").write_text("group: whole\ntask: [a, b]\n")
+    entries = build_index([str(tmp_path)]).entries
+    assert entries["suite"].tags == ("a", "b", "c")
+    assert entries["other"].tags == entries["third"].tags == ("a",)
+    assert (entries["whole"].kind, entries["suite"].kind, entries["c"].kind) == ("group", "tag", "task")

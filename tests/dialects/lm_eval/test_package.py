@@ -130,6 +130,39 @@ def test_a_registered_filter_and_an_aggregation_score_a_task(tasks, tmp_path):
     assert found["score"] == pytest.approx(0.5 * 0.5 + 0.5 * 0.75)
 
 
+NAMED = {
+    "a prompt": {"doc_to_text": "!function helper_of_names.text"},
+    "documents": {"process_docs": "!function helper_of_names.rows"},
+    "a metric": {"metric_list": "[{metric: exact_match}, {metric: !function helper_of_names.found}]"},
+    "a step before": {"steps": "{function: !function helper_of_names.Plain}, "},
+    "demos": {"fewshot_config": "{samples: !function helper_of_names.rows}"},
+}
+
+
+@pytest.mark.parametrize("where", NAMED)
+def test_names_that_code_registers_are_known_wherever_a_task_names_the_code(where, tasks, tmp_path):
+    place, own = NAMED[where], f"sorted in {where}"  # a name stays registered as long as the process
+    (tasks / "helper_of_names.py").write_text(
+        "from lm_eval.api.filter import Filter\n"
+        "from lm_eval.api.registry import register_filter\n"
+        f"@register_filter('{own}')\n"
+        "class Sorted(Filter):\n"
+        "    def apply(self, resps, docs): return [[' '.join(sorted(x.split())) for x in each] for each in resps]\n"
+        "class Plain(Filter):\n"
+        "    def apply(self, resps, docs): return resps\n"
+        "def text(doc): return doc['q']\n"
+        "def rows(docs=None): return [] if docs is None else docs\n"
+        "def found(predictions, references): return 1.0\n"
+    )
+    steps = f"[{{name: s, filter: [{place.get('steps', '')}{{function: {own}}}, {{function: take_first}}]}}]"
+    values = {**data(tasks), "metric_list": "[{metric: exact_match}]", "filter_list": steps, **place}
+    values.pop("steps", None)
+    engine = ScriptedEngine(function=lambda prompt: "no")
+    with settings.context(trust_code=True):
+        _, found = run_task(tasks, values, engine, tmp_path)
+    assert found["failures"] == 0
+
+
 CLASS = """
 import numpy as np
 from lm_eval.api.instance import Instance

@@ -11,6 +11,7 @@ from proctor.dialects.lm_eval.factory import TemplateFactory, resolve_template
 from proctor.dialects.lm_eval.template import (
     ClozeTemplate,
     ClozeTemplateConfig,
+    GenerateTemplate,
     MCQTemplateConfig,
     MMLUTemplate,
     TemplateConfig,
@@ -438,3 +439,34 @@ class TestBadInput:
 )
 def test_options_of_a_cloze_follow_the_delimiter_or_their_own_white_space(changes, text):
     assert ClozeTemplateConfig(**changes).format_prompt("Q", ["x", "y"]) == text
+
+
+def _mine(self, question, choices=None):
+    return f">>{question}|{'/'.join(choices or [])}"
+
+
+@pytest.mark.parametrize(
+    "kind", [MCQTemplateConfig, ClozeTemplateConfig, MMLUTemplate, ClozeTemplate, GenerateTemplate]
+)
+def test_a_class_of_ones_own_is_asked_for_prompts(kind):
+    own = type("Own", (kind,), {"format_prompt": _mine})
+    doc = {"question": "Q?", "choices": ["x", "y"], "answer": 1}
+    shown = "x/y" if own()._should_show_choices() else ""
+    assert own().wrap_doc_to_text("{{question}}", "{{choices}}")(doc) == f">>Q?|{shown}"
+    hidden = type("Hidden", (own,), {"_should_show_choices": lambda self: False})
+    assert hidden().wrap_doc_to_text("{{question}}", "{{choices}}")(doc) == ">>Q?|"
+    patched = kind()
+    patched.format_prompt = lambda question, choices=None: f"patched {question}"
+    assert patched.wrap_doc_to_text("{{question}}", "{{choices}}")(doc) == "patched Q?"
+
+
+@pytest.mark.parametrize("kind", [MCQTemplateConfig, ClozeTemplateConfig, MMLUTemplate, ClozeTemplate])
+def test_a_class_of_ones_own_is_asked_for_continuations_and_targets(kind):
+    numbers = {
+        "format_choices": lambda self, question, choices, answer=None: ["I", "II"][: len(choices)],
+        "format_target": lambda self, question, choices, answer: f"{answer} of {len(choices)}",
+    }
+    own = type("Own", (kind,), numbers)()
+    doc = {"choices": ["x", "y"], "answer": 1}
+    assert own.wrap_doc_to_choice("{{choices}}")(doc) == ["I", "II"]
+    assert own.wrap_doc_to_target("answer", "{{choices}}")(doc) == "1 of 2"

@@ -42,14 +42,16 @@ def definition_of(config: DatasetConfig, options: DatasetOptions) -> Definition:
     )
 
 
-def _code_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+def _code_of(value: Any, key: str = "", folder: Path | None = None) -> Iterator[tuple[str, str]]:
     """Yield the files of functions and classes that a config brings, each with the digest of what is in it."""
+    place = getattr(value, "location", None)
+    folder = Path(place.file).parent if place is not None and place.file else folder
     if isinstance(value, Mapping):
         for name, each in value.items():
-            yield from _code_of(each, str(name))
+            yield from _code_of(each, str(name), folder)
     elif isinstance(value, (list, tuple)):
         for each in value:
-            yield from _code_of(each)
+            yield from _code_of(each, folder=folder)
     elif isinstance(value, ConfigFunction):
         if value.location is not None and value.location.file:
             found = code_of_file(Path(value.location.file))
@@ -57,6 +59,6 @@ def _code_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     elif settings.trust_code:  # without trust nothing else of it runs
         name = value.name if isinstance(value, Reference) else value if key == "type" else None
         if isinstance(name, str):
-            yield from code_of_named(name.rpartition(".")[0]).items()
+            yield from code_of_named(name.rpartition(".")[0], folder).items()
         elif callable(value):
             yield from code_of([value]).items()

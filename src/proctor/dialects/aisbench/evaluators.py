@@ -97,10 +97,13 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
     if is_metric(config):
         return _metric(str(config["type"]), arguments, place)
     whole = dotted_name(config.get("type"))
-    kind = config["type"] if inspect.isclass(config["type"]) else None
-    if settings.trust_code and (kind := kind or trusted_evaluators.evaluator_class(whole)) is not None:
-        return trusted_evaluators.class_evaluator(kind, arguments, place)
-    raise _unknown(whole, place)
+    if not settings.trust_code:
+        raise _unknown(whole, place)
+    try:
+        kind = config["type"] if inspect.isclass(config["type"]) else trusted_evaluators.evaluator_class(whole, place)
+    except ImportError as error:
+        raise _unknown(whole, place, str(error)) from None
+    return trusted_evaluators.class_evaluator(kind, arguments, place)
 
 
 def _called(entry: MetricEntry, arguments: Mapping[str, Any], place: Location | None) -> Callable[[Cases], Verdict]:
@@ -131,14 +134,14 @@ def metric_in(config: Mapping[str, Any]) -> Metric | None:
     return metric_of(str(config["type"]), OPENCOMPASS, as_data(arguments_of(config)))
 
 
-def _unknown(whole: str, place: Location | None) -> ScoringError:
+def _unknown(whole: str, place: Location | None, reason: str = "") -> ScoringError:
     name = _known_name(whole) if whole.partition(".")[0] != "metrics" else whole
     why = next((text for start, text in ABSENT.items() if name.startswith(start)), "")
     return ScoringError(
         f"the evaluator '{name}' cannot be computed here",
         location=place,
-        why=why or "its class would have to run; that needs --trust-code, and its package installed",
-        hint="" if why else did_you_mean(name, [*evaluator_names(), *metric_table().names()]),
+        why=why or reason or "its class would have to run; that needs --trust-code",
+        hint="" if why or reason else did_you_mean(name, [*evaluator_names(), *metric_table().names()]),
     )
 
 

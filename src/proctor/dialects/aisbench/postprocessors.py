@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.dialects.aisbench.datasets.trusted import imported
 from proctor.dialects.aisbench.signatures import known_names
 from proctor.dialects.aisbench.values import Reference, dotted_name, short_name
-from proctor.errors import DataError, Diagnostic, ProctorError, ScoringError, TrustError, did_you_mean
+from proctor.errors import DataError, Diagnostic, Location, ProctorError, ScoringError, TrustError, did_you_mean
 from proctor.lazy import Deferred
 from proctor.scoring.named_table import NOTHING, OPENCOMPASS, is_in_catalog
 from proctor.scoring.text.text_functions import AISBENCH, TextFunction, text_function, text_function_table
@@ -102,9 +102,9 @@ def _function(kind: Any, config: Mapping[str, Any], project: str, arguments: Map
     try:
         return _tried(_named(name, project, arguments)) if arguments else _named(name, project, arguments)
     except ProctorError as error:
-        if (found := _trusted(name)) is not None:
-            return TextFunction(name, "value", partial(found, **arguments))
-        raise error.located(place) from None
+        if "." not in name or not settings.trust_code:
+            raise error.located(place) from None
+        return TextFunction(name, "value", partial(_trusted(name, place), **arguments))
 
 
 def _named(name: str, project: str, arguments: Mapping[str, Any]) -> TextFunction:
@@ -118,7 +118,7 @@ def _named(name: str, project: str, arguments: Mapping[str, Any]) -> TextFunctio
         return processor_functions.find_text_function(name, OPENCOMPASS, arguments)
     raise ScoringError(
         f"the post-processor '{short}' is not known",
-        why="its function would have to run; that needs --trust-code, and its package installed",
+        why="its function would have to run; that needs --trust-code",
         hint=did_you_mean(short, text_function_table().names()),
     )
 
@@ -142,6 +142,12 @@ def _tried(function: TextFunction) -> TextFunction:
 _SOME_ANSWER = "The answer is A."
 
 
-def _trusted(name: str) -> Callable[..., Any] | None:
-    found = imported(name) if "." in name and settings.trust_code else None
-    return found if callable(found) else None
+def _trusted(name: str, place: Location | None) -> Callable[..., Any]:
+    try:
+        found: Callable[..., Any] = imported(name, place)
+    except ImportError as error:
+        what = f"the post-processor '{name}' cannot be imported"
+        raise ScoringError(what, location=place, why=str(error)) from None
+    if not callable(found):
+        raise ScoringError(f"the post-processor '{name}' is not a function", location=place)
+    return found

@@ -11,9 +11,9 @@ import copy
 import sys
 from typing import Any
 
+from proctor.dialects.aisbench.datasets.trusted import imported
 from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, InheritedDict, Reference
 from proctor.errors import Location, ProctorError, TrustError
-from proctor.guests.code import object_named
 from proctor.safe_python.scope import SourceFile
 
 
@@ -148,7 +148,7 @@ def _loaded(reference: Reference) -> Any:
         TrustError: It cannot be imported here.
     """
     try:
-        return object_named(reference.name)
+        return imported(reference.name, reference.location)
     except (ImportError, ValueError) as error:
         raise TrustError(
             f"the config uses '{reference.name}', which cannot be imported",

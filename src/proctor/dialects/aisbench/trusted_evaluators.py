@@ -13,10 +13,15 @@ from proctor.scoring.evaluators.cases import Cases, Verdict
 _CORRECT = ("correct", "is_correct", "cascade_correct")
 
 
-def evaluator_class(name: str) -> Any:
-    """Import the class of a dotted name; ``None`` where there is no such module or no such class in it."""
-    found = imported(name)
-    return found if inspect.isclass(found) else None
+def evaluator_class(name: str, place: Location | None = None) -> Any:
+    """Return the class of a dotted name.
+
+    Raises:
+        ImportError: There is no such module, no such class in it, or it fails when it is run.
+    """
+    if inspect.isclass(found := imported(name, place)):
+        return found
+    raise ImportError(f"{name} is not a class")
 
 
 def class_evaluator(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -104,30 +105,11 @@ class TemplateFactory:
         """
         return _of_dict(config)
 
-    @staticmethod
-    def create_mmlu_style() -> MCQTemplateConfig:
-        """Return ``mcq::mmlu``: ``A. …``, suffix ``Answer:``."""
-        return MCQTemplateConfig()
-
-    @staticmethod
-    def create_gpqa_style() -> TemplateConfig:
-        """Return ``mcq::gpqa``: ``(A) …``."""
-        return _gpqa()
-
-    @staticmethod
-    def create_numbered_style() -> TemplateConfig:
-        """Return ``mcq::numbered``: ``1. …``."""
-        return _numbered()
-
-    @staticmethod
-    def create_cloze_with_options() -> ClozeTemplateConfig:
-        """Return ``cloze::options``: a blank, and the options below."""
-        return ClozeTemplateConfig()
-
-    @staticmethod
-    def create_pure_cloze() -> TemplateConfig:
-        """Return ``cloze::pure``: a blank, and no options."""
-        return _pure_cloze()
+    create_mmlu_style = staticmethod(MCQTemplateConfig)  # ``mcq::mmlu``: ``A. …``, suffix ``Answer:``
+    create_gpqa_style = staticmethod(_gpqa)  # ``mcq::gpqa``: ``(A) …``
+    create_numbered_style = staticmethod(_numbered)  # ``mcq::numbered``: ``1. …``
+    create_cloze_with_options = staticmethod(ClozeTemplateConfig)  # ``cloze::options``: a blank, and the options below
+    create_pure_cloze = staticmethod(_pure_cloze)  # ``cloze::pure``: a blank, and no options
 
     @staticmethod
     def convert(template: TemplateConfig, template_type: str) -> TemplateConfig:
@@ -144,15 +126,8 @@ class TemplateFactory:
             )
         return method()  # type: ignore[no-any-return]
 
-    @staticmethod
-    def convert_mcq_to_cloze(template: TemplateConfig) -> TemplateConfig:
-        """Return a multiple-choice template as cloze."""
-        return TemplateFactory.convert(template, "cloze")
-
-    @staticmethod
-    def convert_cloze_to_mcq(template: TemplateConfig) -> TemplateConfig:
-        """Return a cloze template as multiple choice."""
-        return TemplateFactory.convert(template, "mcq")
+    convert_mcq_to_cloze = staticmethod(partial(convert, template_type="cloze"))
+    convert_cloze_to_mcq = staticmethod(partial(convert, template_type="mcq"))
 
 
 def template_choices(template: object) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -55,6 +57,25 @@ def resolve_function(reference: FunctionReference, purpose: str) -> Any:
         return getattr(module, name)
     except AttributeError:
         raise TaskCodeError(f"{source} has no '{name}'", location=reference.location) from None
+
+
+def load_code(value: Any) -> None:
+    """Run the modules whose functions a task names anywhere, where code is trusted: they may register names.
+
+    lm-eval runs them while it reads the file. One that fails is said of the key that names it, when that is read.
+    """
+    if not settings.trust_code:
+        return
+    if isinstance(value, FunctionReference):
+        with suppress(DataError, TrustError):
+            resolve_function(value, "code of the task")
+    elif isinstance(value, Mapping):
+        load_code(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for each in value:
+            load_code(each)
+    elif is_dataclass(value):
+        load_code([getattr(value, each.name) for each in fields(value)])
 
 
 _modules: dict[tuple[str, int], ModuleType] = {}

@@ -11,6 +11,7 @@ from typing import Any
 from proctor.dialects.lm_eval.config import plain
 from proctor.dialects.lm_eval.document_scores import DocumentScorer, View
 from proctor.dialects.lm_eval.filters import filter_list_problems, make_pipelines
+from proctor.dialects.lm_eval.functions import load_code
 from proctor.dialects.lm_eval.metric_list import metric_list_problems, metrics_of
 from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
 from proctor.dialects.lm_eval.prepared import Document, DocumentView, PreparedTask
@@ -37,6 +38,7 @@ class TaskGrader:
 
     def __init__(self, task: PreparedTask) -> None:
         self._task = task
+        load_code(task.config)
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what is wrong with metrics and filters."""

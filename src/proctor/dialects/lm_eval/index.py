@@ -26,7 +26,7 @@ from proctor.settings import settings
 if TYPE_CHECKING:
     from proctor.dialects.lm_eval.reader import TaskFile
 
-FORMAT = 6
+FORMAT = 7
 """Raised whenever what an index holds changes."""
 
 IGNORED_FOLDERS = frozenset({"__pycache__", ".ipynb_checkpoints", ".git"})
@@ -284,7 +284,7 @@ def file_entries(read: TaskFile) -> Iterator[Entry]:
     if "class" in values and not isinstance(values.get("recipe"), str):  # a recipe runs without the class
         if "task" in values or "group" in values:
             yield _task_entry(values.get("task") or values["group"], values, read.path, PYTHON_TASK)
-    elif "group" in values:
+    elif "group" in values and not _is_base_of_tasks(values):
         yield from _group_entries(str(values["group"]), values, read.path, "", {})
     elif isinstance(values.get("task_list"), list):
         if isinstance(values.get("task"), str) and "task" in read.own:
@@ -292,6 +292,11 @@ def file_entries(read: TaskFile) -> Iterator[Entry]:
         yield from _listed(values, read.path)
     elif isinstance(values.get("task"), str):
         yield _task_entry(values["task"], values, read.path)
+
+
+def _is_base_of_tasks(values: Mapping[str, Any]) -> bool:
+    """Whether a file that names a group says how tasks are asked, and no tasks: it is there to be included."""
+    return not {"task", "children"} & values.keys() and bool({"dataset_path", "doc_to_text"} & values.keys())
 
 
 def _task_entry(name: object, values: Mapping[str, Any], path: str, kind: str = TASK, item: str = "") -> Entry:

@@ -10,7 +10,6 @@ from typing import Any
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
-from proctor.dialects.lm_eval.functions import resolve_function
 from proctor.dialects.lm_eval.metrics import (
     DEFAULT_METRICS,
     CoreMetric,
@@ -22,12 +21,11 @@ from proctor.dialects.lm_eval.metrics import (
 )
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.effects import Effect
-from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.errors import Diagnostic, ProctorError
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES
 from proctor.scoring.metric_table import metric_table, text_metrics
 from proctor.scoring.named_table import LM_EVAL
-from proctor.settings import settings
 
 REPEATED = frozenset({"pass@k", "avg@k", "maj@k"})
 """Metrics of all repeats of an answer."""
@@ -106,24 +104,8 @@ def _compiled(config: TaskConfig, number: int, entry: dict[str, Any]) -> Metric 
     path = f"metric_list[{number}]"
     try:
         return _made(config, entry)
-    except ScoringError as error:
-        if _load_code(config):  # lm-eval loads all of it while it reads the file, and it may register names
-            with suppress(ScoringError):
-                return _made(config, entry)
-        raise error.located(_place(config, path), f"$.{path}") from None
     except ProctorError as error:
         raise error.located(_place(config, path), f"$.{path}") from None
-
-
-def _load_code(config: TaskConfig) -> bool:
-    """Load the modules whose functions a task names; return whether there are any that may be loaded."""
-    named = (
-        [each for each in vars(config).values() if isinstance(each, FunctionReference)] if settings.trust_code else []
-    )
-    for each in named:
-        with suppress(ProctorError):  # said of the key that names it, when that is read
-            resolve_function(each, "code of the task")
-    return bool(named)
 
 
 def _made(config: TaskConfig, entry: dict[str, Any]) -> Metric | CoreMetric:

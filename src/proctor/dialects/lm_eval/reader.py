@@ -185,6 +185,18 @@ class TaskFile:
         return Location(self.path)
 
 
+def _as_now(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of a file with ``group`` of a single task, as before lm-eval 0.4.4, read as tags."""
+    if "group" not in values or not isinstance(values.get("task"), str):
+        return values
+    named = [each for key in ("tag", "group") for each in _listed(values.get(key))]
+    return {**{key: each for key, each in values.items() if key != "group"}, "tag": list(dict.fromkeys(named))}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
 def repeated_children(read: TaskFile) -> Iterator[Diagnostic]:
     """Yield children of a group that have a name that another child before them has."""
     if "children" not in read.own:
@@ -271,7 +283,7 @@ class TaskReader:
             )
         includes = own.pop("include", None)
         if includes is None:
-            return TaskFile(path, own, (path,), frozenset(own))
+            return TaskFile(path, _as_now(own), (path,), frozenset(own))
         merged: dict[str, Any] = {}
         files: list[str] = []
         for name in includes if isinstance(includes, list) else [includes]:
@@ -280,7 +292,7 @@ class TaskReader:
                 merged.update((key, value) for key, value in base.values.items() if key not in NOT_INHERITED)
                 files[:0] = base.files
         merged.update(own)
-        return TaskFile(path, merged, (path, *files), frozenset(own))
+        return TaskFile(path, _as_now(merged), (path, *files), frozenset(own))
 
     def _include(self, name: object, path: str, content: bytes, below: tuple[str, ...]) -> TaskFile | None:
         folder = path.rpartition("/")[0]

@@ -79,11 +79,6 @@ def _may_know(name: str, finder: TaskFinder) -> bool:
     return bool(finder.index.entries or finder.index.problems) or ".yaml" in name or ".yml" in name or "/" in name
 
 
-def task_names(include_paths: Iterable[str] = ()) -> list[str]:
-    """Return the names of all tasks, groups and tags."""
-    return _finder(ExamOptions(include_paths=tuple(include_paths))).index.names()
-
-
 def _finder(options: ExamOptions) -> TaskFinder:
     return TaskFinder(
         options.include_paths,

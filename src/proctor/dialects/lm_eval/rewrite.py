@@ -132,7 +132,7 @@ def _to_lm_eval(values: dict[str, Any], chosen: str | None, leaf: Leaf) -> Conve
         kept = {key: value for key, value in values.items() if key not in _OWN_KEYS}
         return Converted(_yaml(kept), (*lost, *_function_notes(values, leaf)))
     made, places = resolve_template(template, chosen)
-    if not isinstance(made, StyledTemplate):
+    if not isinstance(made, StyledTemplate) or not type(made).__module__.startswith("proctor."):
         raise TemplateError(f"the template {type(made).__name__} is Python code, which no task file can express")
     values = {**values, **places}
     kept = {key: value for key, value in values.items() if key not in _OWN_KEYS}

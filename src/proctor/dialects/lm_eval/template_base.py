@@ -72,7 +72,11 @@ class TemplateConfig(ABC):
         """Return ``doc_to_text`` that puts the question the original finds in this template's words."""
         question, choices = find_question(original_doc_to_text), find_choices(original_doc_to_choice)
         shows = self._should_show_choices() and original_doc_to_choice is not None
-        return lambda doc: self.format_prompt(question(doc), choices(doc) if shows else None)
+        prompt = self._prompt_maker()
+        return lambda doc: prompt(question(doc), choices(doc) if shows else None)
+
+    def _prompt_maker(self) -> Callable[[str, Sequence[str] | None], str]:
+        return self.format_prompt
 
     def wrap_doc_to_choice(self, original_doc_to_choice: FieldSpec) -> Callable[[Row], list[str]]:
         """Return ``doc_to_choice`` that gives the continuations to score."""
@@ -160,14 +164,10 @@ class StyledTemplate(TemplateConfig):
         gold = self.style.gold(choices, answer)
         return self.style.answer(choices, gold) if self.style.kind == "generate" else gold
 
-    def wrap_doc_to_text(
-        self, original_doc_to_text: FieldSpec, original_doc_to_choice: FieldSpec = None
-    ) -> Callable[[Row], str]:
-        """Return ``doc_to_text`` that puts the question the original finds in this template's words."""
-        question, choices = find_question(original_doc_to_text), find_choices(original_doc_to_choice)
-        style = self.style
-        shows = style.shows_choices and original_doc_to_choice is not None
-        return lambda doc: style.prompt(question(doc), choices(doc) if shows else None)
+    def _prompt_maker(self) -> Callable[[str, Sequence[str] | None], str]:
+        """Return what makes prompts: the style, made once, where nobody says otherwise."""
+        is_own = "format_prompt" in vars(self) or type(self).format_prompt is not StyledTemplate.format_prompt
+        return self.format_prompt if is_own else self.style.prompt
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``template_type`` and every field that differs from its default."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from types import new_class
 from typing import Any, ClassVar
 
 import numpy as np
@@ -111,40 +112,17 @@ class F1MacroMultiLabel(F1MultiLabel):
     """The mean of the F1 scores of the classes, and each of them."""
 
 
-class F1MicroMultiLabel(F1MultiLabel):
-    """F1 over all labels together."""
-
-    main_score: str = "f1_micro"
-    average: str | None = "micro"
-
-
-class PrecisionMacroMultiLabel(F1MultiLabel):
-    """The mean of the precisions of the classes."""
-
-    main_score: str = "precision_macro"
-    metric: str = "precision"
-    average: str | None = "macro"
+def _multi_label(name: str, text: str, metric: str, average: str) -> type[F1MultiLabel]:
+    """Return a metric of lists of labels."""
+    types = {"main_score": str, "metric": str, "average": str | None}
+    body = {"main_score": f"{metric}_{average}", "metric": metric, "average": average}
+    names = {"__module__": __name__, "__qualname__": name, "__doc__": text, "__annotations__": types}
+    return new_class(name, (F1MultiLabel,), exec_body=lambda namespace: namespace.update({**names, **body}))
 
 
-class PrecisionMicroMultiLabel(F1MultiLabel):
-    """Precision over all labels together."""
-
-    main_score: str = "precision_micro"
-    metric: str = "precision"
-    average: str | None = "micro"
-
-
-class RecallMacroMultiLabel(F1MultiLabel):
-    """The mean of the recalls of the classes."""
-
-    main_score: str = "recall_macro"
-    metric: str = "recall"
-    average: str | None = "macro"
-
-
-class RecallMicroMultiLabel(F1MultiLabel):
-    """Recall over all labels together."""
-
-    main_score: str = "recall_micro"
-    metric: str = "recall"
-    average: str | None = "micro"
+F1MicroMultiLabel = _multi_label("F1MicroMultiLabel", "F1 over all labels together.", "f1", "micro")
+for _metric in ("precision", "recall"):
+    for _average, _text in (("macro", f"The mean of the {_metric}s of the classes."), ("micro", "")):
+        _name = f"{_metric.title()}{_average.title()}MultiLabel"
+        _text = _text or f"{_metric.title()} over all labels together."
+        globals()[_name] = _multi_label(_name, _text, _metric, _average)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import new_class
 from typing import Any, ClassVar
 
 import numpy as np
 
 from proctor.errors import ScoringError
+from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.metrics.accuracy import Accuracy
 from proctor.scoring.metrics.strings import StringContainmentOld, TokenOverlap
 from proctor.scoring.scores import Unit
@@ -154,109 +156,49 @@ class GroupMeanTokenOverlap(TokenOverlap):
     )
 
 
-class FixedGroupMeanBaselineAccuracy(Accuracy):
-    """Accuracy on the original questions, averaged by group."""
-
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("mean_baseline", _BASELINE, fixed=True)
-
-
-class FixedGroupMeanParaphraseAccuracy(Accuracy):
-    """Accuracy on the paraphrased questions, averaged by group."""
-
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("mean_paraphrase", _PARAPHRASE, fixed=True)
-
-
-class FixedGroupPDRParaphraseAccuracy(Accuracy):
-    """The share that paraphrases take away from accuracy, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("pdr_paraphrase", _DROP, fixed=True)
+_OF_VARIANTS: dict[str, tuple[str, Callable[..., Any], str]] = {
+    "MeanBaseline": ("mean_baseline", _BASELINE, "{} on the original questions"),
+    "MeanParaphrase": ("mean_paraphrase", _PARAPHRASE, "{} on the paraphrased questions"),
+    "PDRParaphrase": ("pdr_paraphrase", _DROP, "The share that paraphrases take away from {}"),
+    "NormCohensHParaphrase": ("norm_cohens_h_paraphrase", _COHEN, "Cohen's h of paraphrases on {}"),
+    "NormHedgesGParaphrase": ("norm_hedges_g_paraphrase", _HEDGES, "Hedges' g of paraphrases on {}"),
+    "AbsvalNormCohensHParaphrase": (
+        "absval_norm_cohens_h_paraphrase",
+        _absolute_cohen,
+        "The size of Cohen's h of paraphrases on {}",
+    ),
+    "AbsvalNormHedgesGParaphrase": (
+        "absval_norm_hedges_g_paraphrase",
+        _absolute_hedges,
+        "The size of Hedges' g of paraphrases on {}",
+    ),
+}
+"""What is compared, by the middle of a metric's name: the score's name, its function, and what it is."""
 
 
-class FixedGroupNormCohensHParaphraseAccuracy(Accuracy):
-    """Cohen's h of paraphrases on accuracy, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("norm_cohens_h_paraphrase", _COHEN, fixed=True)
-
-
-class FixedGroupNormHedgesGParaphraseAccuracy(Accuracy):
-    """Hedges' g of paraphrases on accuracy, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("norm_hedges_g_paraphrase", _HEDGES, fixed=True)
-
-
-class FixedGroupAbsvalNormCohensHParaphraseAccuracy(Accuracy):
-    """The size of Cohen's h of paraphrases on accuracy, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("absval_norm_cohens_h_paraphrase", _absolute_cohen, fixed=True)
+def _of_variants(name: str, base: type[InstanceMetric], middle: str, of_what: str) -> type[InstanceMetric]:
+    """Return the metric that compares the scores of the variants of a question, averaged by group."""
+    score, function, text = _OF_VARIANTS[middle]
+    what = text.format(of_what)
+    body: dict[str, Any] = {
+        "__module__": __name__,
+        "__qualname__": name,
+        "__doc__": f"{what[0].upper()}{what[1:]}, averaged by group.",
+        "__annotations__": {"subgroup_column": str | None, "reduction_map": dict[str, Any]},
+        "subgroup_column": "variant_type",
+        "reduction_map": _reduction(score, function, fixed=True),
+    }
+    if not middle.startswith("Mean"):
+        body["__annotations__"]["unit"] = ClassVar[Unit | None]
+        body["unit"] = "raw"
+    return new_class(name, (base,), exec_body=lambda namespace: namespace.update(body))
 
 
-class FixedGroupAbsvalNormHedgesGParaphraseAccuracy(Accuracy):
-    """The size of Hedges' g of paraphrases on accuracy, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("absval_norm_hedges_g_paraphrase", _absolute_hedges, fixed=True)
-
-
-class FixedGroupMeanBaselineStringContainment(StringContainmentOld):
-    """Containment on the original questions, averaged by group."""
-
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("mean_baseline", _BASELINE, fixed=True)
-
-
-class FixedGroupMeanParaphraseStringContainment(StringContainmentOld):
-    """Containment on the paraphrased questions, averaged by group."""
-
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("mean_paraphrase", _PARAPHRASE, fixed=True)
-
-
-class FixedGroupPDRParaphraseStringContainment(StringContainmentOld):
-    """The share that paraphrases take away from containment, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("pdr_paraphrase", _DROP, fixed=True)
-
-
-class FixedGroupNormCohensHParaphraseStringContainment(StringContainmentOld):
-    """Cohen's h of paraphrases on containment, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("norm_cohens_h_paraphrase", _COHEN, fixed=True)
-
-
-class FixedGroupNormHedgesGParaphraseStringContainment(StringContainmentOld):
-    """Hedges' g of paraphrases on containment, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("norm_hedges_g_paraphrase", _HEDGES, fixed=True)
-
-
-class FixedGroupAbsvalNormCohensHParaphraseStringContainment(StringContainmentOld):
-    """The size of Cohen's h of paraphrases on containment, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("absval_norm_cohens_h_paraphrase", _absolute_cohen, fixed=True)
-
-
-class FixedGroupAbsvalNormHedgesGParaphraseStringContainment(StringContainmentOld):
-    """The size of Hedges' g of paraphrases on containment, averaged by group."""
-
-    unit: ClassVar[Unit | None] = "raw"
-    subgroup_column: str | None = "variant_type"
-    reduction_map: dict[str, Any] = _reduction("absval_norm_hedges_g_paraphrase", _absolute_hedges, fixed=True)
+_BASES: tuple[tuple[str, type[InstanceMetric], str], ...] = (
+    ("Accuracy", Accuracy, "accuracy"),
+    ("StringContainment", StringContainmentOld, "containment"),
+)
+for _middle in _OF_VARIANTS:
+    for _end, _base, _of_what in _BASES:
+        _name = f"FixedGroup{_middle}{_end}"
+        globals()[_name] = _of_variants(_name, _base, _middle, _of_what)

@@ -20,7 +20,7 @@ from proctor.dialects.aisbench.datasets.spec_arguments import argument_names
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.dialects.aisbench.datasets.trusted import class_splits, imported
 from proctor.dialects.aisbench.values import Reference, dotted_name
-from proctor.errors import DataError, Location, TrustError, did_you_mean
+from proctor.errors import DataError, Location, ProctorError, TrustError, did_you_mean
 from proctor.settings import settings
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
@@ -167,9 +167,12 @@ def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) ->
             return known.splits(arguments, place)
         return known.over(loaded_splits(known.load_arguments(arguments), place), arguments)
     if isinstance(kind, Reference | str):
-        if settings.trust_code and (found := imported(name)) is not None:
-            return class_splits(found, arguments, place)
-        raise _unknown(name, names, place)
+        if not settings.trust_code:
+            raise _unknown(name, names, place)
+        try:
+            return class_splits(imported(name, place), arguments, place)
+        except ImportError as error:
+            raise _unknown(name, names, place, str(error)) from None
     if not settings.trust_code:
         raise TrustError(f"the dataset type {name} is code", location=place, hint="say --trust-code to run it")
     return class_splits(kind, arguments, place)
@@ -191,14 +194,22 @@ _ELSEWHERE: Mapping[str, str] = {
 """Classes that are left to other programs, with the reason."""
 
 
-def _unknown(name: str, names: Sequence[str], place: Location | None) -> DataError:
+def _unknown(name: str, names: Sequence[str], place: Location | None, why: str = "") -> ProctorError:
     short = name.rpartition(".")[2]
     if short in _ELSEWHERE:
         return DataError(f"datasets of the type '{short}' are not asked here", location=place, why=_ELSEWHERE[short])
+    mapped = f'write the rows to a file and name it in a JSON file: {{"{names[0]}": "rows.jsonl"}}, '
+    mapped = f"{mapped}then set {VARIABLE} to that JSON file"
+    if not _is_upstream(name) and not why:
+        return TrustError(
+            f"the dataset type '{short}' is Python code: '{name}'",
+            location=place,
+            why="using this config would run it",
+            hint=f"if you trust it, add --trust-code (or set PROCTOR_TRUST_CODE=1); else {mapped}",
+        )
     return DataError(
         f"the dataset type '{short}' is not known",
         location=place,
-        why="its class would have to run to give the rows; that needs --trust-code, and its package installed",
-        hint=f'write the rows to a file and name it in a JSON file: {{"{names[0]}": "rows.jsonl"}}, '
-        f"then set {VARIABLE} to that JSON file. {did_you_mean(short, spec_names())}".rstrip(),
+        why=why or "its class would have to run to give the rows; that needs --trust-code",
+        hint=f"{mapped}. {did_you_mean(short, spec_names())}".rstrip(),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from proctor.data.fields import Row
@@ -10,14 +11,25 @@ from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location, ProctorError
 
 
-def imported(name: str) -> Any:
-    """Import the object of a dotted name; ``None`` where there is no such module or no such name in it."""
+def imported(name: str, place: Location | None = None) -> Any:
+    """Return the object of a dotted name: of a module beside the file that names it, else of an installed one.
+
+    Args:
+        name: The name.
+        place: Where it stands.
+
+    Raises:
+        ImportError: There is no such module, no such name in it, or it fails when it is run.
+    """
     from proctor.guests.code import object_named
 
+    folder = Path(place.file).parent if place is not None and place.file else None
     try:
-        return object_named(name)
-    except ImportError:
-        return None
+        return object_named(name, folder)
+    except (ImportError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # code of others may even exit; the reason is reported
+        raise ImportError(f"it fails when it is imported: {type(error).__name__}: {error}", name=name) from error
 
 
 def class_splits(kind: object, arguments: Mapping[str, Any], place: Location | None = None) -> Splits:

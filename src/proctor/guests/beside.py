@@ -1,0 +1,110 @@
+"""Modules beside a file of guest code: in its folder, then in the working folder, run with the names of guest packages.
+
+They are those of their folder alone: two folders may have modules of one name, and nobody else's imports see them.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from proctor.guests.rooms import GuestRoom
+from proctor.guests.table import TABLES
+
+
+class FolderRoom(GuestRoom):
+    """The modules that guest code of a folder sees; those that lie beside it are run once.
+
+    Args:
+        folder: The folder of the file that names them.
+        working: The working folder.
+    """
+
+    def __init__(self, folder: Path, working: Path) -> None:
+        super().__init__(self.own)
+        self._folders = tuple(dict.fromkeys((folder, working)))
+        self._beside: dict[str, ModuleType] = {}
+
+    def place(self, name: str) -> Path | None:
+        """Return a module's file, or the folder of a package without ``__init__.py``; ``None`` of other modules."""
+        top = name.partition(".")[0]
+        if top in TABLES or top in sys.stdlib_module_names:
+            return None
+        return next((found for each in self._folders if (found := self._in(each, name, top)) is not None), None)
+
+    def _in(self, folder: Path, name: str, top: str) -> Path | None:
+        place = folder.joinpath(*name.split("."))
+        found = next((each for each in (place.with_suffix(".py"), place / "__init__.py") if each.is_file()), None)
+        is_whole = (folder / top / "__init__.py").is_file() or (folder / f"{top}.py").is_file()
+        if is_whole and folder == self._folders[0]:  # as beside a script, they come before packages that are installed
+            return found
+        return (found or (place if place.is_dir() else None)) if not _is_installed(top) else None
+
+    def own(self, name: str) -> ModuleType | None:
+        """Return a module that lies beside the code; ``None`` of other modules.
+
+        Raises:
+            ModuleNotFoundError: Its package lies there, and has no such module.
+        """
+        if name in self._beside:
+            return self._beside[name]
+        above, _, last = name.rpartition(".")
+        parent = self.own(above) if above else None
+        if name in self._beside:  # the package above it has imported it
+            return self._beside[name]
+        if (place := self.place(name)) is None:
+            if parent is not None:
+                raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+            return None
+        module = self._executed(name, place) if place.suffix == ".py" else _package(name, place)
+        self._beside[name] = module
+        if parent is not None:
+            setattr(parent, last, module)
+        return module
+
+    def _executed(self, name: str, file: Path) -> ModuleType:
+        folders = [str(file.parent)] if file.name == "__init__.py" else None
+        spec = spec_from_file_location(name, file, submodule_search_locations=folders)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{file} cannot be loaded as Python", name=name)
+        module = self._beside[name] = module_from_spec(spec)
+        vars(module)["__builtins__"] = self.builtins()
+        # Dataclasses and pickle look there for a class's module; a name that an installed package has stays that one's.
+        stays, before = not _is_installed(top := name.partition(".")[0]), sys.modules.get(name)
+        if stays:
+            _run_here.add(top)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            stays = False
+            del self._beside[name]
+            raise
+        finally:
+            if not stays:
+                sys.modules.pop(name, None)
+                sys.modules.update({} if before is None else {name: before})
+        return module
+
+
+def _package(name: str, place: Path) -> ModuleType:
+    made = ModuleType(name)
+    made.__path__ = [str(place)]
+    return made
+
+
+_run_here: set[str] = set()
+"""Names under which modules of folders stand in ``sys.modules``."""
+
+
+def _is_installed(top: str) -> bool:
+    return top not in _run_here and (top in sys.modules or find_spec(top) is not None)
+
+
+@cache
+def room_beside(folder: Path, working: Path) -> FolderRoom:
+    """Return the room of the code of a folder."""
+    return FolderRoom(folder, working)
