@@ -1,7 +1,7 @@
 import pytest
 
 from proctor.ir import Choose, Converse, Decoding, Exchange, Generate, Likelihood, Pair, Prompt, Rolling, turn
-from proctor.prompts.preview import first_questions, request_record
+from proctor.prompts.preview import first_questions, request_record, request_records
 from proctor.recipes.exam import Question
 
 
@@ -64,3 +64,18 @@ def test_no_more_items_are_rendered_than_looked_at():
     exam = Endless()
     assert [question.number for question in first_questions(exam, 2, skip=3)] == [4, 5]
     assert exam.rendered == 5
+
+
+def test_requests_of_exams_are_those_of_their_first_instances():
+    class Exam:
+        def __init__(self, name):
+            self.name = name
+
+        def questions(self):
+            for number in range(9):
+                yield Question(number, {}, Exchange(question=()), (Generate(Prompt(f"{self.name}{number}")),) * 2)
+
+    found = [(each["task"], each["doc_id"], each["prompt"]) for each in request_records([Exam("a"), Exam("b")], 1)]
+    assert found == [("a", 0, "a0")] * 2 + [("b", 0, "b0")] * 2
+    assert [each["doc_id"] for each in request_records([Exam("a")], 1, skip=3)] == [3, 3]
+    assert [question.number for question in first_questions(Exam("a"), 2)] == [0, 1]

@@ -466,6 +466,11 @@ def test_where_nothing_tells_a_separator_it_is_a_comma(text):
     assert separator_of(text) == ","
 
 
+def test_a_separator_gives_all_rows_as_many_cells():
+    assert separator_of("what, who;a\n1;2\n") == ";"
+    assert separator_of("what, who, when;a\n1, 2;3\n") == ";"
+
+
 def test_a_document_may_be_a_cell(tmp_path):
     long = "x" * 200_000
     assert csv.field_size_limit(131_072)
