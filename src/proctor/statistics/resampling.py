@@ -85,8 +85,7 @@ def _hits(column: Floats) -> Any:
 def _sums(column: Floats, hits: Any, rows: Indices) -> Floats:
     """Return the sums of a column over resamples; hits are counted, which gives the same numbers faster."""
     if hits is None:
-        found: Floats = column.take(rows).sum(axis=1)
-        return found
+        return np.asarray(column.take(rows).sum(axis=1))
     return np.array([np.count_nonzero(hits.take(row)) for row in rows], dtype=np.float64)
 
 
