@@ -20,6 +20,10 @@ from proctor import secrets
 from proctor.logs import get_logger
 from proctor.settings import settings
 
+# Two workers use both cores, so libraries for numbers begin no further threads: they would wait for each other in loops.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A busy machine is not a failure: examples have no deadline. They are the same on every machine and every time, so that
 # a change is judged by what it does; `make soak` looks for new ones, many at a time.
 _CHECKS = [HealthCheck.filter_too_much, HealthCheck.too_slow]
