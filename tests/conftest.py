@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
-from itertools import count
+from itertools import chain, count, islice
 from pathlib import Path
 
 import pytest
@@ -93,6 +93,24 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     )
     if session is not None and (late := session.testscollected - reached) > 0:
         terminalreporter.write_line(f"{late} tests were not reached in time; make test runs them")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let each worker begin with files that have slow tests: at the end, the others would wait for them.
+
+    Each is given as many tests as any other, one after another; files stay whole, for what their fixtures made.
+    """
+    workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    slow: dict[Path, list[pytest.Item]] = {item.path: [] for item in items if item.get_closest_marker("slow")}
+    for item in items:
+        slow.get(item.path, []).append(item)
+    others, ordered = (item for item in items if item.path not in slow), list[pytest.Item]()
+    for place in range(workers):
+        size = (len(items) - len(ordered)) // (workers - place)
+        first = list(chain.from_iterable(list(slow.values())[place::workers]))
+        ordered += [*first, *islice(others, max(0, size - len(first)))]
+    items[:] = [*ordered, *others] if workers > 1 else items
 
 
 @pytest.fixture(scope="session")
