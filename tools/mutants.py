@@ -3,19 +3,20 @@
 python tools/mutants.py                            a sample of every room: every folder of the package
 python tools/mutants.py demos engines --each 100 --seed 7
 python tools/mutants.py recipes/pipeline --each 1000
+python tools/mutants.py guests/lm_eval --tests tests/compat/test_lm_eval_objects.py
 
 A mutant is a comparison, an operator, a constant, a condition, a named argument, a returned value or a statement that
 was changed or dropped. It meets only the tests that ran its line, the fastest first, until one fails. What survives is
 printed with its line; read it: either a test is missing, or the change means the same (an *equivalent* mutant).
 
 The tests are collected once. Every mutant gets a forked process, in which the changed function takes the place of the
-one that was loaded; a mutant outside of functions, or one that an object cannot take, loads the package anew.
+one that was loaded; a mutant outside of functions, or one that an object cannot take, loads the package anew. Python
+processes that tests start run the changed module, too.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import contextlib
 import faulthandler
 import gc
@@ -33,13 +34,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import coverage
 import pytest
+from mutants_changes import PACKAGE, ROOT, Finder, Mutant
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "src" / "proctor"
 ROOMS = (
     "dialects/aisbench",
     "dialects/conversion",
@@ -57,8 +57,16 @@ lie in none."""
 ALSO: dict[str, tuple[str, ...]] = {
     "": ("tests/test_*.py",),
     "demos": ("tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
+    "dialects/unitxt": (
+        "tests/dialects/test_conversions.py",
+        "tests/dialects/test_dialect.py",
+        "tests/results/test_one_grader.py",
+    ),
+    "dialects/hub_yaml": ("tests/dialects/test_conversions.py", "tests/dialects/test_dialect.py"),
     "dialects/conversion": ("tests/dialects/test_conversions.py",),
     "formats": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
+    "engines/thoughts": ("tests/running/test_listening.py",),
+    "guests": ("tests/compat/test_*.py", "tests/dialects/lm_eval/test_torch_utils.py"),
     "prompts": ("tests/cli/test_show.py",),
     "recipes": ("tests/test_options_together.py",),
     "results": (
@@ -75,180 +83,9 @@ ALSO: dict[str, tuple[str, ...]] = {
 NOT_HERE = frozenset({"catalog", "testing", "integrations"})
 """Rooms of data, of helpers of tests, and of code that other programs import."""
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds on the clock, beside three times what it took, after which a test that waits for ever is given up; the mutant
 counts as noticed."""
-
-
-class Mutant(NamedTuple):
-    """One change of a source: its place, what stands there and what shall."""
-
-    path: Path
-    line: int
-    start: int
-    end: int
-    new: str
-    function: tuple[str, int] | None
-    statement: range
-
-    def source(self) -> str:
-        """Return the module's source with the change."""
-        old = self.path.read_bytes()
-        return (old[: self.start] + self.new.encode() + old[self.end :]).decode()
-
-    def unchanged(self) -> Mutant:
-        """Return the change that changes nothing, at the same place."""
-        return self._replace(end=self.start, new="")
-
-    def __str__(self) -> str:
-        old = " ".join(self.path.read_bytes()[self.start : self.end].decode().split())
-        return f"{self.path.relative_to(ROOT)}:{self.line}: {old[:90]}  ->  {self.new}"
-
-
-COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
-OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult,
-    ast.Pow: ast.Mult,
-}
-
-
-def changed(node: ast.AST) -> Iterator[ast.expr]:  # noqa: C901 - a table
-    """Yield what may stand in an expression's place."""
-    match node:
-        case ast.Compare(left, [operator, *rest], others) if type(operator) in COMPARISONS:
-            yield ast.Compare(left, [COMPARISONS[type(operator)](), *rest], others)
-        case ast.BinOp(left, operator, right) if type(operator) in OPERATORS:
-            yield ast.BinOp(left, OPERATORS[type(operator)](), right)
-        case ast.BoolOp(ast.And(), values):
-            yield ast.BoolOp(ast.Or(), values)
-        case ast.BoolOp(ast.Or(), values):
-            yield ast.BoolOp(ast.And(), values)
-        case ast.UnaryOp(ast.Not() | ast.USub(), operand):
-            yield operand
-        case ast.Constant(bool() as value):
-            yield ast.Constant(not value)
-        case ast.Constant(int() | float() as value):
-            yield ast.Constant(value + 1)
-            yield ast.Constant(value - 1)
-        case ast.IfExp(test, body, other):
-            yield ast.IfExp(ast.UnaryOp(ast.Not(), test), body, other)
-        case ast.Call(function, given, named):
-            for each in filter(_decides, named):
-                yield ast.Call(function, given, [other for other in named if other is not each])
-
-
-def _decides(named: ast.keyword) -> bool:
-    """Return whether a named argument is more than words for people, or a check of what is right anyway."""
-    return named.arg is not None and named.arg not in {"hint", "why", "strict"}
-
-
-def instead(node: ast.stmt) -> Iterator[str]:
-    """Yield what may stand in a statement's place."""
-    match node:
-        case ast.Return(value) if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
-            yield "return None"
-        case ast.Expr(ast.Constant()):  # a docstring, or the body of an overload
-            return
-        case ast.Expr() | ast.AugAssign() | ast.Raise():
-            yield "pass"
-        case ast.Assign([ast.Attribute() | ast.Subscript()]):
-            yield "pass"
-        case ast.Continue():
-            yield "break"
-        case ast.Break():
-            yield "continue"
-
-
-class Finder(ast.NodeVisitor):
-    """Walks a module and notes every mutant; annotations, strings and decorators stay as they are."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.mutants: list[Mutant] = []
-        self.function: tuple[str, int] | None = None
-        self.statement = range(0)
-        source = path.read_bytes()
-        self.lines = [0]
-        for line in source.splitlines(keepends=True):
-            self.lines.append(self.lines[-1] + len(line))
-        self.visit(ast.parse(source))
-
-    def note(self, node: ast.expr | ast.stmt, new: str) -> None:
-        """Note one mutant."""
-        start = self.lines[node.lineno - 1] + node.col_offset
-        end = self.lines[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-        self.mutants.append(Mutant(self.path, node.lineno, start, end, new, self.function, self.statement))
-
-    def generic_visit(self, node: ast.AST) -> None:
-        """Note what may stand in a node's place, then look inside it."""
-        if isinstance(node, ast.expr):
-            for new in changed(node):
-                self.note(node, f"({ast.unparse(ast.fix_missing_locations(new))})")
-        elif isinstance(node, ast.stmt):
-            body = getattr(node, "body", None)
-            last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
-            self.statement = range(node.lineno, max(last, node.lineno) + 1)
-            for text in instead(node):
-                self.note(node, text)
-            if isinstance(node, ast.If | ast.While) and not isinstance(node.test, ast.Compare | ast.UnaryOp):
-                # Comparisons and "not" have mutants of their own that say the same.
-                self.note(node.test, f"(not ({ast.unparse(node.test)}))")
-        super().generic_visit(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Look inside a function; the outermost one is what a process replaces."""
-        outer = self.function
-        for default in [*node.args.defaults, *node.args.kw_defaults]:
-            if default is not None:
-                self.visit(default)
-        if outer is None:
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            self.function = (node.name, first)
-        for statement in node.body:
-            self.visit(statement)
-        self.function = outer
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """Look at what is in a class: whether it is frozen or has slots changes no result."""
-        for statement in node.body:
-            self.visit(statement)
-
-    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the name that ast looks for
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """Look at the value alone."""
-        self.statement = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        if node.value is not None:
-            self.visit(node.value)
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Leave the words of messages alone."""
-
-    def visit_keyword(self, node: ast.keyword) -> None:
-        """Leave alone what is words for people, or checks what is right anyway."""
-        if node.arg is None or _decides(node):
-            self.visit(node.value)
-
-    def visit_If(self, node: ast.If) -> None:
-        """Leave out what only type checkers read."""
-        if not (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
-            self.generic_visit(node)
 
 
 class Recorder:
@@ -306,18 +143,35 @@ class IdsAsWritten:
                 object.__setattr__(source, "_param_ids_generated", None)
 
 
+_TOLD = "MUTANTS_TOLD"
+"""The variable that tells the Python processes which tests start what to do."""
+
+CHILDREN = Path(__file__).parent / "mutants_children"
+"""The folder whose ``sitecustomize`` these processes run before anything else. Those that do not get the environment of
+the tests (prisons) do not."""
+
+
 def record(tests: Sequence[str], modules: Sequence[Path], to: Path) -> None:
     """Run the tests as they are and write, per line of the modules, the tests that ran it."""
-    cover = coverage.Coverage(data_file=None, include=[str(path) for path in modules], config_file=False)
+    include = [str(path) for path in modules]
+    cover = coverage.Coverage(data_file=None, include=include, config_file=False)
     recorder = Recorder(cover)
+    folder = to.with_name("lines")
+    folder.mkdir()
+    os.environ[_TOLD] = json.dumps({"lines": str(folder), "modules": include})
     cover.start()
     status = pytest.main(tests_of(tests), plugins=[recorder])
     cover.stop()
     if status:
         sys.exit("The tests fail as they are; mutants can be counted when they pass.")
     data = cover.get_data()
-    lines = {str(path): data.contexts_by_lineno(str(path)) for path in modules}
-    to.write_text(json.dumps({"lines": lines, "seconds": recorder.seconds}), encoding="utf-8")
+    lines = {path: {str(line): set(names) for line, names in data.contexts_by_lineno(path).items()} for path in include}
+    for each in folder.iterdir():
+        name, ran = json.loads(each.read_text(encoding="utf-8"))
+        for path, line in ((path, line) for path, found in ran.items() for line in found if name in recorder.seconds):
+            lines[path].setdefault(str(line), set()).add(name)
+    listed = {path: {line: sorted(names) for line, names in found.items()} for path, found in lines.items()}
+    to.write_text(json.dumps({"lines": listed, "seconds": recorder.seconds}), encoding="utf-8")
 
 
 class Changed(SourceFileLoader):
@@ -365,12 +219,12 @@ def replaced(mutant: Mutant) -> bool:
 
 
 def load_anew(mutant: Mutant) -> None:
-    """Forget the package and its tests, and find the changed module instead of the one on disk."""
+    """Forget the package, its tests and what these import, and find the changed module instead of the one on disk."""
+    folders = tuple(f"{ROOT / folder}{os.sep}" for folder in ("src", "tests", "conformance"))
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] == "proctor" or str(getattr(module, "__file__", None)).startswith(str(ROOT / "tests")):
+        if name.split(".")[0] == "proctor" or str(getattr(module, "__file__", None)).startswith(folders):
             del sys.modules[name]
-    parts = mutant.path.relative_to(PACKAGE.parent).with_suffix("").parts
-    sys.meta_path.insert(0, Changed(".".join(parts).removesuffix(".__init__"), mutant))
+    sys.meta_path.insert(0, Changed(mutant.module, mutant))
 
 
 def without_shrinking() -> None:
@@ -429,10 +283,12 @@ def first_to_fail(mutant: Mutant, tests: Mapping[str, float], said: Path) -> str
         tests: With the seconds they took.
         said: A file for what they print.
     """
-    failed = said.with_name("failed.txt")
+    failed, source = said.with_name("failed.txt"), said.with_name("source.py")
     failed.unlink(missing_ok=True)
+    source.write_text(mutant.source(), encoding="utf-8")
 
     def work() -> int:
+        os.environ[_TOLD] = json.dumps({"name": mutant.module, "path": str(mutant.path), "source": str(source)})
         if not replaced(mutant):
             load_anew(mutant)
         return pytest.main(tests_of(in_order(tests)), plugins=[Watch(tests, failed)])
@@ -506,8 +362,10 @@ def run_room(room: str, tests: Sequence[str], modules: Sequence[Path], each: int
         for mutant in sampled(modules, each, seed):
             lines = known["lines"][str(mutant.path)]
             ran = {name for line in mutant.statement for name in lines.get(str(line), [])}
+            if "" in ran:  # on import, of the package or of tests: what came of it is loaded
+                mutant = mutant._replace(function=None)  # noqa: PLW2901 - the same change, made before
             # Lines that run on import belong to no test: all answer for them.
-            names = known["seconds"] if "" in ran or mutant.function is None else ran
+            names = known["seconds"] if mutant.function is None else ran
             is_noticed = jury.notices(mutant, {name: known["seconds"].get(name, 0.0) for name in names})
             died += is_noticed
             end = "died" if is_noticed else "survived" if names else "survived (no test runs it)"
@@ -544,12 +402,14 @@ def main() -> int:
     parser.add_argument("only", nargs="*", help="rooms or modules, such as demos or recipes/pipeline; all without")
     parser.add_argument("--each", type=int, default=40, help="mutants per room (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tests", nargs="+", metavar="PATH", help="instead of those that answer for the room")
     parser.add_argument(
         "--least", type=float, default=0.85, help="exit with 1 where a smaller share dies (%(default)s)"
     )
     given = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(PACKAGE.parent), str(ROOT)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(CHILDREN), str(PACKAGE.parent)])
     without_shrinking()
     results: dict[str, tuple[int, int]] = {}
     for room, known in rooms().items():
@@ -559,7 +419,7 @@ def main() -> int:
             if not given.only or any(f"{path.relative_to(PACKAGE)}".startswith(name) for name in given.only)
         ]
         if chosen:
-            results[room] = run_room(room, answering(room), chosen, given.each, given.seed)
+            results[room] = run_room(room, given.tests or answering(room), chosen, given.each, given.seed)
     for room, (died, count) in results.items():
         print(f"{died:4} of {count:3} died ({died / max(count, 1):4.0%})  {room or 'modules in no folder'}")
     return int(any(died < given.least * count for died, count in results.values()))

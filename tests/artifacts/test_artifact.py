@@ -2,7 +2,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from proctor.artifacts import NON_POSITIONAL, Artifact, fetch_artifact, registry
+from proctor.artifacts import NON_POSITIONAL, Artifact, fetch_artifact, registry, to_data
 from proctor.artifacts.names import snake_case
 from proctor.errors import MissingExtraError, UnknownTypeError, ValidationError
 
@@ -53,6 +53,25 @@ def test_fields_by_position_and_by_name():
         Vehicle("a", None, [], "x")
     with pytest.raises(ValidationError, match="by position and by name"):
         Vehicle("a", name="b")
+
+
+def test_a_class_of_defaults_takes_what_it_is_given():
+    assert (Engine_().power, Engine_(5).power, Engine_(power=6).power) == (1, 5, 6)
+    assert (Engine_(5).to_dict()["power"], "power" in Engine_().to_dict()) == (5, False)
+    with pytest.raises(ValidationError):
+        Wheel()
+
+
+def test_an_artifact_has_no_effects_by_itself():
+    assert tuple(Engine_().effects()) == ()
+    assert (Engine_().author, Engine_().location, Engine_().tags) == (None, None, {})
+
+
+@pytest.mark.parametrize("length, shown", [(78, f"'{'x' * 78}'"), (79, f"'{'x' * 76}...")])
+def test_a_long_value_is_cut_in_messages(length, shown):
+    with pytest.raises(ValidationError) as caught:
+        Engine_(power="x" * length)
+    assert f"the value is {shown}" in str(caught.value)
 
 
 def test_all_problems_at_once_each_with_its_path():
@@ -170,3 +189,16 @@ def test_descriptions_and_tags_are_read_and_changed_by_their_names():
     template.__tags__ = {"skill": "sums"}
     assert (template.tags, template.__id__) == ({"skill": "sums"}, None)
     assert template.to_dict()["__tags__"] == {"skill": "sums"}
+
+
+def test_files_are_indented_json_with_letters_as_they_are():
+    assert Vehicle("Rößl").to_json() == '{\n    "__type__": "vehicle",\n    "name": "Rößl"\n}'
+
+
+def test_values_are_shown_as_files_name_them():
+    assert to_data({1: {"b", "a"}, "f": len, "t": int, "n": None}) == {
+        "1": ["a", "b"],
+        "f": "builtins.len",
+        "t": "int",
+        "n": None,
+    }

@@ -1,5 +1,6 @@
 import json
 import subprocess
+from importlib import import_module
 
 import pytest
 from tests_grants import granting
@@ -35,6 +36,7 @@ def repository_of_catalogs(tmp_path):
 def test_a_revision_is_pinned_and_fetched_once(repository_of_catalogs):
     folder, (first, _) = repository_of_catalogs
     catalog = register_git_catalog(str(folder), first, "shared")
+    assert list(catalog.names()) == ["formats.ours"]
     try:
         assert fetch_artifact("formats.ours").model_input_format == "first {source}"
     finally:
@@ -180,3 +182,16 @@ def test_a_repository_that_is_too_large_is_refused(repository_of_catalogs, monke
             patch.setitem(git_catalog.__globals__, limit, 0)
             with pytest.raises(ArtifactError, match="too large"):
                 git_catalog(str(folder), second)
+
+
+@pytest.mark.parametrize("limit", ["_MOST_FILES", "_MOST_BYTES", "_LARGEST_BYTES"])
+def test_a_repository_may_be_so_large_and_no_larger(repository_of_catalogs, monkeypatch, limit):
+    folder, (first, second) = repository_of_catalogs
+    size = len((folder / "shared" / "formats" / "ours.json").read_bytes())
+    most = 1 if limit == "_MOST_FILES" else size
+    module = import_module("proctor.artifacts.git_catalog")  # the package has a function of this name
+    monkeypatch.setattr(module, limit, most)
+    assert list(git_catalog(str(folder), second, "shared").names()) == ["formats.ours"]
+    monkeypatch.setattr(module, limit, most - 2)
+    with pytest.raises(ArtifactError, match="too large for a catalog"):
+        git_catalog(str(folder), first, "shared")

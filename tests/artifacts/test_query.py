@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.artifacts.query import convert, is_assignments, parse_assignments, parse_query
+from proctor.artifacts.query import MOST_NESTED, convert, is_assignments, parse_assignments, parse_query
 from proctor.errors import QueryError
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,6}(\.[a-z0-9_]{1,6}){0,2}", fullmatch=True)
@@ -85,9 +85,30 @@ def test_recipes_on_one_line():
     text = "card=cards.wnli,template=templates.x[a=[b,c]],num_demos=2,num_list=[0,1]"
     assert is_assignments(text)
     assert not is_assignments("cards.wnli[a=1,b=2]")
+    assert is_assignments("a=1")
+    assert is_assignments("a,b")
     assert parse_assignments(text) == {
         "card": "cards.wnli",
         "template": "templates.x[a=[b,c]]",
         "num_demos": 2,
         "num_list": [0, 1],
     }
+
+
+def nested(depth, opening, closing):
+    return f"a[x={opening * depth}1{closing * depth}]"
+
+
+def test_brackets_are_nested_so_deep_and_no_deeper():
+    for opening, closing in (("[", "]"), ("{y=", "}")):
+        inner = MOST_NESTED - 1  # the artifact's own brackets are the first
+        parse_query(nested(inner, opening, closing))
+        with pytest.raises(QueryError, match=f"nested more than {MOST_NESTED} deep"):
+            parse_query(nested(inner + 1, opening, closing))
+
+
+def test_brackets_side_by_side_are_not_deep():
+    lists = ",".join(["[1]"] * (MOST_NESTED + 1))
+    assert parse_query(f"a[x=[{lists}]]").overwrites == {"x": [[1]] * (MOST_NESTED + 1)}
+    mappings = ",".join(["{y=1}"] * (MOST_NESTED + 1))
+    assert parse_query(f"a[x=[{mappings}]]").overwrites == {"x": [{"y": 1}] * (MOST_NESTED + 1)}

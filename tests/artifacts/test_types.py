@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Any, Dict, List, Literal, NewType, Optional, Set, Tuple, TypedDict, Union
 
 import pytest
@@ -139,6 +140,27 @@ def test_an_unknown_type_is_answered_with_the_nearest_name():
         ([], List, True),
         ([1, "x"], List, True),
         (object(), Any, True),
+        (object(), object, True),
+        (None, None, True),
+        (None, type(None), True),
+        (0, None, False),
+        (0, type(None), False),
+        ({"a": 1}, Dict, True),
+        ([1], Dict, False),
+        ([True], List[int], True),
+        ([1, True, "a"], List[int], False),
+        (3, Union[int, str], True),
+        (3.5, Union[int, str], False),
+        (4, Union[Even, str], True),
+        (5, Union[Even, str], False),
+        ({"x": 1}, Union[Point, str], True),
+        (int, type, True),
+        (int, typing.Type, True),
+        (List[int], typing.Type, True),
+        (Any, typing.Type, True),
+        (Celsius, typing.Type, True),
+        (3, typing.Type, False),
+        (3, type, False),
     ],
 )
 def test_checks_follow_the_shape_of_a_type(value, kind, expected):
@@ -154,6 +176,9 @@ def test_checks_follow_the_shape_of_a_type(value, kind, expected):
         ([{"x": 1, "y": "2"}], List[Point], "expected Optional[int], got '2' (str) at [0].y"),
         ({"y": 1}, Point, "expected Point, which needs the key 'x'"),
         ("no", int, "expected int, got 'no' (str)"),
+        ("x" * 58, int, f"expected int, got {'x' * 58!r} (str)"),
+        ("x" * 59, int, f"expected int, got '{'x' * 56}... (str)"),
+        (3, None, "expected None, got 3 (int)"),
     ],
 )
 def test_a_mismatch_is_explained_with_its_place(value, kind, words):
@@ -210,3 +235,31 @@ def test_a_document_is_not_a_dialog():
     document = {"title": "t", "body": "b"}
     assert is_of_type(document, Document)
     assert not is_of_type([document], Dialog)
+
+
+@pytest.mark.parametrize(
+    "kind, text",
+    [
+        (None, "None"),
+        (type(None), "None"),
+        ("Dialog", "Dialog"),
+        (Any, "Any"),
+        (Celsius, "Celsius"),
+        (Point, "Point"),
+        (Optional[int], "Optional[int]"),
+        (int | str, "Union[int, str]"),
+        (List, "List"),
+        (Tuple[int, ...], "Tuple[int, ...]"),
+        (Literal["a", 3], "Literal['a', 3]"),
+        (Even, "Even"),
+    ],
+)
+def test_types_have_names_in_files(kind, text):
+    assert to_type_string(kind) == text
+
+
+def test_what_is_no_type_has_no_name_and_no_check():
+    with pytest.raises(ArtifactError, match="has no name in files"):
+        to_type_string(3)
+    with pytest.raises(ArtifactError, match="is not a type that values can be checked against"):
+        compile_check(3)

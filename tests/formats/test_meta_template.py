@@ -4,6 +4,7 @@ import pytest
 
 from proctor.errors import ProctorError, TemplateError
 from proctor.formats import MetaTemplate
+from proctor.formats.dialogue_layout import content_of
 from proctor.formats.format import Demo, Parts
 from proctor.formats.meta_template import without_meta_template
 from proctor.templates import PromptList, PromptTemplate
@@ -145,3 +146,14 @@ def test_what_does_not_fit_says_so(tmp_path, make, words):
         make(tmp_path)
     for each in words:
         assert each in str(raised.value)
+
+
+def test_words_beside_pictures_are_parts():
+    picture = {"type": "image_url", "image_url": {"url": "u"}}
+    assert content_of(["a", "b"]) == "ab"
+    assert content_of(["a", [picture], "", "b"]) == [
+        {"type": "text", "text": "a"},
+        picture,
+        {"type": "text", "text": "b"},
+    ]
+    assert content_of([]) == ""

@@ -24,7 +24,8 @@ UNFIT = [
 ]
 FIT = [
     *(("temperature", value) for value in (0, 0.7, None)),
-    ("top_p", 1),
+    *(("top_p", value) for value in (0, 1)),
+    *((name, 0) for name in ("min_tokens", "no_repeat_ngram_size")),
     ("top_k", -1),
     ("seed", 7),
     ("max_tokens", 1),

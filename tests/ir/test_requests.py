@@ -22,7 +22,7 @@ from proctor.ir import (
     Turn,
     turn,
 )
-from proctor.ir.question import Answered, Question
+from proctor.ir.question import Answered, AnsweredBlocks, Question
 from proctor.ir.requests import several_answers
 
 
@@ -139,3 +139,9 @@ def test_keys_do_not_depend_on_what_was_asked_before(decodings):
 
     for each in decodings:
         assert Generate(Prompt("q"), each).key == content_key("generate", "q", each.content)
+
+
+def test_answers_come_one_by_one_or_some_at_a_time():
+    one, two, three = (Answered(Question(number, {}, Exchange(()), ()), ()) for number in range(3))
+    assert list(AnsweredBlocks([(one, two), (three,)])) == [one, two, three]
+    assert list(AnsweredBlocks([(one, two), (three,)]).blocks) == [(one, two), (three,)]

@@ -1,6 +1,6 @@
 import json
 
-from proctor.results.score_grid import group_label, score_grids
+from proctor.results.score_grid import group_label, groups_of, label_of_instance, score_grids
 
 
 def recipe(template, demos, **more):
@@ -81,3 +81,42 @@ def test_one_cell_is_no_grid():
 
 def test_labels_sort_their_fields_and_show_what_is_no_text_as_json():
     assert group_label({"z": 1, "a": ["x"]}) == f"a={json.dumps(['x'])}, z=1"
+
+
+def test_a_recipe_is_named_by_its_card_and_its_template():
+    def named(**fields):
+        specifications = {
+            name: {"recipe": {"card": "cards.wnli", "num_demos": demos, **fields}}
+            for name, demos in (("a", 0), ("b", 2))
+        }
+        (grid,) = score_grids({"a": entry(0.5), "b": entry(0.6)}, specifications)
+        return grid.title, grid.templates
+
+    assert named() == ("cards.wnli", ["the card's own"])
+    assert named(template_card_index=3) == ("cards.wnli", ["the card's 3"])
+    assert named(template="t.one") == ("cards.wnli", ["t.one"])
+    assert named(template={"__type__": "ü"}) == ("cards.wnli", ['{"__type__": "ü"}'])
+    assert named(card={"__type__": "task_card"})[0] == "a"
+    assert named(card=None, task="tasks.qa")[0] == "tasks.qa"
+
+
+def test_tasks_without_shots_are_asked_without_demos():
+    def task(**options):
+        return {"task": {"task": "arc", "dataset_path": "arc", "dataset_name": "easy"}, "options": options}
+
+    specifications = {"a": task(template="mcq"), "b": task(num_fewshot=2), "c": task(num_fewshot="many")}
+    (grid,) = score_grids({name: entry(0.5) for name in specifications}, specifications)
+    assert (grid.title, set(grid.cells)) == ("arc/easy", {("mcq", 0), ("arc", 2)})
+
+
+def test_labels_are_of_the_metadata_before_the_fields():
+    fields = {"topic": "sums", "level": 1, "metadata": {"topic": "words"}}
+    assert label_of_instance(fields, ["topic", "level", "nowhere"]) == "level=1, nowhere=null, topic=words"
+    assert label_of_instance({"topic": "ä", "metadata": None}, ["topic"]) == "topic=ä"
+    assert group_label({"a": ["ä"]}) == 'a=["ä"]'
+
+
+def test_groups_are_those_that_say_by_what():
+    good = {"by": {"topic": "sums"}, "score": 1.0}
+    assert groups_of({"groups": [good, {"by": {}}, {"score": 1.0}, 3, {"by": "topic"}]}) == [good]
+    assert groups_of({"groups": {"by": {"a": 1}}}) == groups_of({}) == []

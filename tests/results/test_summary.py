@@ -147,6 +147,7 @@ def test_an_exam_that_scores_nothing_has_no_score_that_is_missing():
     recorded = {"n": 4, "num_of_instances": 4}
     whole = {**graded, "members": ["graded"]}
     rows = list(score_rows({"graded": graded, "recorded": recorded, "whole": whole}))
+    assert all(row.is_main for row in rows)
     assert [(row.is_graded, row.is_suite) for row in rows] == [(True, False), (False, False), (True, True)]
     assert failure_notes(rows) == ["graded: spearman is not a number"]
 

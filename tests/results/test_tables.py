@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,3 +62,29 @@ def test_simple_tables_equal_tabulates(body):
     listed = [[f"h{i}" for i in range(len(body[0]))], *body]
     wanted = tabulate.tabulate(listed, headers="firstrow", floatfmt=".2f")
     assert simple_table(listed) == wanted
+
+
+@pytest.mark.parametrize(
+    "values, rule, cells",
+    [
+        ([np.int64(3), 10], "|----:|", ["|   3 |", "|  10 |"]),
+        ([np.float64(0.5), np.int32(2)], "|----:|", ["| 0.5 |", "| 2   |"]),
+        ([True, False], "|:------|", ["| True  |", "| False |"]),
+        ([np.bool_(True)], "|:-----|", ["| True |"]),
+        ([{"int": 1}], "|:-----------|", ["| {'int': 1} |"]),
+        (["1", "22"], "|----:|", ["|   1 |", "|  22 |"]),
+        (["inf", "1e400"], "|:------|", ["| inf   |", "| 1e400 |"]),
+        ([None, 2], "|----:|", ["|     |", "|   2 |"]),
+    ],
+)
+def test_numbers_of_every_library_are_numbers(values, rule, cells):
+    assert pipe_table(["v"], [[value] for value in values]).splitlines()[1:] == [rule, *cells]
+
+
+def test_a_table_for_terminals_has_two_decimals_where_a_column_has_fractions():
+    assert simple_table([["name", "a", "b"], ["x", "1.5", "10"], ["long name", "22", "7"]]) == (
+        "name           a    b\n"
+        "---------  -----  ---\n"
+        "x           1.50   10\n"
+        "long name  22.00    7"
+    )  # fmt: skip

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from proctor.results.comparison import mcnemar
-from proctor.runs.compare_runs import compare_runs, compare_with, flips
+from proctor.runs.compare_runs import compare_exams, compare_runs, compare_with, flips
 from proctor.runs.sample_index import SampleIndex
 
 
@@ -82,3 +82,59 @@ def test_what_has_no_unit_is_compared_with_its_like_only(tmp_path):
     assert "'raw'" in found.refused
     other.units = {}
     assert compare_runs(one, other)[0].difference == 0.0
+
+
+def clustered(folder, name, scores, **more):
+    path = folder / f"{name}.jsonl"
+    rows = [
+        {
+            "exam": "qa",
+            "doc_id": number,
+            "scores": {"score": score},
+            "input": {"topic": number // 4, "text": ["a"]},
+            **more,
+        }
+        for number, score in enumerate(scores)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    index = SampleIndex(path, index=folder / f"{name}.db")
+    index.build()
+    return index
+
+
+def test_instances_of_one_cluster_count_as_much_as_they_differ(tmp_path):
+    old = clustered(tmp_path, "old", [0.0] * 8 + [1.0] * 8)
+    new = clustered(tmp_path, "new", [1.0] * 8 + [1.0] * 4 + [0.0] * 4)
+    plain = compare_exams(old, "qa", new, "qa")
+    (by_topic, by_text) = (compare_exams(old, "qa", new, "qa", clusters=field) for field in ("topic", "text"))
+    assert by_topic.difference == plain.difference == 0.25
+    assert by_topic.high - by_topic.low > plain.high - plain.low
+    assert by_topic.notes[-1] == "errors are of 4 clusters of 'topic'"
+    assert by_text.notes[-1] == "errors are of 1 clusters of 'text'"
+    assert plain.notes == ()
+    refused = compare_exams(old, "qa", new, "qa", clusters="nowhere")
+    assert (refused.refused, refused.better, refused.worse) == ("the samples of qa have no field 'nowhere'", 0, 0)
+
+
+def test_the_field_that_a_run_names_is_the_cluster(tmp_path):
+    old, new = clustered(tmp_path, "old", [0.0] * 8), clustered(tmp_path, "new", [1.0, 0.0] * 4)
+    new.clusters = {"qa": "topic"}
+    assert "clusters of 'topic'" in compare_exams(old, "qa", new, "qa").notes[-1]
+
+
+def test_where_only_one_run_says_what_its_instances_hold_none_are_paired(tmp_path):
+    known, unknown = (
+        clustered(tmp_path, "known", [1.0] * 4),
+        index_of(tmp_path, "unknown", {"qa": dict.fromkeys(range(4), 1.0)}),
+    )
+    found = compare_exams(known, "qa", unknown, "qa")
+    assert (found.n, found.refused) == (
+        0,
+        "one of the runs does not say what its instances hold, so nothing tells which are the same",
+    )
+
+
+def test_questions_that_were_drawn_for_what_they_tell_are_like_no_others(runs):
+    first, second = runs
+    second.adaptive = frozenset({"qa"})
+    assert "questions of qa were drawn for what they tell" in compare_exams(first, "qa", second, "qa").refused

@@ -155,6 +155,18 @@ def test_ratings_change_their_sign_with_the_sides():
         assert done["target"] == ("2" if done["source"].endswith("1") else "-2")
 
 
+@pytest.mark.parametrize("rating", [2, -1])
+def test_without_a_shuffle_sides_stay_where_they_are(rating):
+    plain = PairwiseComparativeRatingTemplate(
+        input_format="{a}{b}", output_format="{r}", choice_a_field="a", choice_b_field="b", choice_a_id_field="ia",
+        choice_b_id_field="ib", answer_field="r", shuffle=False,
+    )  # fmt: skip
+    for number in range(20):
+        fields = {"a": f"x{number}", "b": "y", "ia": "1", "ib": "2"}
+        done = plain.process({"input_fields": fields, "reference_fields": {"r": rating}})
+        assert (done["source"], done["target"]) == (f"x{number}y", str(rating))
+
+
 def test_dialogs_are_written_out():
     dialog = DialogTemplate(
         input_format="{talk}", output_format="",
@@ -165,3 +177,65 @@ def test_dialogs_are_written_out():
     assert dialog.process(fields)["source"] == "U: hi\n\nA: ho"
     with pytest.raises(TemplateError, match="list of \\(role, text\\)"):
         dialog.process({"input_fields": {"talk": "hi"}, "reference_fields": {}})
+
+
+def test_roman_numerals_reach_twenty():
+    choices = [f"c{number}" for number in range(20)]
+    roman = MultipleChoiceTemplate(input_format="{numerals}", enumerator="roman")
+    done = roman.process({"input_fields": {"choices": choices}, "reference_fields": {"choices": choices, "label": 19}})
+    assert done["target"] == "XX"
+    assert done["source"].split(", ")[8:11] == ["IX", "X", "XI"]
+    assert done["source"].split(", ")[18] == "XIX"
+
+
+@pytest.mark.parametrize(
+    "position, order", [(0, "ox whale bee"), (2, "whale bee ox"), (-1, "whale bee ox"), (-3, "ox whale bee")]
+)
+def test_the_right_choice_may_have_its_place(position, order):
+    done = process(template(place_correct_choice_position=position))
+    assert done["source"].split("\n")[1] == ", ".join(f"{n}. {c}" for n, c in zip("ABC", order.split(), strict=True))
+
+
+@pytest.mark.parametrize("position", [3, -4])
+def test_a_place_that_is_not_there_is_refused(position):
+    with pytest.raises(TemplateError, match=f"is {position}, but there are 3 choices"):
+        process(template(place_correct_choice_position=position))
+
+
+@pytest.mark.parametrize("label", [3, -4])
+def test_an_index_beyond_the_choices_is_refused(label):
+    with pytest.raises(TemplateError, match=f"has index {label}, but there are 3 choices"):
+        process(template(), label=label)
+
+
+@pytest.mark.parametrize("missing, what", [("label", "the right answer"), ("choices", "the choices")])
+def test_a_field_that_is_missing_says_what_it_is_for(missing, what):
+    references = {"choices": CHOICES, "label": 1}
+    del references[missing]
+    with pytest.raises(TemplateError, match=f"there is no field '{missing}' with {what}"):
+        template().process({"input_fields": {"question": "Q?", "choices": CHOICES}, "reference_fields": references})
+
+
+def test_only_the_gold_classes_stay_a_list():
+    asks = YesNoTemplate(input_format="{tags} {class}", class_field="class", label_field="labels", no_answer="Never")
+    fields = {"class": "news", "tags": ["a", "b"]}
+    done = asks.process({"input_fields": fields, "reference_fields": {"class": "news", "labels": ["sport"]}})
+    assert (done["source"], done["target"]) == ("a, b news", "Never")
+    assert asks.exchange(done).gold == 1
+    for references, message in (
+        ({"class": "", "labels": []}, "Expected a string"),
+        ({"labels": []}, "missing required class field: 'class'"),
+        ({"class": "x"}, "missing required label field: 'labels'"),
+    ):
+        with pytest.raises(TemplateError, match=message):
+            asks.process({"input_fields": fields, "reference_fields": references})
+
+
+def test_spans_are_the_question_where_choices_cannot_be_told():
+    plain = template(choices_separator="")
+    instance = plain.process(
+        {"input_fields": {"question": "Q?", "choices": ["a"]}, "reference_fields": {"choices": ["a"], "label": 0}}
+    )
+    origins = [span.origin for span in plain.source_spans({"input_fields": {"question": "Q?", "choices": ["a"]}})]
+    assert origins.count("choice[0]") == 1
+    assert instance["source"] == "Q?\nA. a\nA"

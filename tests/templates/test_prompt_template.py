@@ -156,6 +156,11 @@ def test_raw_messages():
     made = template.generate_item(row, ice_field_replace_token=[{"role": "user", "content": "ice"}])
     assert [each["content"] for each in made] == ["S", "ice", "{q}", "Q"]
     assert [each["content"] for each in template.generate_ice_item(row)] == ["S", "{q}", "Q"]
+    unfilled = RawPromptTemplate([{"role": "user", "content": "{q}"}], format_variables=False)
+    assert unfilled.generate_item(row)[0]["content"] == "{q}"
+    parts = [{"type": "text", "text": "{q}"}]
+    assert RawPromptTemplate([{"role": "user", "content": parts}]).generate_item(row)[0]["content"] == parts
+    assert RawPromptTemplate([{"expand_column": "q"}]).generate_item(row) == []
     with pytest.raises(TemplateError) as raised:
         RawPromptTemplate([{"role": "HUMAN", "content": ""}, {"role": "user"}])
     assert len(raised.value.diagnostics) == 2
@@ -195,3 +200,126 @@ def test_recipes_of_our_own_take_dialogue_templates():
 def test_recipes_of_our_own_take_messages():
     raw = RawPromptTemplate([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "{question}"}])
     assert prompt_of(raw) == ("H:Be brief.\nH:1+1=?\nB:", "2")
+
+
+def human(prompt):
+    return {"role": "HUMAN", "prompt": prompt}
+
+
+def bot(prompt):
+    return {"role": "BOT", "prompt": prompt}
+
+
+@pytest.mark.parametrize(
+    "template, path, message",
+    [
+        ({"begin": "x"}, "$.template", "needs a 'round'"),
+        ({"round": "x"}, "$.template.round", "has to be a list"),
+        ({"round": [3]}, "$.template.round[0]", "a text or a dict"),
+        ({"round": [human("a"), {"prompt": "x"}]}, "$.template.round[1]", "needs a 'role'"),
+        ({"round": [human(3)]}, "$.template.round[0]", "'prompt' has to be a text"),
+        ({"begin": human(3), "round": []}, "$.template.begin[0]", "'prompt' has to be a text"),
+        ({"A": 3}, "$.template.A", "a template is a text, or a dialogue"),
+        ({"A": {"begin": "x"}}, "$.template.A", "needs a 'round'"),
+    ],
+)
+def test_what_cannot_be_laid_out_is_named_with_its_place(template, path, message):
+    with pytest.raises(TemplateError, match=message) as caught:
+        PromptTemplate(template)
+    assert caught.value.diagnostics[0].path == path
+
+
+def test_every_text_that_lacks_the_ice_token_is_named():
+    with pytest.raises(TemplateError) as caught:
+        PromptTemplate({"A": "a", "B": "b</E>", "C": "c"}, "</E>")
+    assert [each.path for each in caught.value.diagnostics] == ["$.template.A", "$.template.C"]
+    assert PromptTemplate({"A": {"begin": "</E>", "round": [human("a")]}, "B": "b</E>"}, "</E>").labels == ["A", "B"]
+
+
+def test_an_example_has_no_opening_and_no_end():
+    template = PromptTemplate({"begin": ["o", "</E>"], "round": [human("{q}"), bot("{a}")], "end": ["e"]}, "</E>")
+    row = {"q": "Q", "a": "A"}
+    example = template.generate_ice_item(row)
+    assert example.plain() == [human("Q"), bot("A")]
+    assert example[0] == {"section": "ice", "pos": "begin"}
+    asked = template.generate_item(row, "a", "?", example)
+    assert asked.plain() == ["o", human("Q"), bot("A"), human("Q"), bot("?"), "e"]
+    assert [each["pos"] for each in asked if "section" in each].count("begin") == 4
+    assert template.generate_label_prompt_item(row, example, None).plain() == asked.replace("?", "A").plain()
+
+
+def test_a_separator_stays_where_context_and_answer_are_told_apart():
+    template = PromptTemplate({"A": "{q}</S>a", "B": "{q}</S>b"}, sep_token="</S>")
+    assert template.generate_label_prompt_item({"q": "Q"}, "", "B") == "Qb"
+    assert template.generate_label_prompt_item({"q": "Q"}, "", "B", remain_sep=True) == "Q</S>b"
+    with_examples = PromptTemplate("</E>{q}", "</E>")
+    assert with_examples.generate_label_prompt_item({"q": "Q"}, "x ", None) == "x Q"
+    assert with_examples.generate_ice_item({"q": "Q"}) == "Q"
+    with pytest.raises(TemplateError, match="the examples are messages, but the prompt is a text"):
+        with_examples.generate_item({"q": "Q"}, None, "", PromptList([human("x")]))
+
+
+CONVERSATION = MultiTurnPromptTemplate({"begin": "o", "round": [human("{question}"), bot("{answer}")], "end": ["e"]})
+ROW = {"question": ["q1", "q2", "q3"], "answer": ["a1", "a2", "a3"]}
+
+
+def asked_in(mode, answers=()):
+    return [
+        [each["prompt"] for each in turn.plain() if isinstance(each, dict)]
+        for turn in CONVERSATION.generate_turns(ROW, mode, answers)
+    ]
+
+
+def test_a_conversation_is_asked_turn_by_turn():
+    told = [["q1"], ["q1", "a1", "q2"], ["q1", "a1", "q2", "a2", "q3"]]
+    assert asked_in("every_with_gt") == told
+    assert asked_in("last") == told[-1:]
+    assert asked_in("every") == told[:1]
+    assert asked_in("every", ["x"]) == [["q1"], ["q1", "x", "q2"]]
+    assert asked_in("every", ["x", "y", "z"]) == [["q1"], ["q1", "x", "q2"], ["q1", "x", "q2", "y", "q3"]]
+    assert all(each.plain()[0] == "o" for each in CONVERSATION.generate_turns(ROW))
+    assert all(each.plain()[-1] == "e" for each in CONVERSATION.generate_turns(ROW))
+
+
+@pytest.mark.parametrize(
+    "row, message",
+    [
+        ({"question": ["q"]}, "needs the column 'answer'(.|\n)*the row has question"),
+        ({}, "needs the column 'question'(.|\n)*no columns"),
+        ({"question": "q", "answer": ["a"]}, "'question' of a conversation has to be a list"),
+        ({"question": ["q"], "answer": 3}, "'answer' of a conversation has to be a list"),
+        ({"question": ["q"], "answer": ["a", "b"]}, "has 1 questions, but 2 answers"),
+    ],
+)
+def test_a_row_that_is_no_conversation_is_refused(row, message):
+    with pytest.raises(TemplateError, match=message):
+        CONVERSATION.generate_turns(row)
+
+
+def test_a_conversation_needs_rounds_and_a_known_mode():
+    with pytest.raises(TemplateError, match="no infer_mode 'first'(.|\n)*every, every_with_gt, last"):
+        CONVERSATION.generate_turns(ROW, "first")
+    for template in ("{question}", {"A": "a"}):
+        with pytest.raises(TemplateError, match="needs a 'round'"):
+            MultiTurnPromptTemplate(template).generate_turns(ROW)
+
+
+def test_lists_of_prompts_hold_texts_and_messages_only():
+    assert str(PromptList([{"role": "A", "prompt": [1]}, {"role": "B"}])) == "[1]"
+    with pytest.raises(TemplateError, match="cannot hold a int"):
+        str(PromptList([3]))
+    assert PromptList([human("{a}"), {"role": "BOT", "prompt": ["{a}"]}, "{a}"]).format(a=1) == [
+        human("1"),
+        {"role": "BOT", "prompt": ["{a}"]},
+        "1",
+    ]
+    assert PromptList(["</E>"]).replace("</E>", PromptList([human("x")])) == [human("x")]
+    assert PromptList(["a"]).__radd__("") == ["a"]
+
+
+def test_what_an_answer_starts_with_is_what_the_turns_before_it_tell():
+    dialogue = PromptTemplate({"round": [human("{q}"), bot("On {q}: {a}")]})
+    assert dialogue.answer_prefix_of({"q": "Q", "a": "A"}) == "On Q: "
+    assert PromptTemplate("{q}: {a}").answer_prefix_of({"q": "Q", "a": "A"}) == ""
+    known = PromptTemplate({"round": [human("{q} {a}"), bot("{a}")]})
+    assert known.answer_prefix_of({"q": "Q", "a": "A"}) == "A"

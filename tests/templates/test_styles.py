@@ -51,6 +51,7 @@ def test_forms():
 def test_labels_somebody_wrote_are_not_invented():
     with pytest.warns(UserWarning, match="3 choices, but only 2 labels \\(yes, no~\\)"):
         assert ChoiceLabels(("yes", "no~")).take(3) == ["yes", "no~"]
+    assert ChoiceLabels(("yes", "no~")).take(2) == ["yes", "no~"], "without a warning"
 
 
 def test_an_unknown_alphabet():

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from proctor.errors import TemplateError
+from proctor.errors import TemplateError, ValidationError
 from proctor.templates import (
     InputOutputTemplate,
     InputOutputTemplateWithCustomTarget,
@@ -135,3 +135,50 @@ def test_a_changed_template_is_compiled_again():
     assert process(template, {"a": 1}, {"b": 2})["source"] == "1"
     template.input_format = "<{a}>"
     assert process(template, {"a": 1}, {"b": 2})["source"] == "<1>"
+
+
+def test_an_answer_prefix_names_fields_of_the_task():
+    plain = InputOutputTemplate(input_format="{a}", output_format="{b}", target_prefix="Answer: ")
+    assert plain.answer_prefix_of({}) == "Answer: "
+    filled = InputOutputTemplate(input_format="{a}", output_format="{b}", target_prefix="{a}: ", title_fields=["a"])
+    assert filled.answer_prefix_of({"a": "hi there", "b": 1}) == "Hi There: "
+    with pytest.raises(TemplateError):
+        filled.answer_prefix_of({"b": 1})
+
+
+def test_an_exchange_is_the_instance_in_words():
+    template = InputOutputTemplate(
+        instruction="Be brief.", input_format="{a}", output_format="{b}", target_prefix="So: "
+    )
+    done = process(template, {"a": "hi"}, {"b": "ho"})
+    found = template.exchange(done)
+    assert [(turn.role, turn.text) for turn in (*found.opening, *found.question)] == [
+        ("system", "Be brief."),
+        ("user", "hi"),
+    ]
+    assert (found.answer_prefix, found.answer, found.references, found.choices) == ("So: ", "ho", ("ho",), ())
+    talk = [{"role": "user", "content": "a"}, {"role": "assistant", "content": 3}]
+    spoken = template.exchange({**done, "instruction": "", "__turns__": talk})
+    assert [(turn.role, turn.text) for turn in spoken.question] == [("user", "a"), ("assistant", "3")]
+    assert spoken.opening == ()
+
+
+def test_a_title_has_to_be_a_text():
+    titled = InputOutputTemplate(input_format="{a}", output_format="{b}", title_fields=["a"])
+    assert process(titled, {"a": "hi there"}, {"b": 1})["source"] == "Hi There"
+    with pytest.raises(TemplateError, match="the title field 'a' has to be a text"):
+        process(titled, {"a": 3}, {"b": 1})
+
+
+@pytest.mark.parametrize("name", ["input_format", "output_format"])
+def test_a_template_without_formats_says_which_is_missing(name):
+    fields = {"input_format": "{a}", "output_format": "{b}"}
+    del fields[name]
+    with pytest.raises(ValidationError, match=f"'{name}'"):
+        process(InputOutputTemplate(**fields), {"a": 1}, {"b": 1})
+
+
+def test_an_instance_without_references_is_refused_unless_it_is_asked():
+    template = InputOutputTemplate(input_format="{a}", output_format="{b}")
+    with pytest.raises(TemplateError, match="no reference fields"):
+        process(template, {"a": 1})

@@ -25,8 +25,8 @@ class Ask(Struct, frozen=True, gc=False):
 
     place: int
     number: int
-    repeat: int = 0
-    listed: int = 0
+    repeat: int
+    listed: int
 
 
 class Question(Struct, frozen=True, gc=False):

@@ -78,7 +78,7 @@ def chosen(opened: Opened, selection: Selection, name: str) -> Iterator[tuple[As
         DataError: A position is not that of an instance.
     """
     if opened.is_selected:
-        yield from ((Ask(place, place, listed=place), row) for place, row in enumerate(opened.rows))
+        yield from ((Ask(place, place, 0, place), row) for place, row in enumerate(opened.rows))
         return
     if selection.places is not None:
         _check_places(opened, selection.places, name)

@@ -176,7 +176,7 @@ def _start(filled: Floats, known: NDArray[np.bool_]) -> tuple[Floats, Floats, Fl
     models, questions = filled.shape
     shares = (filled.sum(axis=0) + 1.0) / (known.sum(axis=0) + 2.0)
     levels = _logit((filled.sum(axis=1) + 1.0) / (known.sum(axis=1) + 2.0))
-    count = int(np.clip(models // _MODELS_PER_FACTOR, 1, _MOST_FACTORS))
+    count = int(np.clip(models // _MODELS_PER_FACTOR, 1, min(_MOST_FACTORS, questions + 1)))
     first = levels - levels.mean()
     left = np.where(known, filled - shares, 0.0)
     left = left - left.mean(axis=1, keepdims=True)

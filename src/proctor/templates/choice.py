@@ -16,7 +16,7 @@ _ENUMERATORS: dict[str, tuple[str, ...]] = {
     "capitals": tuple("ABCDEFGHIJKLMNOP"),
     "lowercase": tuple("abcdefghijklmnop"),
     "numbers": tuple(str(number) for number in range(1, 21)),
-    "roman": (*_ROMAN, *("X" + numeral for numeral in _ROMAN[:9]), "XX"),
+    "roman": (*_ROMAN, *("X" + numeral for numeral in _ROMAN)),
 }
 
 

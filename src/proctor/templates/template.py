@@ -254,7 +254,6 @@ class Template(InstanceOperator):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if not name.startswith("_") and not self._preparing:
-            self._compiled = {}
             self._steps = {}
 
 

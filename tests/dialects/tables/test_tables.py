@@ -1,5 +1,6 @@
 """Tables as exams: what is read, what is asked, what is refused."""
 
+import codecs
 import csv
 import io
 import json
@@ -9,7 +10,9 @@ import pytest
 from tests_commands import proctor
 
 from proctor.dialects.resolve import resolve_tasks
-from proctor.dialects.tables.reader import read_table, separator_of
+from proctor.dialects.tables.reader import is_table, read_table, separator_of
+from proctor.dialects.tables.resolve import _BESIDE
+from proctor.dialects.tables.validate import validate
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import DataError, ProctorError, UsageError
 from proctor.recipes.options import ExamOptions
@@ -66,12 +69,12 @@ def test_encodings_are_found_out(tmp_path, encoding, capsys):
     assert prompts(exam) == ["Grüße?"]
 
 
-def test_a_file_that_is_not_utf8_is_said_to_be_guessed(tmp_path, caplog):
+def test_a_file_that_is_not_utf8_is_said_to_be_guessed(tmp_path, heard):
     import logging
 
     logging.getLogger("proctor").propagate = True
     read_table(str(written(tmp_path, "latin.csv", "q,a\nGrüße,x\n".encode("cp1252"))))
-    assert "read as Windows-1252" in caplog.text
+    assert "read as Windows-1252" in heard.text
 
 
 def test_cells_stay_texts_and_lines_without_anything_are_left_out(tmp_path):
@@ -324,9 +327,35 @@ def test_a_prompt_that_shows_some_choices_is_refused(tmp_path):
         ("q,a\nx,\"['b', 'c']\"\n", {"input_column": "q", "answer_column": "a"}, "look like lists"),
     ],
 )
-def test_what_is_guessed_and_what_looks_wrong_is_said(tmp_path, caplog, content, options, said):
+def test_what_is_guessed_and_what_looks_wrong_is_said(tmp_path, heard, content, options, said):
     exam_of(written(tmp_path, "rows.csv", content), **options)
-    assert said in caplog.text
+    assert said in heard.text
+
+
+def test_what_the_user_named_is_not_said(tmp_path, heard):
+    path = written(tmp_path, "rows.csv", "q,a\nx,1\n")
+    exam_of(path, input_column="q", answer_column="a")
+    assert heard.text == ""
+    exam_of(path, prompt="{q}?", answer_column="a")
+    assert "asks" not in heard.text
+
+
+def test_a_text_that_its_first_bytes_do_not_tell_is_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(codecs.BOM_UTF16_LE + b"q\0,\0a")
+    with pytest.raises(DataError, match="the file is not utf-16"):
+        exam_of(path, input_column="q")
+    path.write_bytes(b"q,a\n\0,1\n")
+    with pytest.raises(DataError, match="zero bytes"):
+        exam_of(path, input_column="q")
+
+
+def test_answers_are_asked_for_greedily_and_to_their_end(tmp_path):
+    exam = exam_of(written(tmp_path, "rows.csv", "q,a\nx,1\n"), input_column="q", answer_column="a")
+    (question,) = exam.questions()
+    decoding = question.requests[0].decoding
+    assert (decoding.temperature, decoding.stop) == (0.0, ())
+    assert decoding.extra.get("do_sample") in (None, False)
 
 
 def test_brackets_say_the_columns_of_one_file_among_several(tmp_path):
@@ -382,3 +411,75 @@ def test_a_prompt_that_asks_the_same_of_every_row_is_refused(tmp_path):
 def test_a_file_of_another_kind_says_what_exams_are_read_from(tmp_path):
     with pytest.raises(ProctorError, match=r"rows\.xlsx' is not a file that holds an exam"):
         resolve_tasks([str(written(tmp_path, "rows.xlsx", "x"))])
+
+
+def test_a_file_is_a_table_by_its_ending_and_json_by_its_beginning(tmp_path):
+    for name in ("a.csv", "a.TSV", "a.jsonl", "a.ndjson", "a.parquet"):
+        assert is_table(str(written(tmp_path, name, "x")))
+    for name, content, is_one in (("l.json", "\ufeff \n[1]", True), ("o.json", "{}", False), ("a.txt", "[1]", False)):
+        assert is_table(str(written(tmp_path, name, content))) is is_one
+    (tmp_path / "folder.csv").mkdir()
+    assert not is_table(str(tmp_path / "folder.csv"))
+    assert not is_table(str(tmp_path / "nowhere.csv"))
+
+
+def test_a_table_is_checked_by_its_columns(tmp_path):
+    good = written(tmp_path, "good.csv", "question,answer\nx,1\n")
+    assert validate(good) == ([good], [])
+    bad = written(tmp_path, "bad.csv", "x,y\nx,1\n")
+    ((path,), (problem,)) = validate(bad)
+    assert (path, "nothing says which column" in str(problem)) == (bad, True)
+    assert validate(written(tmp_path, "notes.txt", "x")) == ([], [])
+
+
+def test_a_column_without_a_name_is_called_by_its_place(tmp_path):
+    (row,) = read_table(str(written(tmp_path, "a.csv", "q,,a\nx,y,z\n")))
+    assert row == {"q": "x", "column 2": "y", "a": "z"}
+
+
+def test_a_problem_of_a_line_names_the_line(tmp_path):
+    with pytest.raises(DataError, match="2 columns 'q'") as caught:
+        read_table(str(written(tmp_path, "a.csv", "q,q\nx,y\n")))[0]
+    assert caught.value.diagnostics[0].location.line == 1
+    with pytest.raises(DataError, match="not an object") as caught:
+        list(read_table(str(written(tmp_path, "b.jsonl", '{"a": 1}\n\n[2]\n'))))
+    assert caught.value.diagnostics[0].location.line == 3
+    with pytest.raises(DataError, match="this is not JSON") as caught:
+        list(read_table(str(written(tmp_path, "c.jsonl", '{"a": 1}\n{"a": \n'))))
+    assert caught.value.diagnostics[0].location.line == 2
+
+
+def test_bytes_that_no_code_page_has_are_shown_as_unknown(tmp_path):
+    (row,) = read_table(str(written(tmp_path, "a.csv", b"q,a\n\x81\xe4,1\n")))
+    assert row["q"] == "\ufffdä"
+
+
+def test_a_lone_column_a_is_no_choice(tmp_path):
+    exam = exam_of(written(tmp_path, "rows.csv", "question,A,answer\nx?,one,two\n"))
+    (question,) = exam.questions()
+    assert question.exchange.choices == ()
+    assert question.exchange.references == ("two",)
+
+
+@pytest.mark.parametrize("text", ["a\nb\n", "", "a,b;c\n1,2;3\n", "a;b,c\n1;2,3\n"])
+def test_where_nothing_tells_a_separator_it_is_a_comma(text):
+    assert separator_of(text) == ","
+
+
+def test_a_document_may_be_a_cell(tmp_path):
+    long = "x" * 200_000
+    assert csv.field_size_limit(131_072)
+    (row,) = read_table(str(written(tmp_path, "a.csv", f'q,a\n"{long}",1\n')))
+    assert row["q"] == long
+
+
+def test_a_name_that_an_object_has_twice_is_named(tmp_path):
+    with pytest.raises(DataError, match="an object has 'b' twice"):
+        list(read_table(str(written(tmp_path, "a.jsonl", '{"a": 1, "b": 2, "b": 3}\n'))))
+
+
+def test_what_opencompass_says_of_a_table_is_left_where_columns_are_named(tmp_path, heard):
+    path = written(tmp_path, "cities.csv", CITIES)
+    (tmp_path / f"cities.csv{_BESIDE}").write_text("{}")
+    assert prompts(exam_of(path, **NAMED))[0] == "France"
+    assert f"cities.csv{_BESIDE} is not read" in heard.text

@@ -115,11 +115,15 @@ def test_an_empty_answer_is_one_where_nothing_was_thought():
 
 THINKER = marks_of("Qwen/QwQ-32B")
 ASKED = Prompt([{"role": "user", "content": "?"}])
-ASSUMED = opening_of(ASKED, THINKER, by_name=True)
+
+
+def assumed():
+    return opening_of(ASKED, THINKER, by_name=True)
 
 
 def test_a_name_tells_that_a_template_begins_the_thoughts_where_nobody_sees_it():
-    assert (ASSUMED.family and ASSUMED.family.name, ASSUMED.is_assumed) == ("opened", True)
+    opening = assumed()
+    assert (opening.family and opening.family.name, opening.is_assumed) == ("opened", True)
     begun = Prompt([*ASKED.messages, {"role": "assistant", "content": "Well,"}])
     known = [
         opening_of(ASKED, THINKER),
@@ -131,11 +135,11 @@ def test_a_name_tells_that_a_template_begins_the_thoughts_where_nobody_sees_it()
 
 
 def test_what_a_name_tells_is_doubted_where_the_answer_ended_by_itself():
-    assert heard(said("yes"), THINKER, ASSUMED).texts == ("yes",)
-    assert heard(said("hm</think>yes"), THINKER, ASSUMED).texts == ("yes",)
-    assert heard(said("hm", reason="length"), THINKER, ASSUMED).failure.kind == "thinking"
+    assert heard(said("yes"), THINKER, assumed()).texts == ("yes",)
+    assert heard(said("hm</think>yes"), THINKER, assumed()).texts == ("yes",)
+    assert heard(said("hm", reason="length"), THINKER, assumed()).failure.kind == "thinking"
     assert heard(said("hm", reason="length"), THINKER, Opening(THINK)).failure.kind == "thinking"
-    assert heard(said("yes", reason="length", thoughts=("hm",)), THINKER, ASSUMED).texts == ("yes",)
+    assert heard(said("yes", reason="length", thoughts=("hm",)), THINKER, assumed()).texts == ("yes",)
 
 
 @pytest.mark.parametrize(
@@ -217,3 +221,26 @@ def test_tokens_are_counted_without_special_ones():
         return {"input_ids": [list(text) for text in texts]}
 
     assert (token_counter(tokenizer)("abc"), calls) == (3, [{"add_special_tokens": False}])
+
+
+def test_thoughts_that_came_apart_make_a_text_an_answer():
+    found = heard(said("yes", thoughts=("hm",)), MARKS)
+    assert (found.texts, found.thoughts, found.written) == (("yes",), ("hm",), ("yes",))
+    nothing = said("yes", thoughts=("",))
+    assert heard(nothing, MARKS) is nothing
+
+
+def test_answers_need_not_say_why_they_ended():
+    found = heard(Response(("<think>hm</think>yes", "no")), MARKS)
+    assert (found.texts, found.finish_reasons) == (("yes", "no"), ())
+
+
+def test_of_several_answers_a_turn_is_the_first_with_its_thoughts():
+    reply = Response(("yes", "no"), thoughts=("hm", "ah"))
+    assert turn_of(reply, with_thoughts=True)["reasoning_content"] == "hm"
+
+
+def test_what_was_written_is_no_longer_told_apart():
+    found = as_written(heard(said("<think>hm</think>yes"), MARKS), MARKS)
+    assert (found.texts, found.written) == (("<think>hm</think>yes",), ())
+    assert heard(found, MARKS).texts == ("yes",)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.engines.thoughts import marks_of, split
+from proctor.engines.thoughts import marks_of, special_marks, split
 from proctor.engines.thoughts.marks import families
 
 MARKS = marks_of("any-model")
@@ -123,3 +123,37 @@ def test_names_of_models_whose_template_begins_the_thoughts():
         assert marks_of(name).template_opens is not None, name
     for name in ("Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B", "deepseek-chat", "gpt-4o"):
         assert marks_of(name).template_opens is None, name
+
+
+@pytest.mark.parametrize(
+    "text, start",
+    [("yes", 0), ("<think>a</think>yes", 16), ("<think>a</think>\n\nyes", 18), ("<think>a", 8), ("a</think>b", 9)],
+)
+def test_where_the_answer_begins(text, start):
+    assert split(text, MARKS).start == start
+
+
+def test_an_end_that_the_user_names_has_the_beginnings_that_belong_to_it():
+    own = marks_of("m", None, "</think>").own
+    assert own is not None
+    assert (own.start, own.end, own.opens, own.ends_at_last) == (("<think>",), ("</think>",), True, True)
+    assert marks_of("m", "<think>").own.end == ("</think>",)
+    assert marks_of("m", "<mull>").own.end == ("</mull>",)
+    assert marks_of("m").own is None
+
+
+def test_marks_at_the_very_ends_of_a_text_are_not_quoted():
+    assert split("</think>'", MARKS).answer == "'"
+    assert split("'</think>", MARKS).answer == ""
+    assert split("a'</think>'", MARKS).answer == "a'</think>'"
+
+
+def test_special_tokens_are_marks_where_they_are_part_of_one():
+    class Tokenizer:
+        all_special_tokens = ("", "<|channel|>", "<eos>")
+
+    found = special_marks(Tokenizer(), MARKS)
+    assert found is not None
+    assert found.search("<|channel|>analysis")
+    assert not found.search("<think>")
+    assert special_marks(object(), MARKS) is None
