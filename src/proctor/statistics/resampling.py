@@ -170,8 +170,7 @@ class Opaque:
 
 def _divide(sums: Floats, counts: Any) -> Floats:
     counted = np.asarray(counts, dtype=np.float64)
-    quotients: Floats = np.full(np.shape(sums), np.nan)
-    np.divide(sums, counted, out=quotients, where=counted > 0)
+    quotients: Floats = np.divide(sums, counted, out=np.full(np.shape(sums), np.nan), where=counted > 0)
     return quotients
 
 
