@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain, count, islice
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ from hypothesis import settings as hypothesis_settings
 from proctor import secrets
 from proctor.logs import get_logger
 from proctor.settings import settings
+
+# Two workers use both cores, so libraries for numbers begin no further threads: they would wait for each other in loops.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A busy machine is not a failure: examples have no deadline. They are the same on every machine and every time, so that
 # a change is judged by what it does; `make soak` looks for new ones, many at a time.
@@ -33,6 +38,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
+HUB = "PROCTOR_TEST_HUB"
 
 # Tests import what they share by names of its own, for they are not a package: ``from tests_pace import within``.
 for _name in ("pace", "commands", "grants", "warm"):
@@ -45,35 +51,66 @@ for _name in ("pace", "commands", "grants", "warm"):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what ``make quick`` says."""
-    parser.addoption("--quick", type=int, metavar="SECONDS", help="leave out what starts processes, and end in time")
+    said = "leave out tests that start processes, and all that would begin after this time (of time.time())"
+    parser.addoption("--quick", type=float, metavar="TIME", help=said)
 
 
-_BEGUN = time.monotonic()
+class _Quickly:
+    """Leaves out tests where only the nearest are wanted."""
+
+    def __init__(self, until: float) -> None:
+        self._until = until
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> bool | None:
+        """Leave out what comes too late; thousands of tests that say they were skipped would take longer than they have."""
+        return True if time.time() > self._until else None
+
+    @pytest.fixture(autouse=True)
+    def _starting_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Skip a test that starts a process."""
+
+        def refuse(*_: object, **__: object) -> None:
+            pytest.skip("starts a process; make test runs it")
+
+        monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
+        monkeypatch.setattr(subprocess.Popen, "__del__", lambda _: None)
 
 
-@pytest.fixture(autouse=True)
-def _quickly(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip a test that starts a process, or that comes too late, where only the nearest tests are wanted."""
-    seconds = request.config.getoption("--quick")
-    if seconds is None:
-        return
-    if time.monotonic() - _BEGUN > seconds:
-        pytest.skip("make quick has no more time; make test runs it")
-
-    def refuse(*_: object, **__: object) -> None:
-        pytest.skip("starts a process; make test runs it")
-
-    monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
-    monkeypatch.setattr(subprocess.Popen, "__del__", lambda _: None)
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave out what ``make quick`` does not want."""
+    if (until := config.getoption("--quick")) is not None:
+        config.pluginmanager.register(_Quickly(until))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Say how many tests the time did not reach."""
     if config.getoption("--quick") is None:
         return
-    late = [each for each in terminalreporter.stats.get("skipped", []) if "has no more time" in str(each.longrepr)]
-    if late:
-        terminalreporter.write_line(f"{len(late)} tests were not reached in time; make test runs them")
+    session = terminalreporter._session
+    reached = sum(
+        len(terminalreporter.stats.get(each, [])) for each in ("passed", "failed", "skipped", "xfailed", "error")
+    )
+    if session is not None and (late := session.testscollected - reached) > 0:
+        terminalreporter.write_line(f"{late} tests were not reached in time; make test runs them")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let each worker begin with files that have slow tests: at the end, the others would wait for them.
+
+    Each is given as many tests as any other, one after another; files stay whole, for what their fixtures made.
+    """
+    workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    slow: dict[Path, list[pytest.Item]] = {item.path: [] for item in items if item.get_closest_marker("slow")}
+    for item in items:
+        slow.get(item.path, []).append(item)
+    others, ordered = (item for item in items if item.path not in slow), list[pytest.Item]()
+    for place in range(workers):
+        size = (len(items) - len(ordered)) // (workers - place)
+        first = list(chain.from_iterable(list(slow.values())[place::workers]))
+        ordered += [*first, *islice(others, max(0, size - len(first)))]
+    items[:] = [*ordered, *others] if workers > 1 else items
 
 
 @pytest.fixture(scope="session")
@@ -85,32 +122,38 @@ def repository() -> Path:
 @pytest.fixture(scope="session")
 def hub_dir() -> Path:
     """A folder of real datasets, mapped as ``PROCTOR_HUB_DIR``; the test is skipped where there is none."""
-    folder = Path(os.environ.get("PROCTOR_TEST_HUB") or ROOT.parent / "shared" / "data" / "hub")
+    folder = Path(os.environ.get(HUB) or ROOT.parent / "shared" / "data" / "hub")
     if not folder.is_dir():
-        pytest.skip(f"no datasets at {folder}; set PROCTOR_TEST_HUB to a folder that has them")
+        pytest.skip(f"no datasets at {folder}; set {HUB} to a folder that has them")
     return folder
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders for homes, one after another."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
+# One fixture, which asks for one: it is set up 17,000 times.
 @pytest.fixture(autouse=True)
-def _private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the user's response log, catalogs and settings out of tests, and tests out of them."""
-    for name in [name for name in os.environ if name.startswith("PROCTOR_") and name != "PROCTOR_TEST_HUB"]:
-        monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def _alone(_homes: Iterator[Path]) -> Iterator[None]:
+    """Keep the user's response log, catalogs and settings out of tests, and tests out of them and of each other."""
+    home = next(_homes)
+    home.mkdir()
+    others = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("PROCTOR_") and name != HUB}
+    own = {"XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data"}
+    own = {"HF_HUB_OFFLINE": "1", **{name: str(home / folder) for name, folder in own.items()}}
+    before = {name: os.environ[name] for name in own if name in os.environ}
+    os.environ.update(own)
     secrets.forget()
-
-
-@pytest.fixture(autouse=True)
-def _settings_of_its_own() -> Iterator[None]:
-    """Undo what a test assigns to settings: a command that runs in this process does, with ``--trust-code``."""
-    before = dict(settings._assigned)
+    assigned = dict(settings._assigned)
     yield
-    settings._assigned.clear()
-    settings._assigned.update(before)
+    settings._assigned.clear()  # a command that runs in this process assigns to them, with --trust-code
+    settings._assigned.update(assigned)
+    for name in own:
+        os.environ.pop(name, None)
+    os.environ.update(before | others)
 
 
 @pytest.fixture

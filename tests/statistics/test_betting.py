@@ -123,7 +123,7 @@ def test_an_interval_narrows_and_ends_at_the_mean():
 @pytest.mark.parametrize("count", [50, 200, 1000])
 def test_a_confidence_sequence_costs_at_most_three_quarters_of_a_width(share, count):
     ratios = []
-    for seed in range(8):
+    for seed in range(8 if count < 1000 else 3):  # long sequences differ less
         hits = np.random.default_rng([seed, count]).random(count) < share
         low, high = mean_interval(hits.astype(float).tolist(), 100_000)
         once = wilson(int(hits.sum()), count)

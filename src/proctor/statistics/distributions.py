@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from statistics import NormalDist
 
 _NORMAL = NormalDist()
@@ -79,6 +80,7 @@ def t_cdf(x: float, degrees: float) -> float:
     return 1.0 - tail if x > 0 else tail
 
 
+@lru_cache(maxsize=256)
 def t_quantile(probability: float, degrees: float) -> float:
     """Return the quantile of Student's t."""
     if probability == _MEDIAN:

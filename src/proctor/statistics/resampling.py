@@ -85,8 +85,7 @@ def _hits(column: Floats) -> Any:
 def _sums(column: Floats, hits: Any, rows: Indices) -> Floats:
     """Return the sums of a column over resamples; hits are counted, which gives the same numbers faster."""
     if hits is None:
-        found: Floats = column.take(rows).sum(axis=1)
-        return found
+        return np.asarray(column.take(rows).sum(axis=1))
     return np.array([np.count_nonzero(hits.take(row)) for row in rows], dtype=np.float64)
 
 
@@ -171,8 +170,7 @@ class Opaque:
 
 def _divide(sums: Floats, counts: Any) -> Floats:
     counted = np.asarray(counts, dtype=np.float64)
-    quotients: Floats = np.full(np.shape(sums), np.nan)
-    np.divide(sums, counted, out=quotients, where=counted > 0)
+    quotients: Floats = np.divide(sums, counted, out=np.full(np.shape(sums), np.nan), where=counted > 0)
     return quotients
 
 

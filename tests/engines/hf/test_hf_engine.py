@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,21 @@ def answers(engine: HFEngine, requests: list[Any], method: str = "score") -> lis
     return [found[index] for index in range(len(requests))]
 
 
-def by_hand(folder: Path, context: str, continuation: str) -> tuple[float, bool, int]:
-    """Score one continuation with nothing but transformers and the boundary rule of lm-evaluation-harness."""
+@cache
+def loaded_by_hand(folder: Path) -> tuple[Any, Any]:
+    """Return the tokenizer and the model, with nothing but transformers."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    return AutoTokenizer.from_pretrained(folder), model
+
+
+def by_hand(folder: Path, context: str, continuation: str) -> tuple[float, bool, int]:
+    """Score one continuation with nothing but transformers and the boundary rule of lm-evaluation-harness."""
+    import torch
+
+    tokenizer, model = loaded_by_hand(folder)
     kept = context.rstrip()
     continuation, context = context[len(kept) :] + continuation, kept
     if context:
@@ -68,6 +77,12 @@ def by_hand(folder: Path, context: str, continuation: str) -> tuple[float, bool,
         rows = model(torch.tensor([whole[:-1]])).logits[0].log_softmax(-1)[-len(targets) :]
     hits = rows.argmax(-1).tolist() == targets
     return float(rows.gather(1, torch.tensor(targets)[:, None]).sum()), hits, len(targets)
+
+
+@cache
+def one_by_one(folder: Path) -> list[Response]:
+    """Return the answers to an exam whose requests share nothing."""
+    return answers(HFEngine(folder, batch_size=1, share_prefixes=False), exam())
 
 
 def assert_equal(first: list[Response], second: list[Response]) -> None:
@@ -90,10 +105,8 @@ class TestScoring:
     @pytest.mark.parametrize("batch_size", [1, 2, 7, 64, "auto"])
     @pytest.mark.parametrize("share", [True, False])
     def test_does_not_depend_on_batches_or_sharing(self, tiny_causal, batch_size, share):
-        requests = exam()
-        plain = answers(HFEngine(tiny_causal, batch_size=1, share_prefixes=False), requests)
-        found = answers(HFEngine(tiny_causal, batch_size=batch_size, share_prefixes=share, batch_tokens=64), requests)
-        assert_equal(found, plain)
+        found = answers(HFEngine(tiny_causal, batch_size=batch_size, share_prefixes=share, batch_tokens=64), exam())
+        assert_equal(found, one_by_one(tiny_causal))
 
     def test_prefixes_are_really_shared(self, tiny_causal):
         engine = HFEngine(tiny_causal)
