@@ -17,6 +17,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from proctor import secrets
+from proctor.artifacts.catalogs import _registered
 from proctor.logs import get_logger
 from proctor.settings import settings
 
@@ -147,8 +148,9 @@ def _alone(_homes: Iterator[Path]) -> Iterator[None]:
     before = {name: os.environ[name] for name in own if name in os.environ}
     os.environ.update(own)
     secrets.forget()
-    assigned = dict(settings._assigned)
+    assigned, registered = dict(settings._assigned), list(_registered)
     yield
+    _registered[:] = registered  # a block of a page registers one
     settings._assigned.clear()  # a command that runs in this process assigns to them, with --trust-code
     settings._assigned.update(assigned)
     for name in own:

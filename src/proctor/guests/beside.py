@@ -31,7 +31,7 @@ class FolderRoom(GuestRoom):
     def place(self, name: str) -> Path | None:
         """Return a module's file, or the folder of a package without ``__init__.py``; ``None`` of other modules."""
         top = name.partition(".")[0]
-        if top in TABLES or top in sys.stdlib_module_names:
+        if top in TABLES or top in sys.stdlib_module_names or not all(map(str.isidentifier, name.split("."))):
             return None
         return next((found for each in self._folders if (found := self._in(each, name, top)) is not None), None)
 

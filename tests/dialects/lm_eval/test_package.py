@@ -303,12 +303,12 @@ def test_what_a_helper_reads_of_a_fork_counts_in_what_its_task_is_made_of(tasks,
     (fork / "__init__.py").write_text("raise RuntimeError('never imported')\n")
     monkeypatch.syspath_prepend(str(tmp_path / "installed"))
     found = []
-    for text in ("def shout(doc): return doc['q'] + '!'\n", "def shout(doc): return doc['q'] + '?'\n"):
+    for text in ("def shout(doc): return doc['q'] + '!'\n", "def shout(doc): return doc['q'] + '?!'\n"):
         (fork / "own_words.py").write_text(text)
         (tasks / "helper.py").write_text(f"from lm_eval.own_words import shout\n# {text!r}\n")
         monkeypatch.setattr("proctor.guests.installed._read", {})
         exam, _ = run_task(tasks, {**data(tasks), "doc_to_text": "!function helper.shout"}, ScriptedEngine(), tmp_path)
         held = exam.definition.held
         found.append((next(iter(exam.questions())).requests[0].prompt.text, held["lm_eval.own_words"]))
-    assert [each[0] for each in found] == ["q0!", "q0?"]
+    assert [each[0] for each in found] == ["q0!", "q0?!"]
     assert found[0][1] != found[1][1]
