@@ -202,3 +202,20 @@ def test_values_are_shown_as_files_name_them():
         "t": "int",
         "n": None,
     }
+
+
+def test_an_artifact_that_is_given_nothing_is_what_its_validator_would_make():
+    from pydantic import ConfigDict, Field
+
+    class Counted(Artifact):
+        names: list[str] = Field(default_factory=lambda: ["a"])
+        kept: list[int] = [1]
+
+    class Checked(Counted):
+        model_config = ConfigDict(validate_default=True)
+        size: int = "3"
+
+    one, other = Counted(), Counted()
+    one.kept.append(2)
+    assert (other.kept, other.names, other.model_fields_set) == ([1], ["a"], set())
+    assert Checked().size == 3

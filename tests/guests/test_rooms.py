@@ -77,6 +77,15 @@ def test_what_python_s_importlib_has_beside_it_stays():
     assert names["importlib"].util.find_spec("json") is not None
 
 
+@pytest.mark.parametrize("text", ["from importlib import {0} as found", "import importlib.{0} as found"])
+def test_what_lies_below_python_s_importlib_is_imported(text, monkeypatch):
+    import importlib
+
+    monkeypatch.delitem(sys.modules, "importlib.simple", raising=False)
+    monkeypatch.delattr(importlib, "simple", raising=False)
+    assert code(GuestRoom(), text.format("simple"))["found"].__name__ == "importlib.simple"
+
+
 def test_a_program_is_the_same_whatever_is_installed(package, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(

@@ -108,10 +108,11 @@ def test_another_function_under_the_same_name_is_another_metric(name, text, tmp_
 
 def test_the_code_is_that_of_the_file_that_has_the_function():
     register_metric("brevity", short)
-    (digests,) = with_code([{"metric": "program:brevity", "weight": 1}])["code"].values()
-    assert list(digests) == [__name__] or any("test_metric_code.py" in name for name in digests)
-    register_metric("brevity", partial(short))
-    assert with_code(["brevity[a=1]"])["code"] == {"brevity": digests}
+    ((function, given, digests), aggregation) = with_code([{"metric": "program:brevity", "weight": 1}])["code"][
+        "brevity"
+    ]
+    assert (function, given, aggregation) == ("short", [], "mean")
+    assert any("test_metric_code" in name for name in digests)
 
 
 def test_metrics_that_no_program_registered_have_no_code():
@@ -126,3 +127,17 @@ def test_functions_of_the_program_itself_count_by_what_they_do(monkeypatch):
     one = with_code(["brevity"])["code"]
     register_metric("brevity", shorter)
     assert with_code(["brevity"])["code"] != one
+
+
+def test_arguments_that_a_function_is_given_and_its_aggregation_count_too():
+    found = []
+    for function, aggregation in (
+        (partial(short, most=1), "mean"),
+        (partial(short, most=2), "mean"),
+        (short, "mean"),
+        (shorter, "mean"),  # of the same file
+        (short, max),
+    ):
+        register_metric("brevity", function, aggregation=aggregation)
+        found.append(with_code(["brevity"])["code"])
+    assert all(one != other for place, one in enumerate(found) for other in found[:place])

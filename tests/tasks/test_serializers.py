@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NewType
+from typing import Any, List, NewType, Union  # noqa: UP035 - as files of Unitxt spell types
 
 import pytest
 
@@ -196,3 +196,14 @@ def test_a_serializer_of_a_program_is_asked_about_plain_texts_too():
         template = InputOutputTemplate(input_format="{q}", output_format="{r}", serializer=serializer)
         done = template.process(instance | {}, "test")
         assert (done["source"], done["target"]) == ("a!", "b!")
+
+
+@pytest.mark.parametrize("kind", [list, List, List[str], List[Any], Union[List[str], Dialog]])  # noqa: UP006, UP007
+def test_a_serializer_of_ones_own_is_asked_for_lists_of_texts(kind):
+    class Joined(s.SingleTypeSerializer):
+        serialized_type: Any = kind
+
+        def serialize(self, value, instance):
+            return " & ".join(value)
+
+    assert s.default_serializer().preceded_by([Joined()]).serialize(["a", "b"], {}) == "a & b"

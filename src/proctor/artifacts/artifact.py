@@ -353,9 +353,11 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
 @cache
 def _is_made_of_defaults(kind: type[Artifact]) -> bool:
     """Return whether an instance to which nothing is given needs no validator: they take a while to build."""
-    checks = kind.__pydantic_decorators__
+    checks, config, fields = kind.__pydantic_decorators__, kind.model_config, kind.model_fields.values()
     return not (
-        any(field.is_required() or field.validate_default for field in kind.model_fields.values())
+        any(field.is_required() or field.validate_default for field in fields)
+        or any(getattr(field, "default_factory_takes_validated_data", False) for field in fields)
+        or (config.get("validate_default") or config.get("extra") == "allow")
         or any((checks.validators, checks.field_validators, checks.root_validators, checks.model_validators))
         or kind.__private_attributes__
     )

@@ -17,10 +17,6 @@ LONGEST_SOURCE = 60
 """Characters shown of the address of a picture; data URLs are far longer."""
 
 
-Styled = tuple[str, str]
-"""A text and its style, in the words of rich: ``bold``, ``#b65d05``; empty for none."""
-
-
 def origins_of(request: Request) -> Iterator[str]:
     """Yield the origin of every part of a request."""
     for prompt in prompts_of(request):
@@ -96,7 +92,8 @@ class RequestPrinter:
             if value:
                 self._write((f"{name}: ", "bold"), (value, ""))
 
-    def _write(self, *parts: Styled) -> None:
+    def _write(self, *parts: tuple[str, str]) -> None:
+        """Write texts, each with its style in the words of rich: ``bold``, ``#b65d05``; empty for none."""
         if not self.coloured:
             self.stream.write(printable("".join(text for text, _ in parts)) + "\n")
             return

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b, sha256
-from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from typing import Any, Final, Literal
 from uuid import UUID
@@ -20,6 +19,7 @@ from uuid import UUID
 from proctor.errors import UsageError
 from proctor.exchange.lines import base_of, content_of, samples_of
 from proctor.ir.conversation import as_turns, next_messages
+from proctor.recipes.metric_code import installed_version
 from proctor.results.summary import ScoreRow, score_rows
 from proctor.runs.stored_run import StoredRun
 from proctor.scoring.scores import Unit
@@ -186,10 +186,7 @@ def _portable(name: str) -> str:
 
 
 def _library(run: StoredRun, exam: str) -> dict[str, Any]:
-    try:
-        own = version("proctor")
-    except PackageNotFoundError:
-        own = "unknown"
+    own = installed_version("proctor") or "unknown"
     versions = run.run.get("versions") or {}
     entry = run.results[exam]
     details = {f"fingerprint.{layer}": str(value) for layer, value in (entry.get("fingerprint") or {}).items() if value}

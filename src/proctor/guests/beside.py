@@ -6,7 +6,6 @@ They are those of their folder alone: two folders may have modules of one name, 
 from __future__ import annotations
 
 import sys
-from functools import cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +26,11 @@ class FolderRoom(GuestRoom):
         super().__init__(self.own)
         self._folders = tuple(dict.fromkeys((folder, working)))
         self._beside: dict[str, ModuleType] = {}
+        self._run_at: dict[Path, int] = {}
+
+    def is_stale(self) -> bool:
+        """Whether a file that was run has changed, so that all of them are to be run anew."""
+        return any(not file.is_file() or file.stat().st_mtime_ns != at for file, at in self._run_at.items())
 
     def place(self, name: str) -> Path | None:
         """Return a module's file, or the folder of a package without ``__init__.py``; ``None`` of other modules."""
@@ -77,6 +81,7 @@ class FolderRoom(GuestRoom):
         if stays:
             _run_here.add(top)
         sys.modules[name] = module
+        self._run_at[file] = file.stat().st_mtime_ns
         try:
             spec.loader.exec_module(module)
         except BaseException:
@@ -104,7 +109,11 @@ def _is_installed(top: str) -> bool:
     return top not in _run_here and (top in sys.modules or find_spec(top) is not None)
 
 
-@cache
+_rooms: dict[tuple[Path, Path], FolderRoom] = {}
+
+
 def room_beside(folder: Path, working: Path) -> FolderRoom:
-    """Return the room of the code of a folder."""
-    return FolderRoom(folder, working)
+    """Return the room of the code of a folder; a new one where a file has changed since it was run."""
+    if (key := (folder, working)) not in _rooms or _rooms[key].is_stale():
+        _rooms[key] = FolderRoom(folder, working)
+    return _rooms[key]

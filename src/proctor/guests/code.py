@@ -68,7 +68,9 @@ def _beside(name: str, folder: Path | None) -> FolderRoom | None:
         return None
     above = max(len(name) - len(name.lstrip(".")) - 1, 0)
     start = folder.resolve()
-    return room_beside(start if not above else start.parents[above - 1], Path.cwd())
+    for _ in range(above):
+        start = start.parent
+    return room_beside(start, Path.cwd())
 
 
 def code_of_named(module: str, folder: Path | None = None) -> dict[str, str]:

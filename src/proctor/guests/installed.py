@@ -97,15 +97,12 @@ def note(spec: ModuleSpec) -> ReadModule:
 
 
 def _release_of(module: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
     from proctor.packages import COLLECTIONS
+    from proctor.recipes.metric_code import installed_version
 
     package = module.partition(".")[0]
-    try:
-        return version(next((each.package for each in COLLECTIONS.values() if each.module == package), package))
-    except PackageNotFoundError:
-        return ""
+    known = next((each.package for each in COLLECTIONS.values() if each.module == package), package)
+    return installed_version(known) or ""
 
 
 def made(spec: ModuleSpec, builtins: Mapping[str, Any] | None) -> ModuleType:

@@ -202,7 +202,7 @@ class GuestRoom:
     ) -> Any:
         wanted = _absolute(name, globals or {}, level)
         if wanted is not None and wanted.partition(".")[0] == "importlib" and (wanted == "importlib" or not fromlist):
-            import_module(wanted)
+            builtins.__import__(name, globals, locals, fromlist or (), level)  # of what is below it, too
             return _Importlib(self)
         found = None if wanted is None else self.module(wanted)
         if wanted is None or found is None:

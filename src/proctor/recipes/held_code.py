@@ -12,7 +12,7 @@ import marshal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from inspect import getsource
@@ -63,8 +63,7 @@ def code_of(values: Iterable[object]) -> dict[str, str]:
     found: dict[str, str] = {}
     for value in values:
         for each in parts_of(value) if isinstance(value, Artifact) else (value,):
-            bare = each.func if isinstance(each, partial) else each
-            found |= _code_of_function(bare) if isinstance(bare, FunctionType) else _code_of_class(bare)
+            found |= _code_of_function(each) if isinstance(each, FunctionType) else _code_of_class(each)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from typing import Any, Final
 
 from proctor.jsonable import jsonable
@@ -36,12 +37,22 @@ def with_code(metrics: object) -> dict[str, Any]:
     """
     data = jsonable(metrics)
     words = json.dumps(data).lower()
-    found = {name: _version(name) for name, marks in _PACKAGES.items() if any(mark in words for mark in marks)}
+    found = {name: installed_version(name) for name, marks in _PACKAGES.items() if any(mark in words for mark in marks)}
     described = {"metrics": metrics, "versions": {name: known for name, known in found.items() if known}}
     registered = metric_table().of(PROGRAM)
     names = {text.partition("[")[0].removeprefix(f"{PROGRAM}:") for text in _texts(data)}
-    code = {name: code_of([registered[name].load()]) for name in sorted(names & registered.keys())}
+    entries = [registered[name] for name in sorted(names & registered.keys())]
+    code = {each.name: [_described(each.load()), _described(each.aggregation)] for each in entries}
     return {**described, "code": code} if code else described
+
+
+def _described(function: Any) -> Any:
+    """Return which function of which code computes: a file may have several, and one may be given arguments."""
+    if isinstance(function, str):
+        return function
+    given = [function.args, function.keywords] if isinstance(function, partial) else []
+    bare = function.func if isinstance(function, partial) else function
+    return [getattr(bare, "__qualname__", type(bare).__qualname__), jsonable(given), code_of([bare])]
 
 
 def _texts(data: Any) -> Iterator[str]:
@@ -55,7 +66,9 @@ def _texts(data: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _version(package: str) -> str | None:
+@cache
+def installed_version(package: str) -> str | None:
+    """Return the version of a package; ``None`` where it is not installed."""
     from importlib.metadata import PackageNotFoundError, version  # most metrics need no package
 
     try:

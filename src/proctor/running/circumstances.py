@@ -7,11 +7,10 @@ import sys
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from proctor.ir import Usage
+from proctor.recipes.metric_code import installed_version
 from proctor.running.accounts import cost_of
 from proctor.running.budget import price_table
 from proctor.running.machine import platform_name
@@ -59,12 +58,3 @@ def _cost(session: Session, usage: Usage) -> dict[str, Any]:
 def version_of(package: str) -> str | None:
     """Return the version of a package; ``None`` where it is not loaded, and so changed no score."""
     return installed_version(package) if package in sys.modules else None
-
-
-@cache
-def installed_version(package: str) -> str | None:
-    """Return the version of a package; ``None`` where it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -12,8 +12,6 @@ from proctor.statistics.betting import Bets, Strategy
 _GRID = 200
 """Means that are bet against at once. Bounds are refined once more between two of them."""
 
-GRID_STEP = 1.0 / _GRID
-"""How far the bounds of a sequence may lie outside of where they would be on a fine grid."""
 
 _BETS = (Strategy(0.0, memory=20, weight=0.5), Strategy(0.1, memory=5, weight=0.2), Strategy(0.02, weight=0.3))
 """Whatever gap is seen; a large one at once, a small one at leisure."""

@@ -355,9 +355,8 @@ def _holds_dicts(kind: Any) -> bool:
     """Whether values of a type are dicts of known keys, or lists of such: a list that begins with a text is not one."""
     while hasattr(kind, "__supertype__"):
         kind = kind.__supertype__
-    return is_typeddict(kind) or (
-        get_origin(kind) in (list, Union, UnionType) and all(map(_holds_dicts, get_args(kind)))
-    )
+    members = get_args(kind) if get_origin(kind) in (list, Union, UnionType) else ()
+    return is_typeddict(kind) or (bool(members) and all(map(_holds_dicts, members)))
 
 
 def _takes_containers_only(kind: Any) -> bool:

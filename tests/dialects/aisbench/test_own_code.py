@@ -129,6 +129,15 @@ def test_an_edited_helper_is_another_metric(write, tmp_path):
     assert before.metrics != after.metrics
 
 
+def test_a_module_that_is_edited_is_run_anew_in_the_same_process(write, tmp_path):
+    place = write({**OWN["beside"], "own_helper.py": "SHARE = 100"})
+    with settings.context(trust_code=True):
+        assert scored(place / "cfg.py", tmp_path)[0] == 50.0
+        (place / "own_helper.py").write_text("SHARE = 1000")
+        (place / "cfg.py").rename(place / "again.py")
+        assert scored(place / "again.py", tmp_path)[0] == 500.0
+
+
 def test_two_folders_may_have_modules_of_one_name(write, tmp_path):
     for folder, share in (("a", 100), ("b", 10)):
         write({**OWN["beside"], "own_helper.py": f"SHARE = {share}"}, folder)
@@ -155,6 +164,7 @@ def test_without_trust_nothing_runs_and_the_flag_is_named(write, tmp_path):
 @pytest.mark.parametrize(
     "module, why",
     [
+        ("raise ImportError", "fails when it is imported: ImportError"),
         ("raise SystemExit('no')", "fails when it is imported: SystemExit: no"),
         ("import own_nothing", "No module named 'own_nothing'"),
         ("x = 1", "own_bench has no 'OwnDataset'"),

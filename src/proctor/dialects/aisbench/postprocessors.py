@@ -104,7 +104,7 @@ def _function(kind: Any, config: Mapping[str, Any], project: str, arguments: Map
     except ProctorError as error:
         if "." not in name or not settings.trust_code:
             raise error.located(place) from None
-        return TextFunction(name, "value", partial(_trusted(name, place), **arguments))
+        return TextFunction(name, "value", partial(_trusted(name, place, error), **arguments))
 
 
 def _named(name: str, project: str, arguments: Mapping[str, Any]) -> TextFunction:
@@ -142,10 +142,12 @@ def _tried(function: TextFunction) -> TextFunction:
 _SOME_ANSWER = "The answer is A."
 
 
-def _trusted(name: str, place: Location | None) -> Callable[..., Any]:
+def _trusted(name: str, place: Location | None, known: ProctorError) -> Callable[..., Any]:
     try:
         found: Callable[..., Any] = imported(name, place)
     except ImportError as error:
+        if name.partition(".")[0] in _PROJECTS:
+            raise known.located(place) from None
         what = f"the post-processor '{name}' cannot be imported"
         raise ScoringError(what, location=place, why=str(error)) from None
     if not callable(found):

@@ -74,7 +74,7 @@ def load_code(value: Any) -> None:
     elif isinstance(value, list | tuple):
         for each in value:
             load_code(each)
-    elif is_dataclass(value):
+    elif is_dataclass(value) and not isinstance(value, type):
         load_code([getattr(value, each.name) for each in fields(value)])
 
 

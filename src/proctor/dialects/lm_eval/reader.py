@@ -187,14 +187,12 @@ class TaskFile:
 
 def _as_now(values: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of a file with ``group`` of a single task, as before lm-eval 0.4.4, read as tags."""
-    if "group" not in values or not isinstance(values.get("task"), str):
+    if "group" not in values or "children" in values or not isinstance(values.get("task"), str):
         return values
-    named = [each for key in ("tag", "group") for each in _listed(values.get(key))]
-    return {**{key: each for key, each in values.items() if key != "group"}, "tag": list(dict.fromkeys(named))}
+    from proctor.dialects.lm_eval.index import tag_names
 
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    tags = dict.fromkeys((*tag_names(values.get("tag")), *tag_names(values["group"])))
+    return {**{key: each for key, each in values.items() if key != "group"}, "tag": list(tags)}
 
 
 def repeated_children(read: TaskFile) -> Iterator[Diagnostic]:

@@ -27,8 +27,8 @@ from proctor.dialects.lm_eval.tree import Group
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import ScoredGroup
+from proctor.recipes.metric_code import installed_version
 from proctor.recipes.options import ExamOptions
-from proctor.running.circumstances import installed_version
 from proctor.running.machine import platform_name
 from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES, NO_ERROR
 from proctor.scoring.flat_scores import UNIT

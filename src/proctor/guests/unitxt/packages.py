@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +11,7 @@ from pydantic import PrivateAttr
 
 from proctor.artifacts import Artifact
 from proctor.errors import MissingExtraError, NotAllowedError, ProctorError
+from proctor.recipes.metric_code import installed_version
 
 
 class DistributionNotFound(ProctorError):  # noqa: N818 - the name that programs catch
@@ -36,10 +36,8 @@ def require(requirements: str | Iterable[str]) -> None:
         needed = Requirement(text)
         if needed.marker and not needed.marker.evaluate():
             continue
-        try:
-            found = version(needed.name)
-        except PackageNotFoundError:
-            raise DistributionNotFound(f"'{text}' is not installed", hint=f"pip install '{text}'") from None
+        if (found := installed_version(needed.name)) is None:
+            raise DistributionNotFound(f"'{text}' is not installed", hint=f"pip install '{text}'")
         if not needed.specifier.contains(found, prereleases=True):
             raise VersionConflict(f"{needed.name} {found} is installed, '{text}' is needed")
 

@@ -26,9 +26,11 @@ def imported(name: str, place: Location | None = None) -> Any:
     folder = Path(place.file).parent if place is not None and place.file else None
     try:
         return object_named(name, folder)
-    except (ImportError, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # code of others may even exit; the reason is reported
+        if isinstance(error, ImportError) and str(error):
+            raise
         raise ImportError(f"it fails when it is imported: {type(error).__name__}: {error}", name=name) from error
 
 
