@@ -28,10 +28,13 @@ from numpy.typing import NDArray
 from proctor.statistics.adaptive import AdaptiveMean
 from proctor.statistics.fixed_width import FIRST_LOOK, Moments, fixed_width_bounds, next_look
 from proctor.statistics.item_models import ItemModel
-from proctor.statistics.sequences import GRID_STEP, ConfidenceSequence, mean_interval
+from proctor.statistics.sequences import ConfidenceSequence, mean_interval
 
 FIRST, GROWTH = 32, 8
 """Rounds of adaptive draws, as of :mod:`proctor.running.draws`."""
+
+GRID_STEP = 1 / 200
+"""How far the bounds of a sequence may lie outside of where they would be on a fine grid: it bets against 200 means."""
 
 Table = NDArray[np.float64]
 

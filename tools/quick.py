@@ -23,7 +23,7 @@ from pathlib import Path
 
 GIT = shutil.which("git") or "git"
 ROOT = Path(__file__).resolve().parent.parent
-ALWAYS = ("tests/test_options_matrix.py",)
+ALWAYS = ("tests/test_options_matrix.py", "tests/test_repository_imports.py")
 SECONDS = 75
 """After which no test begins; a habit is kept where the whole takes less than a minute and a half."""
 MOST_FILES = 150
