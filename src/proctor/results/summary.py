@@ -14,6 +14,7 @@ from proctor.scoring.flat_scores import (
     CLUSTERS,
     COUNT,
     FAILED,
+    NO_CLUSTER,
     NOWHERE,
     UNIT,
     WITHOUT,
@@ -241,6 +242,8 @@ def cluster_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if isinstance(clusters, Mapping) and (alone := clusters.get(WITHOUT)):
             why = f"no means of instances, so their intervals are not of clusters of '{clusters.get('by')}'"
             found.append(f"{task}: {why}: {_listed(alone)}")
+        if isinstance(clusters, Mapping) and (single := clusters.get(NO_CLUSTER)):
+            found.append(f"{task}: {single} instances have no '{clusters.get('by')}'; each is a cluster of its own")
     return found
 
 

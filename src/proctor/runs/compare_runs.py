@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proctor.errors import ProctorError, ScoringError
-from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.results.comparison import bootstrap_p_value, compare, detectable_difference, holm
 from proctor.running.regrade import RegradedExam
@@ -27,7 +25,7 @@ from proctor.runs.exam_comparison import FEWEST_PAIRS, ExamComparison
 from proctor.runs.meaning import meaning_of, why_not_comparable
 from proctor.runs.pairs import Pairs, matched_exams, paired
 from proctor.runs.sample_index import SampleIndex, ScoredLines
-from proctor.scoring.grading.groups import values_of
+from proctor.scoring.grading.groups import cluster_key
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
 
@@ -231,8 +229,9 @@ class _Sides:
         """
         for side, numbers in zip((self.first, self.second), self.numbers, strict=True):
             values = dict(_values(side.index.records(side.exam), by))
-            if all(int(number) in values for number in numbers):
-                return [values[int(number)] for number in numbers]
+            found = [values.get(int(number), ("", int(number))) for number in numbers]
+            if any(not isinstance(key, tuple) for key in found):  # tuples are instances without the field
+                return found
         hint = "clusters are of a field of the task or its metadata: proctor show lists them"
         raise ScoringError(f"the samples of {self.first.exam} have no field '{by}'", hint=hint)
 
@@ -254,9 +253,7 @@ def _values(records: Iterator[dict[str, Any]], by: str) -> Iterator[tuple[int, H
     for record in records:
         given, number = record.get("input"), record.get("doc_id")
         if isinstance(given, Mapping) and isinstance(number, int):
-            with suppress(ProctorError):
-                value = jsonable(values_of(given, [by])[by])
-                yield number, value if isinstance(value, Hashable) else repr(value)
+            yield number, cluster_key(given, by, ("", number))
 
 
 def _of_instances(sides: _Sides, bare: ExamComparison, by: str | None = None) -> ExamComparison:

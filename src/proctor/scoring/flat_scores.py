@@ -24,6 +24,7 @@ NOWHERE = "in_no_exam"
 COPIES = "copies"
 """In a file of results: how often each question stands among the samples, where that is more than once."""
 CLUSTERS = "clusters"
+NO_CLUSTER = "instances_without_key"
 """In results: by which field questions belong together, how many clusters there are, the main score's standard error,
 and ``without``, the scores whose interval is not of clusters."""
 BEHIND = "_n"
