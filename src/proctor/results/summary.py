@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -227,6 +228,13 @@ def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Ite
             f"all {answers} answers are empty: see the prompt with proctor show; chat models want --apply-chat-template"
             if alike.get("empty")
             else f"{empty} of {answers} answers are empty"
+        )
+    if isinstance(tags := alike.get("begin_with"), Mapping):
+        marks = shlex.quote(f"think_start={tags.get('tag')},think_end={tags.get('end')}")
+        tag = f"{tags.get('tag')} … {tags.get('end')}"
+        yield (
+            f"{tags.get('count')} of {answers} answers begin with {tag} and were scored with it; "
+            f"if these are thoughts: --model-args {marks}"
         )
     if "equal" in alike:
         yield f"all {answers} answers are equal: {alike['equal']!r}"
