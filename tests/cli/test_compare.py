@@ -262,7 +262,7 @@ def test_what_cannot_be_decided_does_not_pass(capsys):
     run("a", recipe("one"))
     run("b", recipe("two", metric="metrics.f1_macro"))
     assert main(["compare", "a", "b", "--fail-if-worse"]) == 2
-    assert "cannot be decided" in capsys.readouterr().err
+    assert "UNDECIDED: one: one run is scored by accuracy, the other by f1_macro" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
