@@ -24,10 +24,10 @@ from proctor.results.comparison import paired_test
 from proctor.running.regrade import RegradedExam
 from proctor.running.spec import RunSpec
 from proctor.runs.exam_comparison import FEWEST_PAIRS, ExamComparison
-from proctor.runs.meaning import meaning_of, why_not_comparable
-from proctor.runs.pairs import Pairs, matched_exams, paired
-from proctor.runs.sample_index import SampleIndex, ScoredLines
-from proctor.runs.sample_lines import failure_of
+from proctor.runs.meaning import differences_of, meaning_of, why_not_comparable
+from proctor.runs.pairs import SharedLines, matched_exams
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import ScoredLines, failure_of
 from proctor.scoring.grading.groups import values_of
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
@@ -125,6 +125,7 @@ class _Side:
         self.lines: ScoredLines = index.scored(exam)
         self.main: Score | None = index.mains.get(exam)
         self.unit: Unit | None = index.units.get(exam)
+        self.fingerprint = index.fingerprints.get(exam)
         self.is_of_whole = self.main is not None and _is_of_whole(self.lines.scores, self.main)
 
     def converted(self, values: Floats, common: Unit) -> Floats:
@@ -164,7 +165,9 @@ class _Sides:
 
     def __init__(self, first: _Side, second: _Side) -> None:
         self.first, self.second = first, second
-        self.pairs: Pairs = paired(first.lines, second.lines)
+        shared = SharedLines(first.index, first.exam, second.index, second.exam)
+        self.pairs, self.columns = shared.pairs, shared.columns
+        first.lines, second.lines = shared.first, shared.second
         units = first.unit or "raw", second.unit or "raw"
         self.unit: Unit = units[0] if units[0] == units[1] else "share"
         self.is_of_wholes = first.is_of_whole or second.is_of_whole
@@ -201,7 +204,7 @@ class _Sides:
         one, two, pairs = self.first, self.second, self.pairs
         either = pairs.alone_first + pairs.alone_second + len(pairs)
         refused = (
-            why_not_comparable(one.main, two.main, (one.unit, two.unit))
+            why_not_comparable(one.main, two.main, (one.unit, two.unit), (one.fingerprint, two.fingerprint))
             or self._nothing_in_common()
             or self._unlike_the_rest()
         )
@@ -222,7 +225,7 @@ class _Sides:
             alone_second=pairs.alone_second,
             unanswered=0 if self.is_of_wholes else self.unanswered(),
             higher_is_better=self.higher_is_better,
-            notes=tuple(self._notes(mine, theirs)),
+            notes=tuple(self._notes()),
         )
 
     def _nothing_in_common(self) -> str:
@@ -254,13 +257,12 @@ class _Sides:
         hint = "clusters are of a field of the task or its metadata: proctor show lists them"
         raise ScoringError(f"the samples of {self.first.exam} have no field '{by}'", hint=hint)
 
-    def _notes(self, mine: str, theirs: str) -> list[str]:
-        found = []
-        if self.pairs.by == "number":
-            found.append("instances are paired by number: neither run says what they hold")
-        if mine and theirs and mine != theirs:
-            found.append(f"scored as {mine} and as {theirs}")
-        return found
+    def _notes(self) -> list[str]:
+        one, two = self.first, self.second
+        by_number = ["instances are paired by number: neither run says what they hold"] * (self.pairs.by == "number")
+        few = ", ".join(sorted(self.columns))
+        more = [f"paired by the columns that both runs have: only one has {few}"] if few else []
+        return [*by_number, *more, *differences_of(one.main, two.main, (one.fingerprint, two.fingerprint))]
 
     def _flipped(self) -> tuple[int, int]:
         mine, theirs = self.scores
