@@ -176,6 +176,8 @@ def read_flat(flat: Mapping[str, Any], known: Iterable[Score] = ()) -> list[Scor
     model = next(iter(before.values()), Score("", None, unit=flat.get(UNIT, "raw")))
     others = flat.get(UNITS) or {}
     beside = _SUMMARY | _COUNTED if not before and flat.keys() >= _COUNTED else _SUMMARY
+    if flat.get("score_name") == "score":  # some evaluators call their score so
+        beside -= {"score"}
     found = []
     for name, value in flat.items():
         if name in beside or (not before and not _is_number(value)) or _is_companion(name, flat, in_file=not before):
