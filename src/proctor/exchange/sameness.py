@@ -223,7 +223,10 @@ def measured(exam: str, answers: Sequence[Answers], otherwise: int = 0) -> Samen
         tuple(reasons),
         flips,
         p,
-        **spans,
+        spans["divergence"],
+        spans["changed_choices"],
+        spans["perplexity_ratio"],
+        spans["same_texts"],
         first_difference=float(median(differing)) if differing else None,
         seen=_seen(answers, divergences, flips),
     )

@@ -228,8 +228,8 @@ def _weights(
         return
     left = (second.score - two) - (first.score - one)
     if abs(left) > _ROUNDED:
-        said = [f"score {exam.score:.4f}, mean {mean:.4f}" for exam, mean in ((first, one), (second, two))]
-        parts["weights"] = Part("weights", len(second.instances), left, [Example(None, None, *said)])
+        before, after = (f"score {exam.score:.4f}, mean {mean:.4f}" for exam, mean in ((first, one), (second, two)))
+        parts["weights"] = Part("weights", len(second.instances), left, [Example(None, None, before, after)])
 
 
 def _same_answer(one: Sequence[str | float], two: Sequence[str | float]) -> bool:
