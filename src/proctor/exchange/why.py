@@ -1,6 +1,6 @@
 """Why two scores differ: the first layer at which two runs part, and what each layer explains of the difference.
 
-An instance passes layers: it is a row, it is put in words, an engine is asked, which writes in some way and answers or
+An instance passes layers: it is a row, it is put in words, an engine is told how to write, which answers or
 fails, something is read out of the answer, that is scored, and scores are weighed. Two runs are paired by what
 instances hold. Of each pair, the first layer that differs is the one that its difference in score is put down to. Rows
 that only one run has, and pairs that only one of them scored, explain what they change in the two means; the weights,
@@ -23,8 +23,8 @@ Layer = Literal["rows", "prompt", "engine", "decoding", "answer", "failure", "ex
 LAYERS: Final[Mapping[Layer, str]] = {
     "rows": "rows: other instances",
     "prompt": "prompt: other words were sent",
-    "engine": "engine: another model, endpoint or argument answered otherwise",
     "decoding": "decoding: the model was to write in another way",
+    "engine": "engine: another model, endpoint or argument answered otherwise",
     "answer": "answer: the model answered otherwise",
     "failure": "failure: there is an answer in one run only",
     "extraction": "extraction: something else was read out of the same answer",
@@ -138,7 +138,8 @@ def explain(first: ObservedExam, second: ObservedExam, shown: int = 3) -> Explan
         if len(part.examples) < shown:
             part.examples.append(_example(layer, a, b, metrics, engine))
     if engine and "engine" not in parts:
-        notes.append(f"the engine differs ({_told(engine, 0)} and {_told(engine, 1)}), and no answer does for that")
+        alone = "" if "decoding" in parts else ", and no answer does"
+        notes.append(f"the engine differs ({_told(engine, 0)} and {_told(engine, 1)}){alone}")
     if any(_decodings(a, b) for a, b in pairs) and "decoding" not in parts:
         notes.append("decoding differs, and no answer does")
         parts["decoding"] = Part("decoding", examples=[_example("decoding", *pairs[0], metrics, {})])
@@ -164,8 +165,8 @@ def _layer(
         "rows": by == "number" and bool(a.references and b.references) and a.references != b.references,
         "failure": is_one_sided and has_failed[0] != has_failed[1],
         "prompt": a.prompt is not None and b.prompt is not None and a.prompt != b.prompt,
-        "engine": is_otherwise and is_other_model,
         "decoding": is_otherwise and bool(_decodings(a, b)),
+        "engine": is_otherwise and is_other_model,
         "answer": is_otherwise,
         "extraction": a.extracted is not None and b.extracted is not None and a.extracted != b.extracted,
         "metric": is_one_sided or (one is not None and two is not None and not _equal(one, two)),
