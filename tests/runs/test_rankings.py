@@ -7,11 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from proctor.runs.compare_runs import compare_exams, compare_with, corrected
+from proctor.runs.compare_runs import compare_with, corrected, evidence_of
 from proctor.runs.rankings import with_places
 from proctor.runs.sample_index import SampleIndex
 from proctor.statistics.paired_shares import mcnemar_p
 from proctor.statistics.rank_sets import level_of_pairs, places_of
+
+
+def compare_exams(*exams, **more):
+    return evidence_of(*exams, **more).together_with(1)
 
 
 def index_of(folder, name, scores, unit="share"):

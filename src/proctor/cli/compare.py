@@ -70,7 +70,7 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
 
 def _compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Found:
     from proctor.dialects.run_file import exam_of_run
-    from proctor.runs.compare_runs import compare_exams
+    from proctor.runs.compare_runs import evidence_of
     from proctor.runs.pairs import matched_exams
 
     first, exam = _index(baseline)
@@ -81,7 +81,7 @@ def _compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Fo
         pairs = [pair for pair in pairs if exam in ("", pair[0]) and other in ("", pair[1])]
         if not pairs:
             raise _nothing_shared(baseline, first, name, second)
-        rows = [compare_exams(first, one, second, two, exam_of_run, clusters) for one, two in pairs]
+        rows = [evidence_of(first, one, second, two, exam_of_run, clusters) for one, two in pairs]
         found.append((baseline, name, rows))
     return found
 

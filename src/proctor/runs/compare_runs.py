@@ -67,7 +67,7 @@ def compare_with(
         find_exam: Builds exams again whose scores are of the whole exam; without it these are not compared.
     """
     found = [
-        [compare_exams(baseline, mine, other, theirs, find_exam) for mine, theirs in matched_exams(baseline, other)]
+        [evidence_of(baseline, mine, other, theirs, find_exam) for mine, theirs in matched_exams(baseline, other)]
         for other in others
     ]
     return with_places(corrected(found))
@@ -83,7 +83,7 @@ def corrected(found: Sequence[Sequence[ExamComparison]]) -> list[list[ExamCompar
     return [[each.together_with(tested) for each in comparisons] for comparisons in found]
 
 
-def compare_exams(
+def evidence_of(
     first: SampleIndex,
     exam: str,
     second: SampleIndex,
@@ -91,7 +91,7 @@ def compare_exams(
     find_exam: FindExam | None = None,
     clusters: str | None = None,
 ) -> ExamComparison:
-    """Return the comparison of an exam of one run with an exam of another, by itself.
+    """Return the comparison of two exams before p and interval, which :func:`corrected` gives all of a command.
 
     Args:
         first, exam: The baseline.
@@ -284,7 +284,7 @@ def _of_instances(sides: _Sides, bare: ExamComparison, by: str | None = None) ->
     keys = sides.cluster_keys(by) if by else None
     notes = bare.notes if keys is None else (*bare.notes, f"errors are of {len(set(keys))} clusters of '{by}'")
     old, new = sides.scores
-    found = replace(
+    return replace(
         bare,
         notes=notes,
         first=float(old.mean()),
@@ -293,7 +293,6 @@ def _of_instances(sides: _Sides, bare: ExamComparison, by: str | None = None) ->
         evidence=(evidence := _evidence(sides, keys)),
         test=evidence.test.name,
     )
-    return found.together_with(1)
 
 
 def _evidence(sides: _Sides, keys: Sequence[Hashable] | None) -> Evidence:
@@ -319,7 +318,7 @@ def _of_scores(sides: _Sides, bare: ExamComparison, find_exam: FindExam | None) 
     if len(differences) < FEWEST_RESAMPLES // 2 or math.isnan(first - second):
         raise ScoringError(f"{bare.metric} is not defined on these {len(numbers)} instances")
     note = f"{bare.metric} is a score of the whole exam: {len(differences)} paired resamples"
-    found = replace(
+    return replace(
         bare,
         first=first,
         second=second,
@@ -330,7 +329,6 @@ def _of_scores(sides: _Sides, bare: ExamComparison, find_exam: FindExam | None) 
         signs=(-1, 1) if lost else (0, 0),
         notes=(*bare.notes, note),
     )
-    return found.together_with(1)
 
 
 def _resamples(count: int) -> Iterator[list[int]]:
