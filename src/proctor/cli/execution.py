@@ -199,6 +199,7 @@ def prepared(
         ProctorError: There is no such model or exam, or the engine may not see its data.
     """
     from proctor.dialects.run_file import exams_of_spec
+    from proctor.engines.engine_names import REGISTERED
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
     from proctor.recipes.permissions import admit
@@ -206,10 +207,14 @@ def prepared(
 
     if trust_code:
         settings.trust_code = True
+    found = exams_of_spec(spec)  # first: code of tasks may register the model
     engine = make_engine(spec.model, spec.model_args, origin)
-    found = exams_of_spec(spec)
     admit(found, engine)
     exams = suited(found, engine)
+    if spec.model in REGISTERED:
+        from proctor.compat.lm_eval_names.evaluation import keep_arguments
+
+        keep_arguments(engine, exams)
     say_what_has_no_effect(exams, questions_are_drawn=draws_questions)
     return engine, exams
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
+from proctor.compat.lm_eval_names.models import engine_of
 from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
 from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
 from proctor.dialects.lm_eval.classes.configurable_task import plain_config
@@ -33,6 +33,7 @@ from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
 from proctor.engines.model_args import parse_model_args
 from proctor.errors import UsageError
+from proctor.guests.lm_eval.foreign_model import ForeignModel
 from proctor.guests.lm_eval.group import Group
 from proctor.guests.lm_eval.result_types import EvalResults
 from proctor.ir import Failure
@@ -385,8 +386,7 @@ def _results(
             place = Path(stack.enter_context(TemporaryDirectory(prefix="proctor-"))) / "responses.db"
         elif isinstance(engine, ForeignModel):
             engine.token = engine.name  # the user says that it is the model that the log knows
-        if isinstance(engine, ForeignModel):
-            _keep_arguments(engine, exams)
+        keep_arguments(engine, exams)
         result = run_exams(exams, engine, log=place)
         _say_failures(result)
         made = results_document(exams, result.grades, described(result))
@@ -395,13 +395,13 @@ def _results(
     return made
 
 
-def _keep_arguments(engine: ForeignModel, exams: Sequence[Exam]) -> None:
-    """Let a model of one's own see each task's arguments of generation as they are written.
+def keep_arguments(engine: Engine, exams: Sequence[Exam]) -> None:
+    """Let a model of a program's own see each task's arguments of generation as they are written.
 
     Raises:
         UsageError: One task says how long an answer may be what another leaves to the model.
     """
-    for exam in exams:
+    for exam in exams if isinstance(engine, ForeignModel) else ():
         task = task_of(exam)
         if task is None or task.config.output_type != "generate_until":
             continue

@@ -7,13 +7,18 @@ behind ``aggregation``; a model by ``simple_evaluate``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from proctor.engines.engine_names import REGISTERED
 from proctor.errors import ScoringError, UsageError, did_you_mean
 from proctor.scoring import metric_table as core
 from proctor.scoring.aggregations import AGGREGATIONS
 from proctor.scoring.named_table import LM_EVAL
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
 
 _NOTHING: Final = object()
 
@@ -64,17 +69,16 @@ class Registry(Mapping[str, Any]):
             if self._frozen:
                 raise TypeError(f"the registry of {self.name}s is frozen")
             for name in names or (found.__name__,):
-                self._check(name, found)
-                self.own[name] = found
+                self._take(name, found)
             return found
 
         return decorate if target is None else decorate(target)
 
-    def _check(self, name: str, found: Any) -> None:
+    def _take(self, name: str, found: Any) -> None:
         there = self.own.get(name)
-        if there is None or there is found or _place_of(there) == _place_of(found):
-            return
-        raise RegistryError(f"a {self.name} '{name}' is already registered", why=f"{_place_of(there)}")
+        if there is not None and there is not found and _place_of(there) != _place_of(found):
+            raise RegistryError(f"a {self.name} '{name}' is already registered", why=f"{_place_of(there)}")
+        self.own[name] = found
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.own:
@@ -119,6 +123,20 @@ class Registry(Mapping[str, Any]):
         return len({**self._built_in(), **self.own})
 
 
+class _Models(Registry):
+    """Classes of models, which every engine's name is looked for among."""
+
+    def _take(self, name: str, found: Any) -> None:
+        super()._take(name, found)
+        REGISTERED[name] = partial(_engine_of, name)
+
+
+def _engine_of(name: str, given: Mapping[str, Any]) -> Engine:
+    from proctor.guests.lm_eval.foreign_model import registered_engine
+
+    return registered_engine(name, given)
+
+
 def _filters() -> Mapping[str, Any]:
     from proctor.guests.lm_eval.filters import FILTERS
 
@@ -137,7 +155,7 @@ def _directions() -> Mapping[str, Any]:
     return {name: each.higher_is_better for name, each in _metrics().items() if each.higher_is_better is not None}
 
 
-model_registry = MODEL_REGISTRY = Registry("model")
+model_registry = MODEL_REGISTRY = _Models("model")
 filter_registry = FILTER_REGISTRY = Registry("filter", _filters)
 aggregation_registry = AGGREGATION_REGISTRY = Registry("aggregation", lambda: AGGREGATIONS)
 metric_registry = METRIC_REGISTRY = Registry("metric", core.text_metrics)
@@ -146,7 +164,7 @@ higher_is_better_registry = HIGHER_IS_BETTER_REGISTRY = Registry("higher_is_bett
 
 
 def register_model(*names: str) -> Any:
-    """Return a decorator that registers a model's class."""
+    """Return a decorator that registers a model's class; ``--model`` finds it, too."""
     return model_registry.register(*names)
 
 

@@ -1,0 +1,76 @@
+"""The rule of classes that people derive from: what they bring is called, or refused when it is brought.
+
+A class of ours that stands for one of another package's calls its own methods. Those that the other package calls and
+nothing here does are named in ``uncalled``, each with what to do instead: a class that overrides one is refused when it
+is made. What programs put upon our classes themselves, in place of what was there, counts as what a class derived from
+them says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
+from weakref import WeakKeyDictionary
+
+from proctor.errors import UsageError
+
+_AS_MADE: Final[WeakKeyDictionary[type, Mapping[str, Any]]] = WeakKeyDictionary()
+"""What our classes held when they were made."""
+_OF_CLASSES: Final = frozenset(("_abc_impl", "__abstractmethods__", "__annotations__", "__annotate_func__"))
+"""Names in classes that Python changes by itself."""
+
+
+class Obeyed:
+    """A class that programs derive from.
+
+    Attributes:
+        uncalled: Methods that the class of its name in the other package calls and nothing here does, and what to do.
+    """
+
+    uncalled: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Keep what a class of ours holds; check one of a program."""
+        super().__init_subclass__(**more)
+        if _is_ours(cls):
+            _AS_MADE[cls] = dict(vars(cls))
+        else:
+            check_brought(cls)
+
+
+def _is_ours(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in ("proctor", "builtins", "abc", "typing", "collections")
+
+
+def brought(kind: type) -> Iterator[tuple[type, str]]:
+    """Yield the names that programs say in a class and in those above it, each with the class that says it.
+
+    Names of classes of ours are among them where a program has replaced what was there.
+    """
+    for each in kind.__mro__:
+        if not _is_ours(each):
+            yield from ((each, name) for name in vars(each))
+        elif (made := _AS_MADE.get(each)) is not None:
+            now = vars(each)
+            yield from (
+                (each, name)
+                for name in now.keys() | made.keys()
+                if now.get(name) is not made.get(name, _OF_CLASSES) and name not in _OF_CLASSES
+            )
+
+
+def check_brought(kind: type) -> None:
+    """See that what programs say in a class is called.
+
+    Raises:
+        UsageError: A method is not; the message says which, and what to do.
+    """
+    uncalled: Mapping[str, str] = getattr(kind, "uncalled", {})
+    for owner, name in brought(kind):
+        if name in uncalled:
+            raise UsageError(f"{owner.__name__}.{name} would never be called", why=_above(owner), hint=uncalled[name])
+
+
+def _above(owner: type) -> str:
+    base = next((each for each in owner.__mro__ if _is_ours(each)), owner)
+    return f"{base.__name__} of Proctor does its work in another way"
