@@ -50,13 +50,18 @@ def brought(kind: type) -> Iterator[tuple[type, str]]:
     for each in kind.__mro__:
         if not _is_ours(each):
             yield from ((each, name) for name in vars(each))
-        elif (made := _AS_MADE.get(each)) is not None:
-            now = vars(each)
-            yield from (
-                (each, name)
-                for name in now.keys() | made.keys()
-                if now.get(name) is not made.get(name, _OF_CLASSES) and name not in _OF_CLASSES
-            )
+        elif each in _AS_MADE:
+            names = vars(each).keys() | _AS_MADE[each].keys()
+            yield from ((each, name) for name in names if _is_replaced(each, name))
+
+
+def _is_replaced(kind: type, name: str) -> bool:
+    """Whether a class of ours has something else under a name than it had, or inherited, when it was made."""
+    if name in _OF_CLASSES:
+        return False
+    made = next((_AS_MADE[base][name] for base in kind.__mro__ if name in _AS_MADE.get(base, ())), _OF_CLASSES)
+    now = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _OF_CLASSES)
+    return now is not made
 
 
 def check_brought(kind: type) -> None:

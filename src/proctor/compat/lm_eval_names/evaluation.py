@@ -18,7 +18,7 @@ from typing import Any
 from proctor.compat.lm_eval_names.models import engine_of
 from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
 from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
-from proctor.dialects.lm_eval.classes.configurable_task import plain_config
+from proctor.dialects.lm_eval.classes.configurable_task import changed_class, plain_config
 from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED, DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
@@ -280,7 +280,8 @@ def _handles(tasks: Mapping[Any, Any]) -> Iterable[TaskHandle]:
         elif isinstance(each, Mapping):
             yield from _handles(each)
         elif isinstance(each, Task):
-            yield TaskManager().handle(each)
+            handle = TaskManager().handle(each)
+            yield handle if handle.name == name else TaskHandle(str(name), given=handle.task)
         else:
             raise UsageError(f"the task '{name}' is a {type(each).__name__}", hint="get_task_dict([names]) makes tasks")
 
@@ -354,22 +355,21 @@ def _exams(handles: Sequence[TaskHandle], options: ExamOptions) -> list[Exam]:
 
 def _kept(handle: TaskHandle) -> tuple[Any, ...]:
     """Return what a task is besides its name."""
-    return handle.given, handle.written, handle.changed, handle.leaf
+    return handle.changed, handle.written, handle.leaf
 
 
 def _made_exam(handle: TaskHandle, options: ExamOptions) -> Exam | None:
-    """Return the exam of a task that a program wrote out or made; ``None`` of one that it names."""
-    if handle.given is not None:
+    """Return the exam of a task that a program wrote out, made or changed; ``None`` of one that it names."""
+    task = handle.task if handle.written is not None and changed_class() is not None else handle.changed
+    if task is not None:
         if options.seed is None:
-            options = replace(options, seed=handle.given.fewshot_seed)
-        if (config := plain_config(handle.given)) is not None:
+            options = replace(options, seed=task.fewshot_seed)
+        if (config := plain_config(task)) is not None:
             return task_exam(handle.name, config, options)
-        return object_exam(handle.name, handle.given, options)
-    if handle.seeded is not None and options.seed is None:
-        options = replace(options, seed=handle.seeded)
-    if not (said := handle.changed or handle.written):
+        return object_exam(handle.name, task, options)
+    if handle.written is None:
         return None if handle.leaf is None else exam_of(handle.leaf, options)
-    return task_exam(handle.name, TaskConfig(**{**said, "task": handle.name}), options)
+    return task_exam(handle.name, TaskConfig(**{**handle.written, "task": handle.name}), options)
 
 
 def _results(

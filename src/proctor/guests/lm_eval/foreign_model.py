@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from inspect import getsourcefile
 from pathlib import Path
@@ -236,10 +237,7 @@ def registered_engine(name: str, given: str | Mapping[str, Any], more: Mapping[s
 
 def _token(name: str, kind: type, arguments: Mapping[str, Any]) -> str:
     """Return what tells a registered model from others; empty where its code is not in a file."""
-    try:
-        file = getsourcefile(kind)
-    except (TypeError, OSError):
-        return ""
+    file = getsourcefile(kind) if kind.__module__ in sys.modules else None
     code = code_of_file(Path(file)) if file else {}
     said = {key: str(value) for key, value in arguments.items() if value is not None}
     return content_key("registered", name, kind.__qualname__, said, code) if code else ""

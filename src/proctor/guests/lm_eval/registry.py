@@ -6,7 +6,7 @@ behind ``aggregation``; a model by ``simple_evaluate``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -16,11 +16,21 @@ from proctor.errors import ScoringError, UsageError, did_you_mean
 from proctor.scoring import metric_table as core
 from proctor.scoring.aggregations import AGGREGATIONS
 from proctor.scoring.named_table import LM_EVAL
+from proctor.scoring.text.text_functions import text_function_table
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
 
 _NOTHING: Final = object()
+_AGGREGATED: Final = frozenset(AGGREGATIONS) - {"chrf++"}
+_MEASURED: Final = frozenset(
+    (
+        *("acc", "acc_all", "acc_bytes", "acc_mutual_info", "acc_norm", "bits_per_byte", "bleu", "brier_score"),
+        *("bypass", "byte_perplexity", "chrf", "exact_match", "f1", "likelihood", "mcc", "perplexity", "ter"),
+        "word_perplexity",
+    )
+)
+"""Metrics that lm-eval 0.4.13 registers; what it takes from ``evaluate`` besides, code of a task may register."""
 
 
 class RegistryError(UsageError):
@@ -45,10 +55,14 @@ class Registry(Mapping[str, Any]):
     Args:
         name: What they are.
         built_in: Returns the ones of this package, when somebody asks.
+        taken: Names of lm-eval's own, which nobody can register again.
     """
 
-    def __init__(self, name: str, built_in: Callable[[], Mapping[str, Any]] = dict) -> None:
+    def __init__(
+        self, name: str, built_in: Callable[[], Mapping[str, Any]] = dict, taken: Container[str] = frozenset()
+    ) -> None:
         self.name = name
+        self._taken = taken
         self.own: dict[str, Any] = {}
         self._built_in = built_in
         self._frozen = False
@@ -78,6 +92,8 @@ class Registry(Mapping[str, Any]):
         there = self.own.get(name)
         if there is not None and there is not found and _place_of(there) != _place_of(found):
             raise RegistryError(f"a {self.name} '{name}' is already registered", why=f"{_place_of(there)}")
+        if name in self._taken:
+            raise RegistryError(f"a {self.name} '{name}' is already registered", why="it is one of lm-eval's own")
         self.own[name] = found
 
     def __getitem__(self, name: str) -> Any:
@@ -156,9 +172,9 @@ def _directions() -> Mapping[str, Any]:
 
 
 model_registry = MODEL_REGISTRY = _Models("model")
-filter_registry = FILTER_REGISTRY = Registry("filter", _filters)
-aggregation_registry = AGGREGATION_REGISTRY = Registry("aggregation", lambda: AGGREGATIONS)
-metric_registry = METRIC_REGISTRY = Registry("metric", core.text_metrics)
+filter_registry = FILTER_REGISTRY = Registry("filter", _filters, text_function_table().of(LM_EVAL))
+aggregation_registry = AGGREGATION_REGISTRY = Registry("aggregation", lambda: AGGREGATIONS, _AGGREGATED)
+metric_registry = METRIC_REGISTRY = Registry("metric", core.text_metrics, _MEASURED)
 metric_agg_registry = METRIC_AGGREGATION_REGISTRY = Registry("metric_aggregation", _aggregations_of_metrics)
 higher_is_better_registry = HIGHER_IS_BETTER_REGISTRY = Registry("higher_is_better", _directions)
 
