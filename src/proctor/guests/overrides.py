@@ -8,8 +8,10 @@ them says.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final
+from types import FunctionType
+from typing import Any, ClassVar, Final, Generic
 from weakref import WeakKeyDictionary
 
 from proctor.errors import UsageError
@@ -39,7 +41,7 @@ class Obeyed:
 
 
 def _is_ours(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] in ("proctor", "builtins", "abc", "typing", "collections")
+    return kind.__module__.partition(".")[0] == "proctor" or kind in (object, ABC, Generic)
 
 
 def brought(kind: type) -> Iterator[tuple[type, str]]:
@@ -71,11 +73,19 @@ def check_brought(kind: type) -> None:
         UsageError: A method is not; the message says which, and what to do.
     """
     uncalled: Mapping[str, str] = getattr(kind, "uncalled", {})
-    for owner, name in brought(kind):
-        if name in uncalled:
-            raise UsageError(f"{owner.__name__}.{name} would never be called", why=_above(owner), hint=uncalled[name])
+    said = [(owner, name) for owner, name in brought(kind) if name in uncalled]
+    called = set(called_by(kind)) if said else ()
+    for owner, name in said:
+        if name not in called:
+            base = next((each for each in owner.__mro__ if _is_ours(each)), owner)
+            why = f"{base.__name__} of Proctor does its work in another way"
+            raise UsageError(f"{owner.__name__}.{name} would never be called", why=why, hint=uncalled[name])
 
 
-def _above(owner: type) -> str:
-    base = next((each for each in owner.__mro__ if _is_ours(each)), owner)
-    return f"{base.__name__} of Proctor does its work in another way"
+def called_by(cls: type) -> Iterator[str]:
+    """Yield what a class's own methods, and those of bases that are not ours, call or read besides themselves."""
+    own = [each for each in cls.__mro__ if each.__module__.partition(".")[0] not in ("proctor", "pydantic", "builtins")]
+    for name, member in [(name, member) for each in own for name, member in list(vars(each).items())]:
+        for function in (getattr(member, "__func__", member), getattr(member, "fget", None)):
+            if isinstance(function, FunctionType):
+                yield from (each for each in function.__code__.co_names if each != name)

@@ -401,7 +401,9 @@ def keep_arguments(engine: Engine, exams: Sequence[Exam]) -> None:
     Raises:
         UsageError: One task says how long an answer may be what another leaves to the model.
     """
-    for exam in exams if isinstance(engine, ForeignModel) else ():
+    if not isinstance(engine, ForeignModel):
+        return
+    for exam in exams:
         task = task_of(exam)
         if task is None or task.config.output_type != "generate_until":
             continue

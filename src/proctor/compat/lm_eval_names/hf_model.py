@@ -185,7 +185,7 @@ class HFLM(TorchLM):
         return self._model
 
     @property
-    def tokenizer(self) -> Any:  # type: ignore[override]
+    def tokenizer(self) -> Any:
         """The tokenizer of transformers, or of the program."""
         own = vars(self).get("tokenizer")
         return self._own.tokenizer if own is None else own
@@ -205,7 +205,7 @@ class HFLM(TorchLM):
         return self._config
 
     @property
-    def backend(self) -> str:  # type: ignore[override]
+    def backend(self) -> str:
         """``causal`` or ``seq2seq``."""
         if "backend" in vars(self):
             return str(vars(self)["backend"])

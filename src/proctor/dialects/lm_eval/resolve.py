@@ -154,7 +154,7 @@ def exam_of(leaf: Leaf, options: ExamOptions) -> Exam:
 def _changed_class() -> type | None:
     """Return the class of tasks of files, where a program has put something upon it."""
     classes = sys.modules.get(f"{__package__}.classes.configurable_task")
-    return None if classes is None else classes.changed_class()  # type: ignore[no-any-return]
+    return None if classes is None else classes.changed_class()
 
 
 _OUR_TASK = "proctor.integrations.lm_eval.ProctorTask"

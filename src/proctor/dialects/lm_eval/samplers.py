@@ -190,7 +190,7 @@ def _of_programs(kind: Any) -> Any:
 def _registry() -> Mapping[str, Any]:
     """Return the samplers of programs by name, those of ours among them; none where no program has asked for them."""
     classes = sys.modules.get(f"{__package__}.classes.samplers")
-    return {} if classes is None else classes.SAMPLER_REGISTRY  # type: ignore[no-any-return]
+    return {} if classes is None else classes.SAMPLER_REGISTRY
 
 
 def too_small(wanted: int, there: int) -> DemosError:

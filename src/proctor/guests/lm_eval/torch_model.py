@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from itertools import groupby
 from typing import Any, ClassVar
 
@@ -134,7 +133,7 @@ class TorchLM(TemplateLM):
 
     # -- the model ----------------------------------------------------------------------------------------------------
 
-    def _precision(self) -> AbstractContextManager[Any]:
+    def _precision(self) -> Any:
         import torch
 
         kind = self.mixed_precision_dtype
@@ -258,7 +257,7 @@ class TorchLM(TemplateLM):
             self.cache_hook.add_partial("loglikelihood_rolling", request.args[:1], total)
         return totals
 
-    def _loglikelihood_tokens(
+    def _loglikelihood_tokens(  # type: ignore[override]
         self, requests: list[Any], disable_tqdm: bool = False, override_bs: int | None = None
     ) -> list[tuple[float, bool]]:
         """Return log-likelihoods of ((context, continuation), context tokens, continuation tokens).
