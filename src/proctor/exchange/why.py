@@ -138,8 +138,8 @@ def explain(first: ObservedExam, second: ObservedExam, shown: int = 3) -> Explan
         if len(part.examples) < shown:
             part.examples.append(_example(layer, a, b, metrics, engine))
     if engine and "engine" not in parts:
-        alone = "" if "decoding" in parts else ", and no answer does"
-        notes.append(f"the engine differs ({_told(engine, 0)} and {_told(engine, 1)}){alone}")
+        unseen = "" if "decoding" in parts else ", and no answer does"
+        notes.append(f"the engine differs ({_told(engine, 0)} and {_told(engine, 1)}){unseen}")
     if any(_decodings(a, b) for a, b in pairs) and "decoding" not in parts:
         notes.append("decoding differs, and no answer does")
         parts["decoding"] = Part("decoding", examples=[_example("decoding", *pairs[0], metrics, {})])
