@@ -45,13 +45,10 @@ def command(
     if names:
         count, problems = _check_named(names, include_paths)
     for path in paths:
-        if can_be_repeated(path):
-            files, found = 1, _problems_of_run(path)
-        else:
-            files, found = _check(path)
-            if path.suffix == ".py" and path.is_file() and not found:
-                with settings.context(trust_code=trust_code or settings.trust_code):
-                    found = _refused_by_run(path)
+        files, found = (1, _problems_of_run(path)) if can_be_repeated(path) else _check(path)
+        if path.suffix == ".py" and not found:
+            with settings.context(trust_code=trust_code or settings.trust_code):
+                found = _refused_by_run(path)
         count += files
         problems.extend(found)
     if as_json:
@@ -85,6 +82,8 @@ def _refused_by_run(path: Path) -> list[Diagnostic]:
     """Return what a run of a config would refuse before anybody is asked: classes of its own that are not trusted."""
     from proctor.dialects.resolve import resolve_tasks
 
+    if not path.is_file():
+        return []
     try:
         return [problem for exam in resolve_tasks([str(path)]) for problem in exam.problems()]
     except ProctorError:
