@@ -73,10 +73,13 @@ USUAL_HOSTS = frozenset(
 )
 """Hosts where the public data of exams lies: whoever publishes there cannot read who asks, and no key is sent."""
 
-_CHAINED = re.compile(r"::(?![^\[]*\])")
-"""What parts an address into those inside one another, and is not inside the brackets of IPv6."""
+_IPV6 = re.compile(r"(?<=//)(?:[^/@]*@)?\[[0-9A-Fa-f:.%]*\]")
+"""The host of an address where it is in brackets: the colons in it part nothing."""
 
-_INSIDE = frozenset({"zip", "tar", "gzip", "bz2", "xz", "zstd", "memory"})
+_CREDENTIALS = frozenset({"token", "stored_tokens", "kaggle.json", "access_token"})
+"""Files in which programs keep what lets them in, without a dot before them."""
+
+INSIDE = frozenset({"zip", "tar", "gzip", "bz2", "xz", "zstd", "memory"})
 """Schemes of places inside another file, which has an address of its own."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
@@ -395,26 +398,56 @@ def asking(url: str, by: str = "", keys: Iterable[str | None] = ()) -> list[Effe
 def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> list[Effect]:
     """Return the effect of reading a file or folder, or an address; none where everybody may read."""
     text = os.fspath(path)
-    if "://" in text:
-        return [effect for part in _CHAINED.split(text) for effect in _reading_address(part, who, by)]
+    if has_scheme(text):
+        return [effect for part in parts_of_address(text) for effect in _reading_address(part, who, by)]
     place = Path(text).expanduser()
     target = place.resolve()
-    if any(_is_shown(target, root) for root in _own_folders(who)):
-        return []
-    named = Path(os.path.abspath(place))  # noqa: PTH100 - links below a folder that the user named are his own
-    if any(named.is_relative_to(root) or target.is_relative_to(root.resolve()) for root in named_folders()):
-        return []
+    if target.name not in _CREDENTIALS:
+        if any(_is_shown(target, root) for root in _own_folders(who)):
+            return []
+        named = Path(os.path.abspath(place))  # noqa: PTH100 - as it is written, to see where its links stand
+        if any(_is_named(named, target, root) for root in named_folders()):
+            return []
     return [_on("read", target, by)]
+
+
+def has_scheme(text: str) -> bool:
+    """Whether a text is an address: ``https://…``, or one inside another (``zip://a.csv::b.zip``)."""
+    return "://" in text
+
+
+def parts_of_address(text: str) -> list[str]:
+    """Return the addresses that stand inside one another, the innermost first."""
+    return [each.replace("\0", "::") for each in _IPV6.sub(lambda host: host[0].replace("::", "\0"), text).split("::")]
+
+
+def _is_named(named: Path, target: Path, root: Path) -> bool:
+    """Whether a file lies below a folder that the user named.
+
+    He orders it himself, by ``name`` or ``owner/name``, with links where he likes; links further down may have come
+    with what lies there.
+    """
+    if target.is_relative_to(root.resolve()):
+        return True
+    if not named.is_relative_to(root):
+        return False
+    parts = named.relative_to(root).parts
+    first, second = (root.joinpath(*parts[:level]) for level in (1, 2))
+    if not first.is_dir():
+        return False
+    is_owner = second.is_dir() and all(each.is_dir() for each in first.iterdir())
+    return any(target.is_relative_to(each.resolve()) for each in (first, second)[: 1 + is_owner])
 
 
 def _reading_address(address: str, who: Author | None, by: str) -> list[Effect]:
     """Return the effects of one part of an address as fsspec takes it: ``zip://a.csv::https://host/x.zip``."""
     scheme, separator, rest = address.partition("://")
+    scheme = scheme.lower()
     if not separator or scheme in ("file", "local"):
         return reading(rest or address, who, by)
     if scheme in ("http", "https", "ftp"):
         return asking(address, by)
-    if scheme in _INSIDE:
+    if scheme in INSIDE:
         return []
     return [Effect("hub", rest, by)] if scheme == "hf" else [Effect("net", f"{scheme}://{rest.partition('/')[0]}", by)]
 
