@@ -50,7 +50,7 @@ class Dataset:
             if is_files or has_scheme(path) or Path(path).is_absolute() or ".." in Path(path).parts:
                 effects += reading(path if has_scheme(path) else base / path, self.author, by)
         if self.extra.get("cache_dir"):
-            effects += writing(str(self.extra["cache_dir"]), by)
+            effects += writing(str(self.extra["cache_dir"]), self.author, by)
         return effects
 
     def act(self) -> None:
