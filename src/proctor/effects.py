@@ -78,7 +78,7 @@ USUAL_HOSTS = frozenset(
 _IPV6 = re.compile(r"(?<=//)(?:[^/@]*@)?\[[0-9A-Fa-f:.%]*\]")
 """The host of an address where it is in brackets: the colons in it part nothing."""
 
-_CREDENTIALS = frozenset({"token", "stored_tokens", "kaggle.json", "access_token"})
+CREDENTIALS = frozenset({"token", "stored_tokens", "kaggle.json", "access_token"})
 """Files in which programs keep what lets them in, without a dot before them."""
 
 INSIDE = frozenset({"zip", "tar", "gzip", "bz2", "xz", "zstd", "memory"})
@@ -405,7 +405,7 @@ def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> l
         return [effect for part in parts_of_address(text) for effect in _reading_address(part, who, by)]
     place = Path(text).expanduser()
     target = place.resolve()
-    if target.name not in _CREDENTIALS and not _is_state(target):
+    if target.name not in CREDENTIALS and not _is_state(target):
         if any(_is_shown(target, root) for root in _own_folders(who)):
             return []
         named = Path(os.path.abspath(place))  # noqa: PTH100 - as it is written, to see where its links stand

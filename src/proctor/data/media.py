@@ -39,7 +39,8 @@ def undecoded(dataset: Any) -> Any:
 def _raw(feature: Any) -> Any:
     """Return the type of a column without decoding, at any depth."""
     if isinstance(feature, Mapping):
-        return type(feature)({name: _raw(each) for name, each in feature.items()})
+        made: Callable[[dict[str, Any]], Any] = type(feature)  # a dict, or the library's own
+        return made({name: _raw(each) for name, each in feature.items()})
     if isinstance(feature, (list, tuple)):
         return [_raw(each) for each in feature]
     if getattr(feature, "decode", False) is True and is_dataclass(feature):
