@@ -65,15 +65,7 @@ def _maker(feature: Any) -> Make | None:
     make = _maker(inner) if inner is not None else None
     if make is None:
         return None
-    if isinstance(inner, Mapping) and not isinstance(feature, list) and type(feature).__name__ == "Sequence":
-        return lambda value: value and {name: [_made(inner[name], each) for each in values]
-                                        for name, values in value.items()}  # fmt: skip
     return lambda value: value and [make(each) for each in value]
-
-
-def _made(feature: Any, value: Any) -> Any:
-    make = _maker(feature)
-    return value if make is None else make(value)
 
 
 def _picture(value: Any) -> Any:

@@ -64,12 +64,11 @@ def _no_landlock() -> str:
     return "the kernel has no landlock" if sys.platform == "linux" else f"{sys.platform} has no landlock"
 
 
-def raise_wall(words: Sequence[str], *, programs: bool = False) -> Wall:
+def raise_wall(words: Sequence[str]) -> Wall:
     """Raise the wall around this process, and whatever it starts; it ends with the process.
 
     Args:
         words: What the user typed.
-        programs: Whether programs may be started.
 
     Returns:
         What of it stands.
@@ -80,7 +79,7 @@ def raise_wall(words: Sequence[str], *, programs: bool = False) -> Wall:
     os.environ["TMPDIR"] = scratch
     _take_token()
     rules = rules_for(words, scratch)
-    wall = _raised(rules, programs=programs)
+    wall = _raised(rules)
     watch.begin(rules)
     _standing.append(wall)
     sys.dont_write_bytecode = True  # each attempt would be refused
@@ -96,7 +95,7 @@ def _take_token() -> None:
             os.environ["HF_TOKEN"] = token
 
 
-def _raised(rules: Rules, *, programs: bool) -> Wall:
+def _raised(rules: Rules) -> Wall:
     found = what_can_stand()
     files = ports = held = False
     why = [found.why_not] if found.why_not else []
@@ -109,7 +108,7 @@ def _raised(rules: Rules, *, programs: bool) -> Wall:
             files, ports = True, found.ports
         except OSError as error:
             why.append(str(error))
-    if found.programs and not programs:
+    if found.programs:
         try:
             seccomp.refuse_programs()
             held = True

@@ -28,6 +28,12 @@ SYSTEM = (
 )
 """What Python and its libraries read of a machine: nothing of its users, nothing of other processes."""
 
+_OF_LIBRARIES = ("~/nltk_data", "~/.cache/torch", "~/.config/matplotlib")
+"""What libraries read in a home: models of words, settings of pictures."""
+
+_KEPT_BY_LIBRARIES = ("~/.cache/matplotlib", "/dev/shm")  # noqa: S108 - locks that processes share
+"""What libraries write: a list of fonts, which takes seconds to make."""
+
 _PORTS = (443, 80, 53)
 """Of the hubs, of redirects to them, and of the names of hosts."""
 _MOST_ENTRIES = 1000
@@ -73,11 +79,11 @@ def rules_for(words: Sequence[str], scratch: str) -> Rules:
         words: As the user typed them: files and folders among them are his.
         scratch: A folder for temporary files.
     """
-    readable = [*SYSTEM, *_installed(), *_named(), *_granted("read")]
+    readable = [*SYSTEM, *_OF_LIBRARIES, *installed(), *_named(), *_granted("read")]
     typed = list(_typed(words))
     shown = [Path.cwd(), *(each if each.is_dir() else each.parent for each in typed)]
     readable += [each for each in typed if each.is_file()]
-    writable = [scratch, os.devnull, settings.cache_dir, *_hub_caches(), *_granted("write")]
+    writable = [scratch, os.devnull, *_KEPT_BY_LIBRARIES, settings.cache_dir, *_hub_caches(), *_granted("write")]
     hosts, ports = _proxies()
     return Rules(_real(readable), _real(shown), _real(writable), (*_PORTS, *ports, *_ports_of_grants()), hosts)
 
@@ -97,7 +103,7 @@ def _typed(words: Sequence[str]) -> Iterator[Path]:
                     yield place
 
 
-def _installed() -> Iterator[str]:
+def installed() -> Iterator[str]:
     """Yield the folders of Python, of installed packages and of this one; never the working folder."""
     yield from (sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__))  # noqa: PTH120
     yield str(Path(__file__).resolve().parents[1])

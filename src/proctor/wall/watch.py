@@ -11,8 +11,8 @@ from typing import Any
 from proctor.effects import Effect, is_allowed
 from proctor.wall.rules import Rules
 
-_STARTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
-_CHANGES = {
+STARTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
+CHANGES = {
     **dict.fromkeys(
         ("os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "shutil.rmtree", "os.chown"), (0,)
     ),
@@ -27,7 +27,7 @@ _CONNECTS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 _inside = threading.local()
 
 
-class _Places:
+class Places:
     """Files and folders; asked for each file that Python opens."""
 
     def __init__(self, places: tuple[str, ...]) -> None:
@@ -47,7 +47,7 @@ class Watch:
     """
 
     def __init__(self, rules: Rules) -> None:
-        self._readable, self._writable = _Places((*rules.readable, *rules.writable)), _Places(rules.writable)
+        self._readable, self._writable = Places((*rules.readable, *rules.writable)), Places(rules.writable)
         self._shown, self._hosts = rules.shown, rules.hosts
         self._addresses: set[str] = set()
 
@@ -70,21 +70,17 @@ class Watch:
     def _check(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, _, flags = arguments
-            if (place := _place_of(path)) is not None:
+            if (place := place_of(path)) is not None:
                 (self._check_writing if (flags or 0) & _WRITING else self._check_reading)(place)
-        elif event in _CHANGES:
-            for place in filter(None, (_place_of(arguments[number]) for number in _CHANGES[event])):
+        elif event in CHANGES:
+            for place in filter(None, (place_of(arguments[number]) for number in CHANGES[event])):
                 self._check_writing(place)
         elif event in _LOOKS_UP:
             self._check_host(str(arguments[0] or ""))
         elif event in _CONNECTS:
             self._check_address(arguments[1])
         else:
-            self._check_program(_name_of(arguments[0]))
-
-    @staticmethod
-    def _check_program(name: str) -> None:
-        if not is_allowed(Effect("run", name)):
+            name = _name_of(arguments[0])
             raise _refused(f"the program {name} is not started", f"run:{name}")
 
     def _check_reading(self, place: str) -> None:
@@ -127,7 +123,7 @@ class Watch:
             raise _refused(f"the server {bracketed}:{port} is not asked", f"net:{bracketed}:{port}")
 
 
-_LOOKED_AT = _STARTS | _CHANGES.keys() | _LOOKS_UP | _CONNECTS
+_LOOKED_AT = STARTS | CHANGES.keys() | _LOOKS_UP | _CONNECTS
 
 
 def _refused(what: str, grant: str) -> PermissionError:
@@ -135,7 +131,7 @@ def _refused(what: str, grant: str) -> PermissionError:
     return PermissionError(errno.EACCES, f"{what}: it lies behind the wall; {allows}")
 
 
-def _place_of(path: Any) -> str | None:
+def place_of(path: Any) -> str | None:
     """Return a path from the root; ``None`` for what is open already."""
     if path is None or isinstance(path, int):
         return None
