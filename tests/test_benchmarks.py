@@ -31,6 +31,7 @@ MEASURED = {
 PRINTED = {
     "gates": ({}, ["--gates", "20", "--total", "1319"]),
     "log_large": ({}, ["--count", "600", "--writers", "2"]),
+    "paired_differences": ({}, ["--pairs", "8", "--runs", "500"]),
     "precision": (
         {"EXAMS": (50.0,), "PRECISIONS": (0.1,), "SHARES": (0.5,), "GRADED": {}},
         ["--runs", "1", "--only", "uniform"],

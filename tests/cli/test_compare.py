@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proctor.cli.__main__ import main
-from proctor.cli.thresholds import check_units, parsed
+from proctor.cli.thresholds import check_units, parsed, verdict
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import UsageError
 
@@ -96,7 +96,11 @@ def test_the_same_answers_in_percent_and_as_shares_do_not_differ(capsys):
     (row,) = compared(capsys, "a", "b")
     assert (row["n"], row["difference"], row["p"], row["unit"], row["test"]) == (50, 0.0, 1.0, "share", "mcnemar")
     assert row["low"] < 0 < row["high"]
-    assert row["notes"] == ["scored as accuracy and as exact_match"]
+    assert row["notes"][0] == "scored as accuracy and as exact_match"
+    assert [note.split(",")[0] for note in row["notes"][1:]] == [
+        "answers are read in other ways",
+        "the metric is defined otherwise",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["csv", "yaml", "recipe"])
@@ -262,7 +266,7 @@ def test_what_cannot_be_decided_does_not_pass(capsys):
     run("a", recipe("one"))
     run("b", recipe("two", metric="metrics.f1_macro"))
     assert main(["compare", "a", "b", "--fail-if-worse"]) == 2
-    assert "cannot be decided" in capsys.readouterr().err
+    assert "UNDECIDED: one: one run is scored by accuracy, the other by f1_macro" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -397,3 +401,108 @@ def test_what_is_damaged_in_a_run_is_said(capsys):
     capsys.readouterr()
     main(["compare", "a", "b"])
     assert "warning: b: results.json cannot be read" in capsys.readouterr().err
+
+
+def more_columns(**columns: str) -> list[dict[str, Any]]:
+    return [{**row, **{name: f"{text} {number}" for name, text in columns.items()}} for number, row in enumerate(ROWS)]
+
+
+@pytest.mark.parametrize("where", ["second", "first", "both"])
+def test_a_column_that_nobody_shows_makes_no_other_question(capsys, where):
+    write("rows.jsonl", more_columns(note="n") if where != "second" else ROWS)
+    run("a", task("one"))
+    write("rows.jsonl", {"second": more_columns(note="n"), "first": ROWS, "both": more_columns(tag="t")}[where])
+    run("b", task("two"), "odd")
+    (row,) = compared(capsys, "a", "b")
+    assert (row["n"], row["better"], row["worse"], row["alone_first"], row["alone_second"]) == (50, 25, 25, 0, 0)
+    assert "paired by the columns that both runs have: only one has note" in row["notes"][0]
+
+
+def test_columns_that_do_not_tell_rows_apart_pair_nothing(capsys):
+    write("rows.jsonl", [{"answer": row["answer"], "question": row["answer"]} for row in ROWS])
+    run("a", task("one", prompt="{{answer}}"))
+    write("rows.jsonl", [{"answer": row["answer"], "text": row["question"]} for row in ROWS])
+    run("b", task("one", prompt="{{text}}"))
+    (row,) = compared(capsys, "a", "b")
+    assert row["refused"] == "their 50 and 50 instances have none in common"
+
+
+def test_a_gate_takes_its_baseline_when_a_column_came_since(capsys):
+    run("a", task())
+    gate = ["gate", task(), "--model", "scripted", "--model-args", "answer=even", "--log", "log.db", "--baseline"]
+    assert main(["gate", "--baseline", "a", "--save-baseline", "b.json"]) == 0
+    write("rows.jsonl", more_columns(note="n", tag="t"))
+    assert [main([*gate, baseline]) for baseline in ("a", "b.json")] == [0, 0]
+    capsys.readouterr()
+    before = json.loads(Path("b.json").read_text())
+    before["exams"]["parity"]["fingerprint"] = None
+    Path("old.json").write_text(json.dumps(before))
+    assert main([*gate, "old.json"]) == 0
+    assert "Note: the baseline has no fingerprint" in capsys.readouterr().out
+    write("rows.jsonl", [{**row, "question": f"{row['question']} Say it."} for row in more_columns(note="n")])
+    assert main([*gate, "b.json"]) == 2
+    assert "the instances differ" in capsys.readouterr().err
+
+
+def test_another_definition_of_a_metric_is_said_beside_the_number(capsys):
+    run("a", task(), "Even")
+    exam = Path(task())
+    exam.write_text(exam.read_text().replace("{metric: exact_match}", "{metric: exact_match, ignore_case: true}"))
+    run("b", str(exam), "Even")
+    (row,) = compared(capsys, "a", "b")
+    (note,) = row["notes"]
+    assert note.startswith("the metric is defined otherwise")
+    entry = [json.loads(Path(folder, "results.json").read_text())["results"]["parity"] for folder in ("a", "b")]
+    assert all(each["fingerprint"]["metrics"] in note for each in entry)
+
+
+def test_runs_without_fingerprints_say_what_was_not_checked(capsys):
+    run("a", task())
+    stored = json.loads(Path("a/results.json").read_text())
+    del stored["results"]["parity"]["fingerprint"]
+    Path("a/results.json").write_text(json.dumps(stored))
+    run("b", task(), "odd")
+    (row,) = compared(capsys, "a", "b")
+    assert (row["n"], row["notes"]) == (
+        50,
+        ["one of the runs does not say by which definitions answers were read and scored: only the names are compared"],
+    )
+
+
+def test_one_definition_under_two_names_is_compared(capsys):
+    run("a", task())
+    run("b", task(), "odd")
+    stored = json.loads(Path("b/results.json").read_text())
+    entry = stored["results"]["parity"]
+    entry["score_name"], entry["quite another"] = "quite another", entry["exact_match"]
+    Path("b/results.json").write_text(json.dumps(stored))
+    (row,) = compared(capsys, "a", "b")
+    assert (row["refused"], row["notes"]) == ("", ["scored as exact_match and as quite another"])
+
+
+def test_a_model_that_answered_few_does_not_pass(capsys, monkeypatch):
+    run("a", task())
+    run("b", task(), "even")
+    path = Path("b/samples.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines[2:]:
+        line |= {"failure": {"kind": "thinking", "message": "no answer"}, "scores": {}}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    capsys.readouterr()
+    assert main(["compare", "a", "b", "--fail-if-worse"]) == 2
+    assert "UNDECIDED: parity: 48 of 50 instances have no score, and it depends on them" in capsys.readouterr().err
+
+
+def test_a_threshold_that_hangs_on_what_has_no_score_is_undecided():
+    main_score = {"score": 1.0, "score_name": "accuracy", "accuracy": 1.0, "unit": "share", "higher_is_better": True}
+    few, most = ({**main_score, "n": 20, "failures": failures} for failures in (18, 1))
+    (least,) = parsed(["e=0.9"])
+    assert (verdict([least], {"e": few}), verdict([least], {"e": most}), verdict([least], {"e": main_score})) == (
+        2,
+        0,
+        0,
+    )
+    assert verdict([least], {"e": {**few, "score": 0.5, "accuracy": 0.5}}) == 1
+    suite = {**main_score, "n": 40, "failures": 18, "members": ["few", "most"]}
+    assert verdict([least], {"e": suite, "few": few, "most": most}) == 2
+    assert "nothing bounds" in least.open_question({"e": {**few, "unit": "raw"}})

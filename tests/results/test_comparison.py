@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from proctor.errors import ScoringError, UsageError
 from proctor.results import comparison as c
-from proctor.statistics.intervals import Bootstrap
-from proctor.statistics.resampling import Means
+from proctor.statistics.paired_shares import melded_interval
 
 scipy_stats = pytest.importorskip("scipy.stats")
 scores = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=40)
@@ -44,24 +43,12 @@ def test_mcnemar_equals_the_binomial_test_however_many_pairs_differ(pairs):
         assert found.p_value == pytest.approx(scipy_stats.binomtest(lost, lost + won).pvalue, abs=1e-9)
     assert found.low <= found.difference <= found.high
     assert found.low < found.high
+    assert (found.low > 0 or found.high < 0) == (found.p_value < 0.05)
     assert found.detectable > 0
     percent = c.compare(list(100 * one), list(100 * two), whole=100)
     assert percent.test == "mcnemar"
     assert percent.p_value == found.p_value
     assert (percent.low, percent.high) == pytest.approx((100 * found.low, 100 * found.high))
-
-
-def test_corrections_equal_statsmodels():
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
-    generator = np.random.default_rng(0)
-    for count in (1, 2, 7, 30):
-        p_values = list(generator.random(count) ** 3)
-        assert c.holm(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="holm")[1]), abs=1e-12)
-
-
-def test_corrections_by_hand():
-    assert c.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert c.holm([0.9, 0.8]) == [1.0, 1.0]
 
 
 def test_clustered_errors_equal_statsmodels():
@@ -93,18 +80,6 @@ def test_clusters_widen_a_comparison():
         c.compare(one, two, test="bootstrap", clusters=[0] * 20)
 
 
-def test_a_bootstrap_needs_no_distribution():
-    generator = np.random.default_rng(3)
-    one = generator.random(80)
-    two = one + generator.exponential(0.1, 80)
-    found = c.compare(list(one), list(two), test="bootstrap", seed=1)
-    assert found.p_value == pytest.approx(2 / 1001)
-    assert found.low > 0
-    interval, p_value = c.paired_bootstrap(np.full(10, 0.25), Bootstrap(50))
-    assert math.isnan(interval.low)
-    assert p_value == pytest.approx(2 * 0.5**10)
-
-
 def test_instances_that_one_run_did_not_score_are_left_out():
     found = c.compare([1.0, None, 0.0, math.nan, 1.0], [1.0, 1.0, 1.0, 1.0, 0.0])
     assert (found.count, found.left_out) == (3, 2)
@@ -114,13 +89,6 @@ def test_instances_that_one_run_did_not_score_are_left_out():
         c.compare([1.0, 0.0], [1.0])
     with pytest.raises(UsageError, match="0 and 1"):
         c.compare([0.5, 0.2], [0.1, 0.2], test="mcnemar")
-
-
-def test_the_detectable_difference_is_found_four_times_of_five():
-    n = c.needed_instances(0.03, 0.5)
-    assert c.detectable_difference(0.5 / math.sqrt(n)) <= 0.03 < c.detectable_difference(0.5 / math.sqrt(n - 1))
-    with pytest.raises(UsageError):
-        c.needed_instances(0.0, 1.0)
 
 
 def test_runs_that_are_equal_do_not_differ():
@@ -138,64 +106,12 @@ def test_a_true_null_is_seldom_rejected():
     assert 0.02 < np.mean(np.array(p_values) < 0.05) < 0.085
 
 
-def test_levels_and_powers_reach_every_number():
-    one, two = [0.1, 0.5, 0.3, 0.9], [0.4, 0.5, 0.7, 0.8]
-    quantile = scipy_stats.norm.ppf
-    found = c.compare(one, two, level=0.8, test="t")
-    interval = scipy_stats.ttest_rel(two, one).confidence_interval(0.8)
-    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert found.detectable == pytest.approx((quantile(0.9) + quantile(0.8)) * found.standard_error)
-    assert (found.first, found.second, found.name) == (pytest.approx(0.45), pytest.approx(0.6), "score")
-    z = quantile(0.95) + quantile(0.9)
-    assert c.detectable_difference(0.1, power=0.9, level=0.9) == pytest.approx(0.1 * z)
-    assert c.needed_instances(-0.1, 0.5, power=0.9, level=0.9) == math.ceil((z * 5) ** 2)
-    assert c.needed_instances(0.1, 0.5) == 197
-
-
 def test_one_cluster_says_nothing_about_an_error():
     found = c.compare([0.0, 1.0, 0.0], [1.0, 1.0, 0.5], clusters=["text"] * 3)
     assert found.difference == 0.5
     assert all(math.isnan(each) for each in (found.standard_error, found.low, found.high, found.p_value))
     assert math.isnan(c.standard_error([1.0]))
     assert c.standard_error([0.0, 1.0]) == 0.5
-
-
-@pytest.mark.parametrize("lost, won", [(18, 7), (18, 8), (48, 48), (0, 400), (5_000, 5_200)])
-def test_mcnemar_is_always_exact(lost, won):
-    one, two = [1.0] * lost + [0.0] * won, [0.0] * lost + [1.0] * won
-    assert c.mcnemar(one, two) == pytest.approx(scipy_stats.binomtest(lost, lost + won).pvalue, rel=1e-9)
-
-
-def _score_of_tango(won, lost, pairs, delta):
-    """Return the score statistic with the likelihood maximised by a search instead of the closed form."""
-    from scipy.optimize import minimize_scalar
-
-    def unlikely(share):
-        other = share + delta
-        rest = 1 - share - other
-        parts = [(lost, share), (won, other), (pairs - won - lost, rest)]
-        return -sum(count * math.log(part) for count, part in parts if count)
-
-    found = minimize_scalar(
-        unlikely, bounds=(max(0.0, -delta) + 1e-12, (1 - delta) / 2 - 1e-12), method="bounded", options={"xatol": 1e-12}
-    )
-    variance = pairs * (2 * found.x + delta * (1 - delta))
-    return (won - lost - pairs * delta) / math.sqrt(variance)
-
-
-def test_tangos_interval_covers_and_has_a_width_where_nothing_differs():
-    # By hand, from the equation: without any pair that differs, the bounds are z²/(n + z²).
-    z = scipy_stats.norm.ppf(0.975)
-    assert c.tango(0, 0, 50) == pytest.approx((-(z**2) / (50 + z**2), z**2 / (50 + z**2)))
-    for bound, sign in zip(c.tango(3, 1, 44), (1, -1), strict=True):
-        assert _score_of_tango(3, 1, 44, bound) == pytest.approx(sign * z, abs=1e-4)
-    generator = np.random.default_rng(7)
-    shares = (0.08, 0.04)
-    hits = 0
-    for won, lost, _ in generator.multinomial(200, [*shares, 1 - sum(shares)], size=2_000):
-        low, high = c.tango(int(won), int(lost), 200)
-        hits += low <= shares[0] - shares[1] <= high
-    assert 0.935 < hits / 2_000 < 0.965
 
 
 def test_differences_that_are_all_equal_have_no_interval_and_an_exact_p():
@@ -209,19 +125,6 @@ def test_differences_that_are_all_equal_have_no_interval_and_an_exact_p():
 
 def test_a_small_p_is_not_written_as_0():
     assert (c.p_text(0.0), c.p_text(1e-9), c.p_text(0.0123), c.p_text(None)) == ("<0.0001", "<0.0001", "0.0123", "-")
-
-
-def test_a_bootstrap_gives_twice_the_smaller_tail():
-    differences = np.array([-0.5, 0.1, 0.2, 0.3, 0.6])
-    bootstrap = Bootstrap(400, 0.9, seed=5)
-    means = bootstrap.distribution(Means(differences))[0]
-    interval, p_value = c.paired_bootstrap(differences, bootstrap)
-    assert p_value == 2 * (min(np.sum(means <= 0), np.sum(means >= 0)) + 1) / 401 < 1
-    assert interval == bootstrap.intervals(Means(differences))[0]
-    assert c.paired_bootstrap(-differences, bootstrap)[1] == pytest.approx(p_value, abs=0.1)
-    assert c.paired_bootstrap(np.zeros(4), bootstrap)[1] == 1.0
-    found = c.compare([0.0] * 5, list(differences), test="bootstrap", level=0.9, resamples=400, seed=5)
-    assert (found.low, found.high, found.p_value, found.test) == (*interval, p_value, "bootstrap")
 
 
 def test_what_rounding_leaves_behind_is_no_difference():
@@ -272,27 +175,6 @@ def test_equal_differences_all_on_one_side_are_as_likely_as_coins(count, differe
     assert together.p_value == 2 * 0.5**count
 
 
-def test_a_p_value_that_is_not_known_stays_so_and_does_not_count():
-    nan = math.nan
-    known = c.holm([0.01, 0.04, 0.03])
-    found = c.holm([0.01, nan, 0.04, 0.03, nan])
-    assert [found[place] for place in (0, 2, 3)] == known
-    assert math.isnan(found[1])
-    assert math.isnan(found[4])
-    assert c.holm([]) == []
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_corrections_are_what_their_definitions_say(p_values):
-    count = len(p_values)
-    ranked = sorted(p_values)
-    for place, p_value in enumerate(p_values):
-        first, last = ranked.index(p_value), count - ranked[::-1].index(p_value)
-        holm = max(min(1.0, (count - rank) * ranked[rank]) for rank in range(first + 1))
-        assert c.holm(p_values)[place] >= holm - 1e-12
-        assert c.holm(p_values)[place] <= min(1.0, max((count - rank) * ranked[rank] for rank in range(last))) + 1e-12
-
-
 def test_two_clusters_and_one_are_clusters():
     two = c.compare([0.0] * 4, [0.0, 1.0, 0.0, 1.0], clusters=list("aabb"))
     assert (two.test, two.p_value, math.isnan(two.low)) == ("sign", 0.5, True)
@@ -308,32 +190,17 @@ def test_runs_with_the_same_right_answers_have_the_error_of_one_more_that_differ
     found = c.compare([0.0, whole] * 5, [0.0, whole] * 5)
     assert (found.test, found.difference, found.p_value) == ("mcnemar", 0.0, 1.0)
     assert found.standard_error == pytest.approx(whole * math.sqrt(np.var([0.0] * 10 + [1.0], ddof=1) / 10))
-    assert (found.low, found.high) == pytest.approx([whole * end for end in c.tango(0, 0, 10)])
+    assert (found.low, found.high) == pytest.approx([whole * end for end in melded_interval(0, 0, 10)])
 
 
 def test_percentages_are_known_by_a_right_answer_and_shares_by_the_lack_of_one():
     percent = c.compare([0.0, 100.0, 0.0], [100.0, 100.0, 0.0])
     assert (percent.test, percent.difference) == ("mcnemar", pytest.approx(100 / 3))
-    assert (percent.low, percent.high) == pytest.approx([100 * end for end in c.tango(1, 0, 3)])
+    assert (percent.low, percent.high) == pytest.approx([100 * end for end in melded_interval(1, 0, 3)])
     assert c.compare([0.0, 99.0, 0.0], [99.0, 99.0, 0.0]).test == "t"
     assert c.compare([0.0, 2.0, 0.0], [2.0, 2.0, 0.0]).test == "t"
     assert c.compare([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]).test == "mcnemar"
     assert c.compare([0.0, 2.0, 0.0], [2.0, 2.0, 0.0], whole=2).test == "mcnemar"
-
-
-@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
-def test_tangos_interval_stays_within_bounds_and_turns_with_the_runs(won, lost, equal):
-    pairs = won + lost + equal
-    if not pairs:
-        return
-    low, high = c.tango(won, lost, pairs)
-    assert -1 <= low <= (won - lost) / pairs <= high <= 1
-    assert low < high
-    assert (low == -1) <= (lost == pairs)
-    assert (high == 1) == (won == pairs)
-    assert (-high, -low) == pytest.approx(tuple(c.tango(lost, won, pairs)), abs=1e-9)
-    narrow = c.tango(won, lost, pairs, 0.5)
-    assert low <= narrow.low <= narrow.high <= high
 
 
 def test_the_end_of_what_four_decimals_show():
@@ -343,3 +210,32 @@ def test_the_end_of_what_four_decimals_show():
         "<0.0001",
         "-",
     ]
+
+
+def test_a_level_reaches_every_number():
+    one, two = [0.1, 0.5, 0.3, 0.9], [0.4, 0.5, 0.7, 0.8]
+    quantile = scipy_stats.t(3).ppf
+    found = c.compare(one, two, level=0.8, test="t")
+    interval = scipy_stats.ttest_rel(two, one).confidence_interval(0.8)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert found.detectable == pytest.approx((quantile(0.9) + quantile(0.8)) * found.standard_error)
+    assert (found.first, found.second, found.name) == (pytest.approx(0.45), pytest.approx(0.6), "score")
+
+
+def test_a_bootstrap_needs_no_distribution():
+    generator = np.random.default_rng(3)
+    one = generator.random(80)
+    two = one + generator.exponential(0.1, 80)
+    found = c.compare(list(one), list(two), test="bootstrap", seed=1)
+    assert (found.test, found.p_value) == ("bootstrap", pytest.approx(2 / 1001))
+    assert found.low > 0
+
+
+@settings(deadline=None)
+@given(scores, st.sampled_from(["t", "bootstrap"]), st.sampled_from([0.8, 0.95, 0.99]))
+def test_an_interval_leaves_out_0_exactly_where_p_is_below_the_level(pairs, test, level):
+    one, two = map(list, zip(*pairs, strict=True))
+    found = c.compare(one, two, test=test, level=level, resamples=400, whole=1.0)
+    if not math.isnan(found.low):
+        assert (found.low > 0 or found.high < 0) == (found.p_value < 1 - level)
+        assert found.test == "bootstrap" or -1 <= found.low <= found.high <= 1

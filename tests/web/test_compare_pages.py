@@ -39,9 +39,9 @@ def test_several_runs_are_compared_with_a_baseline_and_p_is_corrected_for_all(cl
     page = client.get(f"/compare?baseline={ids['first']}&run={ids['second']}&run={ids['third']}").text
     assert "Run minus baseline (first)" in page
     assert re.findall(r'data-label="Run">(\w+)<', page) == ["second", "third"]
-    assert "corrected for the 2 comparisons here" in page
+    assert "hold for the 2 comparisons here together" in page
     twice = client.get(f"/compare?baseline={ids['first']}&run={ids['first']}&run={ids['third']}").text
-    assert "corrected for the 1 comparison here" in twice
+    assert "hold for the 1 comparison here together" in twice
 
 
 def test_outputs_of_all_runs_stand_side_by_side(client, third):

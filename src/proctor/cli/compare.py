@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.completion import complete_runs
-from proctor.cli.error_reporting import DONE, FAILURES, say
+from proctor.cli.error_reporting import BAD_INPUT, DONE, FAILURES, say
 from proctor.cli.run_folders import read_run
 from proctor.errors import UsageError
 
@@ -33,16 +32,21 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
     help="Instances with the same value of a field belong together: errors, intervals and p are of these clusters.  "
     "[default: what the exam says]",
 )
-@click.option("--fail-if-worse", is_flag=True, help="Exit with 1 where a RUN is worse by more than chance (95%).")
+@click.option(
+    "--fail-if-worse",
+    is_flag=True,
+    help="Exit with 1 where a RUN is worse by more than chance (95%), with 2 where it may be.",
+)
 def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse: bool, clusters: str | None) -> int:
     """Compare runs with a baseline, instance by instance.
 
     BASELINE and RUN are run folders; FOLDER::EXAM is one exam of a run, to compare two prompts on the same questions.
 
-    Differences are RUN minus BASELINE, with 95% intervals. Instances are paired by what they hold, whatever their
-    order, prompt or engine. p is from McNemar's exact test where answers are right or wrong, from a paired t-test where
-    scores are means, from a paired bootstrap where a score is of the whole exam (F1, BLEU); it is corrected for the
-    number of comparisons (Holm). The exit code is 1 where an exam could not be compared.
+    Differences are RUN minus BASELINE. Instances are paired by what they hold, whatever their order, prompt or engine.
+    p and the interval are of one test: McNemar's exact one where answers are right or wrong, a paired t-test where
+    scores are means, a paired bootstrap where a score is of the whole exam (F1, BLEU). Both hold for all comparisons
+    together (95%), and whatever an instance without a score would have scored. The exit code is 1 where an exam could
+    not be compared.
     """
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
@@ -52,7 +56,7 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     fixed = corrected([rows for _, _, rows in found])
     found = [(mine, theirs, rows) for (mine, theirs, _), rows in zip(found, fixed, strict=True)]
     if as_json:
-        records = [{"run": run, "baseline": base, **asdict(row)} for base, run, rows in found for row in rows]
+        records = [{"run": run, "baseline": base, **row.record()} for base, run, rows in found for row in rows]
         print_json(records, indent=2)
     else:
         target = console()
@@ -108,31 +112,23 @@ def _index(name: str) -> tuple[SampleIndex, str]:
 
 
 def _verdict(found: _Found) -> int:
-    """Say which runs are worse; return the exit code.
-
-    Raises:
-        UsageError: A comparison cannot tell whether its run is worse: passing it would say that it is not.
-    """
-    worse, unknown = [], []
-    for _, run, rows in found:
-        for row in rows:
-            if row.is_worse is None:
-                unknown.append(f"{row.task}: {row.refused or _why_unknown(row)}")
-            elif row.is_worse:
-                worse.append(f"{run} is worse on {row.task}")
-    for line in worse:
-        say(f"failed: {line}")
-    if worse:
-        return FAILURES
-    if unknown:
-        raise UsageError("--fail-if-worse cannot be decided", why="; ".join(unknown))
-    return 0
+    """Say which runs are worse, or may be, in the words of ``proctor gate``; return the exit code."""
+    verdicts = [(run, row) for _, run, rows in found for row in rows]
+    for run, row in verdicts:
+        if row.verdict == "failed":
+            say(f"FAILED: {run} is worse on {row.task}")
+        elif row.verdict == "undecided":
+            say(f"UNDECIDED: {row.task}: {_why_undecided(row)}")
+        else:
+            say(f"PASSED: {run} is not worse on {row.task} by more than chance")
+    said = {row.verdict for _, row in verdicts}
+    return FAILURES if "failed" in said else BAD_INPUT if "undecided" in said else DONE
 
 
-def _why_unknown(row: ExamComparison) -> str:
-    if row.p_corrected is None:
-        return row.too_few or f"only {row.n} instances were scored by both"
-    return f"no run says whether more {row.metric or 'of its score'} is better"
+def _why_undecided(row: ExamComparison) -> str:
+    if row.decision in ("higher", "lower") or (row.signs == (0, 0) and row.p_corrected is not None):
+        return f"no run says whether more {row.metric or 'of its score'} is better"
+    return row.why_undecided()
 
 
 # -- what people read -----------------------------------------------------------------------------------------
@@ -156,7 +152,7 @@ def _lines(found: _Found) -> Iterator[str]:
     many = sum(len(rows) for _, _, rows in found)
     if many > 1:
         yield ""
-        yield f"p is corrected for {many} comparisons (Holm)."
+        yield from _folded(f"p and intervals hold for all {many} comparisons together (Bonferroni).")
 
 
 _LETTERS = "BCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -181,9 +177,10 @@ def _block(row: ExamComparison, letter: str) -> Iterator[str]:
         yield from _numbers(row, letter)
     if row.alone_first or row.alone_second:
         yield from _folded(f"only in A: {row.alone_first}, only in {letter}: {row.alone_second}", "  ")
-    missing = row.left_out - row.alone_first - row.alone_second
-    if missing > 0:
-        yield from _folded(f"not scored by both: {missing}", "  ")
+    if row.unanswered:
+        yield from _folded(
+            f"not scored by both: {row.unanswered}; p and interval leave it open what they would score", "  "
+        )
     for note in row.notes:
         yield from _folded(printable(note), "  ")
 
@@ -192,6 +189,7 @@ def _numbers(row: ExamComparison, letter: str) -> Iterator[str]:
     from proctor.results.comparison import p_text
     from proctor.results.summary import shown
 
+    yield from _folded(row.sentence(letter), "  ")
     yield f"  A {shown(row.first):>12}"
     yield f"  {letter} {shown(row.second):>12}"
     yield f"  {letter} - A {_signed(row.difference):>8}   {_interval(row)}"

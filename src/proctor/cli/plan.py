@@ -99,7 +99,7 @@ def _as_data(plan: RunPlan, difference: float | None, precision: float | None) -
                 "tokens_out": {**_bounds(each.tokens_out), "most": each.most_out, "from": each.out_from},
                 "usd": None if (usd := plan.usd(each)) is None else _bounds(usd),
                 "seconds": plan.seconds(each),
-                "detectable": each.detectable,
+                "detectable": each.detectable if math.isfinite(each.detectable) else None,
                 **({} if difference is None else {"needed": _needed(plan, each, difference)}),
                 **({} if precision is None else {"questions_for_precision": _for_precision(each, precision)}),
             }
@@ -117,9 +117,9 @@ def _needed(plan: RunPlan, each: ExamPlan, difference: float) -> dict[str, Any]:
 
     Repeats take away the noise of answers alone. Were all of the difference in answers noise, K of them would do.
     """
-    from proctor.running.planning import questions_for
+    from proctor.statistics.paired_shares import needed_pairs
 
-    questions = questions_for(difference, plan.discordant)
+    questions = needed_pairs(difference, plan.discordant)
     return {"questions": questions, "repeats_at_least": max(1, math.ceil(questions / each.questions))}
 
 
@@ -160,7 +160,7 @@ def _table(plan: RunPlan) -> Table:
         cells = [f"{each.instances:,}", f"{each.requests:,}", f"{each.from_log:,}"]
         cells += [_shown(each.tokens_in), "?" if each.out_from == "nothing" else _shown(each.tokens_out)]
         cells += ["?" if usd is None else _shown(usd, ".4f"), "?" if seconds is None else f"{seconds:,.0f} s"]
-        cells.append(f"{100 * each.detectable:.1f} points")
+        cells.append(f"{100 * each.detectable:.1f} points" if math.isfinite(each.detectable) else "nothing")
         table.add_row(*map(Text, [printable(each.exam), *cells]))
     return table
 

@@ -86,7 +86,12 @@ def _formats() -> Sequence[str]:
     help="lm-eval: its files too; or an exporter of a package.",
 )
 @click.option("--write-out", is_flag=True, help="Print the first instance's requests before asking (proctor show).")
-@click.option("--fail-under", multiple=True, metavar="TASK=0.7", help="Exit with 1 where a main score is lower.")
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="TASK=0.7",
+    help="Exit with 1 where a main score is lower, with 2 where answers without a score leave that open.",
+)
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--every-score", is_flag=True, help="Print every score, not only the main one of each exam.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from proctor.cli.error_reporting import FAILURES, warn
+from proctor.cli.error_reporting import BAD_INPUT, FAILURES, warn
 from proctor.errors import Diagnostic, UsageError, did_you_mean
 from proctor.results.summary import shown
 from proctor.scoring.flat_scores import main_of
@@ -67,6 +67,20 @@ class Threshold:
         if main.unit != "raw":
             found, least = found / (_PERCENT if main.unit == "percent" else 1.0), self._share
         return "" if found >= least else f"{self.task}: {main.name} is {shown(found)}, under {shown(least)}"
+
+    def open_question(self, results: Mapping[str, Mapping[str, Any]]) -> str:
+        """Return why a score that is high enough is not certain: what has no score could lower it; else empty."""
+        entry = results.get(self.task, {})
+        main, missing = main_of(entry), _missing(entry)
+        if not missing or main.number is None:
+            return ""
+        known = f"{self.task}: {missing} of {_count(entry)} instances have no score"
+        if main.unit == "raw":
+            return f"{known}, and nothing bounds {main.name}"
+        least = _least_share(results, self.task)
+        if least >= self._share:
+            return ""
+        return f"{known}, and with them as 0 {main.name} would be {shown(least)}"
 
     @property
     def _share(self) -> float:
@@ -138,9 +152,28 @@ def check_units(thresholds: Sequence[Threshold], exams: Iterable[Exam]) -> None:
         raise UsageError(problems)
 
 
+def _count(entry: Mapping[str, Any]) -> int:
+    return int(entry.get("n") or 0)
+
+
+def _missing(entry: Mapping[str, Any]) -> int:
+    return min(_count(entry), int(entry.get("failures") or 0))
+
+
+def _least_share(results: Mapping[str, Mapping[str, Any]], name: str) -> float:
+    """Return the score as a share where what has none counts 0; a suite loses at most as much as its worst member."""
+    entry = results.get(name, {})
+    main, members = main_of(entry), [results[each] for each in entry.get("members") or () if each in results]
+    kept = min(1.0 - _missing(each) / max(_count(each), 1) for each in members or [entry])
+    return (main.number or 0.0) * kept / (_PERCENT if main.unit == "percent" else 1.0)
+
+
 def verdict(thresholds: Sequence[Threshold], results: Mapping[str, Mapping[str, Any]]) -> int:
-    """Say which scores are too low; return the exit code."""
+    """Say which scores are too low, and which may be; return the exit code."""
     missed = [words for each in thresholds if (words := each.missed(results.get(each.task, {})))]
     for words in missed:
         warn(f"failed: {words}")
-    return FAILURES if missed else 0
+    unknown = [] if missed else [words for each in thresholds if (words := each.open_question(results))]
+    for words in unknown:
+        warn(f"undecided: {words}")
+    return FAILURES if missed else BAD_INPUT if unknown else 0

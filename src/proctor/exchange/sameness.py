@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from proctor.errors import UsageError
 from proctor.exchange.lines import samples_of
 from proctor.exchange.observed import text_of
-from proctor.results.comparison import detectable_difference, mcnemar
 from proctor.runs.stored_run import load_run
+from proctor.statistics.distributions import normal_quantile
 from proctor.statistics.intervals import exact
+from proctor.statistics.paired_shares import POWER, detectable_share, mcnemar_p
 from proctor.statistics.standard_errors import sample_deviation
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,6 @@ _RESAMPLES: Final = 2_000
 _AT_ONCE: Final = 1 << 21
 """Numbers of resamples that are held at once: 16 MB."""
 _SEED: Final = 20_240_101
-_POWER: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +283,9 @@ def _flips(answers: Sequence[Answers]) -> tuple[tuple[int, int] | None, float | 
     pairs = [each.right for each in answers if each.right is not None]
     if not pairs:
         return None, None
-    ones, twos = zip(*pairs, strict=True)
     won = sum(two > one for one, two in pairs)
     lost = sum(two < one for one, two in pairs)
-    return (won, lost), mcnemar(ones, twos)
+    return (won, lost), mcnemar_p(won, lost)
 
 
 def _equal_words(one: str, two: str) -> int:
@@ -312,9 +311,9 @@ def _verdict(
     texts = spans["same_texts"]
     repeats = [each for each in answers if each.texts is not None and each.repeated is not None]
     if repeats:
-        mine = [float(each.texts[0] != each.repeated) for each in repeats if each.texts]
-        theirs = [float(each.texts[0] != each.texts[1]) for each in repeats if each.texts]
-        if sum(theirs) > sum(mine) and (p := mcnemar(mine, theirs)) < alpha:
+        changes = [(e.texts[0] != e.texts[1], e.texts[0] != e.repeated) for e in repeats if e.texts is not None]
+        more, less = sum(a > b for a, b in changes), sum(a < b for a, b in changes)
+        if more > less and (p := mcnemar_p(more, less)) < alpha:
             reasons.append(f"texts change more than the first endpoint's own when it is asked again (p {p:.2g})")
     if reasons:
         return "different", reasons
@@ -330,12 +329,11 @@ def _seen(answers: Sequence[Answers], divergences: Floats, flips: tuple[int, int
     found: dict[str, float] = {}
     count = len(answers)
     if flips is not None:
-        changed = sum(flips)
-        share = max(changed / count, 1 - (1 - LEVEL) ** (1 / count)) if count else 1.0
-        found["accuracy"] = min(1.0, detectable_difference(math.sqrt(share / count), power=_POWER, level=LEVEL))
+        least = detectable_share(sum(flips) / count, count, LEVEL)
+        found |= {"accuracy": least} if math.isfinite(least) else {}
     if divergences.size > 1:
         spread = sample_deviation(divergences.tolist()) / math.sqrt(divergences.size)
-        found["divergence"] = NOISE + detectable_difference(spread, power=_POWER, level=LEVEL)
+        found["divergence"] = NOISE + (normal_quantile(0.5 + LEVEL / 2) + normal_quantile(POWER)) * spread
     if any(each.texts is not None for each in answers):
-        found["changed_texts"] = 1 - (1 - _POWER) ** (1 / count)
+        found["changed_texts"] = 1 - (1 - POWER) ** (1 / count)
     return found

@@ -24,7 +24,14 @@ from proctor.running.baselines import Baseline, keys_of
 from proctor.running.budget import price_table
 from proctor.running.checks import check_exams
 from proctor.running.drawn_questions import part_of, shares_of
-from proctor.running.gate_baselines import check_common, check_reduced, check_same, known_exam
+from proctor.running.gate_baselines import (
+    UNCHECKED,
+    check_common,
+    check_reduced,
+    check_same,
+    known_exam,
+    without_new_columns,
+)
 from proctor.running.gate_units import Units
 from proctor.running.rehearsal import check_decidable, less_is_better
 from proctor.running.rounds import ask_round, count_paid
@@ -94,6 +101,7 @@ class ExamVerdict:
         why: Why it is undecided.
         clusters: By which field questions were drawn together; ``None`` where each was drawn by itself.
         units: How many there were to draw: questions, or clusters of them.
+        note: What could not be checked of the baseline.
     """
 
     exam: str
@@ -111,6 +119,7 @@ class ExamVerdict:
     why: str = ""
     clusters: str | None = None
     units: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +231,7 @@ class _State:
     asked: int = 0
     failed: int = 0
     metric: str = ""
+    note: str = ""
     scores: list[tuple[float | None, float | None]] = field(default_factory=list)
     _highest: list[tuple[float, float, int]] = field(default_factory=list)
 
@@ -235,7 +245,9 @@ class _State:
         before: Sequence[float | None] = [None] * len(questions)
         if baseline is not None:
             known = known_exam(exam.name, baseline)
-            check_same(exam, known, maker.made(exam.definition), baseline, rules.changed)
+            plain, now = without_new_columns(known, questions, maker.made(exam.definition))
+            digests = keys_of(plain)
+            check_same(exam, known, now, baseline, rules.changed)
             check_reduced(exam, known, baseline, rules.changed)
             before = [known.scores.get(key) for key in digests]
             check_common(exam.name, known, before, digests, baseline)
@@ -244,7 +256,8 @@ class _State:
         units = Units.of(exam, asked, [digests[place] for place in shared], rules.seed)
         placed = [(asked[place], before[shared[place]]) for place in units.order]
         spread, margin = (_SCORES, None) if baseline is None else (_DIFFERENCES, rules.margin / 2.0)
-        return cls(exam, placed, rules, units, units.test(rules.threshold, margin, spread))
+        note = UNCHECKED if baseline is not None and known_exam(exam.name, baseline).fingerprint is None else ""
+        return cls(exam, placed, rules, units, units.test(rules.threshold, margin, spread), note=note)
 
     @property
     def is_open(self) -> bool:
@@ -343,6 +356,7 @@ def _verdict_of(state: _State, stopped: str | None) -> ExamVerdict:
         why,
         state.units.by,
         len(state.units.sizes),
+        state.note,
     )
 
 

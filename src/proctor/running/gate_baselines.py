@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, combinations
 from pathlib import Path
 
 from proctor.errors import Location, UsageError
 from proctor.ir import Failure
+from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
-from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker
+from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker, RowsDigest, instance_digest
 from proctor.running.baselines import Baseline, ExamBaseline, keys_of
 from proctor.running.drawn_questions import shares_of
 from proctor.running.log import ResponseLog
@@ -32,6 +35,34 @@ def known_exam(name: str, baseline: Baseline) -> ExamBaseline:
         has = ", ".join(baseline.exams) or "no exam"
         raise UsageError(f"the baseline {baseline.source} does not have '{name}'", hint=f"it has {has}")
     return baseline.exams[name]
+
+
+UNCHECKED = "the baseline has no fingerprint: that prompts, decoding and metrics are the same was not checked"
+_MOST_NEW = 3  # columns that came since: of more, all choices take long
+
+
+def without_new_columns(
+    known: ExamBaseline, questions: Sequence[Question], now: Fingerprint
+) -> tuple[list[str], Fingerprint]:
+    """Return digests of questions and the fingerprint, without columns that came after the baseline was made.
+
+    A column that the baseline's rows did not have is found by their digests: without it, rows have the same.
+    """
+    digests = [each.digest for each in questions]
+    first = next((each for each in questions if each.digest), None)
+    if first is None or first.digest in known.scores or instance_digest(first.instance) != first.digest:
+        return digests, now
+    choices = chain.from_iterable(combinations(first.instance, count) for count in range(1, _MOST_NEW + 1))
+    new = next((names for names in choices if _digest_without(first, names) in known.scores), ())
+    if not new:
+        return digests, now
+    rows = RowsDigest()
+    rows.add_all(digests := [_digest_without(each, new) if each.digest else "" for each in questions])
+    return digests, replace(now, data=rows.in_order, rows=rows.as_set)
+
+
+def _digest_without(question: Question, names: Collection[str]) -> str:
+    return instance_digest({name: value for name, value in question.instance.items() if name not in names})
 
 
 def check_same(exam: Exam, known: ExamBaseline, now: Fingerprint, baseline: Baseline, changed: Collection[str]) -> None:

@@ -36,6 +36,8 @@ def _sentence(each: ExamVerdict, result: GateResult) -> str:
         parts.append(f"{each.failed} questions have no score and count against either verdict.")
     if each.why:
         parts.append(f"Why: {each.why}.")
+    if each.note:
+        parts.append(f"Note: {each.note}.")
     return " ".join(parts)
 
 

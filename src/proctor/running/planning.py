@@ -12,7 +12,6 @@ from statistics import fmean, stdev
 from proctor.engines.engine import Engine
 from proctor.ir import Converse, Generate, Message, Prompt, Request, Response
 from proctor.recipes.exam import Exam, suited
-from proctor.results.comparison import detectable_difference, needed_instances
 from proctor.running.budget import Price, PriceTable, price_table
 from proctor.running.checks import check_exams
 from proctor.running.listening import listening
@@ -22,6 +21,7 @@ from proctor.running.plan import BATCH, Filed, Single, Wanted, batches, wanted
 from proctor.running.reckoning import Reckoner
 from proctor.statistics.distributions import t_quantile
 from proctor.statistics.fixed_width import FIRST_LOOK, units_needed
+from proctor.statistics.paired_shares import detectable_share
 
 DISCORDANT = 0.1
 """Share of the answers in which two models are taken to differ, where nobody says: releases of one model differ in 5 to
@@ -223,7 +223,7 @@ def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float) -
     plan.questions = plan.instances // max(exam.opened.copies, 1)
     if exam.options.repeats is not None:  # then a run counts questions, too
         plan.instances = plan.questions
-    plan.detectable = detectable_difference(math.sqrt(discordant / plan.questions))
+    plan.detectable = detectable_share(discordant, plan.questions)
     return plan
 
 
@@ -333,8 +333,3 @@ def questions_to_precision(precision: float, questions: int, share: float = 0.5)
     """
     found = math.ceil(float(units_needed(share * (1.0 - share), questions, precision)))
     return min(questions, max(found, FIRST_LOOK))
-
-
-def questions_for(difference: float, discordant: float = DISCORDANT, power: float = 0.8) -> int:
-    """Return how many questions show a difference between two models four times out of five, compared in pairs."""
-    return needed_instances(difference, math.sqrt(max(discordant, difference) - difference**2), power=power)

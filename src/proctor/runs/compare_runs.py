@@ -20,16 +20,18 @@ from numpy.typing import NDArray
 from proctor.errors import ProctorError, ScoringError
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
-from proctor.results.comparison import bootstrap_p_value, compare, detectable_difference, holm
+from proctor.results.comparison import paired_test
 from proctor.running.regrade import RegradedExam
 from proctor.running.spec import RunSpec
 from proctor.runs.exam_comparison import FEWEST_PAIRS, ExamComparison
-from proctor.runs.meaning import meaning_of, why_not_comparable
-from proctor.runs.pairs import Pairs, matched_exams, paired
-from proctor.runs.sample_index import SampleIndex, ScoredLines
+from proctor.runs.meaning import differences_of, meaning_of, why_not_comparable
+from proctor.runs.pairs import SharedLines, matched_exams
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import ScoredLines, failure_of
 from proctor.scoring.grading.groups import values_of
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
+from proctor.statistics.paired_tests import BoundedTest, PairedTest, ResampledTest
 
 Floats = NDArray[np.float64]
 FindExam = Callable[[RunSpec, str], Exam]
@@ -56,7 +58,7 @@ def compare_with(
 ) -> list[list[ExamComparison]]:
     """Return for each other run its comparisons with the baseline, as :func:`compare_runs` does.
 
-    The corrected p-values hold for all exams of all runs together: who looks at twenty differences finds one by chance.
+    p and intervals hold for all exams of all runs together: who looks at twenty differences finds one by chance.
 
     Args:
         baseline: The run that the others are compared with.
@@ -71,13 +73,13 @@ def compare_with(
 
 
 def corrected(found: Sequence[Sequence[ExamComparison]]) -> list[list[ExamComparison]]:
-    """Return comparisons with p-values that hold for all of them together (Holm)."""
-    tested = [each.p for comparisons in found for each in comparisons if each.p is not None]
-    adjusted = iter(holm(tested))
-    return [
-        [each if each.p is None else replace(each, p_corrected=next(adjusted)) for each in comparisons]
-        for comparisons in found
-    ]
+    """Return comparisons whose p-values and intervals hold for all of them together.
+
+    Bonferroni's correction: Holm's rejects more, and has no intervals that agree with it and say how large what is
+    rejected is (Strassburger and Bretz 2008, Statistics in Medicine 27:4914).
+    """
+    tested = sum(each.evidence is not None for comparisons in found for each in comparisons)
+    return [[each.together_with(tested) for each in comparisons] for comparisons in found]
 
 
 def compare_exams(
@@ -88,7 +90,7 @@ def compare_exams(
     find_exam: FindExam | None = None,
     clusters: str | None = None,
 ) -> ExamComparison:
-    """Return the comparison of an exam of one run with an exam of another, p not corrected.
+    """Return the comparison of an exam of one run with an exam of another, by itself.
 
     Args:
         first, exam: The baseline.
@@ -123,11 +125,16 @@ class _Side:
         self.lines: ScoredLines = index.scored(exam)
         self.main: Score | None = index.mains.get(exam)
         self.unit: Unit | None = index.units.get(exam)
+        self.fingerprint = index.fingerprints.get(exam)
         self.is_of_whole = self.main is not None and _is_of_whole(self.lines.scores, self.main)
 
     def converted(self, values: Floats, common: Unit) -> Floats:
         """Return scores in the unit in which both sides are compared."""
         return values / 100.0 if (self.unit, common) == ("percent", "share") else values
+
+    def failed(self) -> set[int]:
+        """Return the numbers of the instances that have a failure in place of an answer or a score."""
+        return {int(each["doc_id"]) for each in self.index.records(self.exam) if failure_of(each) is not None}
 
     def regraded(self, find_exam: FindExam | None) -> RegradedExam:
         """Return the exam, graded again."""
@@ -158,13 +165,17 @@ class _Sides:
 
     def __init__(self, first: _Side, second: _Side) -> None:
         self.first, self.second = first, second
-        self.pairs: Pairs = paired(first.lines, second.lines)
+        shared = SharedLines(first.index, first.exam, second.index, second.exam)
+        self.pairs, self.columns = shared.pairs, shared.columns
+        first.lines, second.lines = shared.first, shared.second
         units = first.unit or "raw", second.unit or "raw"
         self.unit: Unit = units[0] if units[0] == units[1] else "share"
         self.is_of_wholes = first.is_of_whole or second.is_of_whole
         mine = first.converted(first.lines.scores, self.unit)[self.pairs.first]
         theirs = second.converted(second.lines.scores, self.unit)[self.pairs.second]
-        self.kept = np.ones(len(mine), bool) if self.is_of_wholes else ~(np.isnan(mine) | np.isnan(theirs))
+        self.all_scores = mine, theirs
+        self.is_scored = ~(np.isnan(mine) | np.isnan(theirs))
+        self.kept = np.ones(len(mine), bool) if self.is_of_wholes else self.is_scored
         self.scores = mine[self.kept], theirs[self.kept]
         self.count = int(self.kept.sum())
         ways = [side.main.higher_is_better for side in (first, second) if side.main is not None]
@@ -173,18 +184,27 @@ class _Sides:
     @property
     def numbers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The numbers of the instances that are compared, of either side."""
-        pairs = self.pairs
-        return (
-            self.first.lines.numbers[pairs.first[self.kept]],
-            self.second.lines.numbers[pairs.second[self.kept]],
-        )
+        mine, theirs = self.all_numbers
+        return mine[self.kept], theirs[self.kept]
+
+    @property
+    def all_numbers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers of the instances that both have, of either side."""
+        return self.first.lines.numbers[self.pairs.first], self.second.lines.numbers[self.pairs.second]
+
+    def unanswered(self) -> int:
+        """Return how many instances that both have lack a score; of scores of wholes, an answer."""
+        if not self.is_of_wholes:
+            return int((~self.is_scored).sum())
+        mine, theirs = (side.failed() for side in (self.first, self.second))
+        return sum(int(a) in mine or int(b) in theirs for a, b in zip(*self.all_numbers, strict=True))
 
     def described(self) -> ExamComparison:
         """Return the comparison without numbers."""
         one, two, pairs = self.first, self.second, self.pairs
         either = pairs.alone_first + pairs.alone_second + len(pairs)
         refused = (
-            why_not_comparable(one.main, two.main, (one.unit, two.unit))
+            why_not_comparable(one.main, two.main, (one.unit, two.unit), (one.fingerprint, two.fingerprint))
             or self._nothing_in_common()
             or self._unlike_the_rest()
         )
@@ -203,8 +223,9 @@ class _Sides:
             metric_second=theirs,
             alone_first=pairs.alone_first,
             alone_second=pairs.alone_second,
+            unanswered=0 if self.is_of_wholes else self.unanswered(),
             higher_is_better=self.higher_is_better,
-            notes=tuple(self._notes(mine, theirs)),
+            notes=tuple(self._notes()),
         )
 
     def _nothing_in_common(self) -> str:
@@ -224,25 +245,24 @@ class _Sides:
         )
 
     def cluster_keys(self, by: str) -> list[Hashable]:
-        """Return the cluster of each compared instance.
+        """Return the cluster of each instance that both have.
 
         Raises:
             ScoringError: Neither run's samples have the field.
         """
-        for side, numbers in zip((self.first, self.second), self.numbers, strict=True):
+        for side, numbers in zip((self.first, self.second), self.all_numbers, strict=True):
             values = dict(_values(side.index.records(side.exam), by))
             if all(int(number) in values for number in numbers):
                 return [values[int(number)] for number in numbers]
         hint = "clusters are of a field of the task or its metadata: proctor show lists them"
         raise ScoringError(f"the samples of {self.first.exam} have no field '{by}'", hint=hint)
 
-    def _notes(self, mine: str, theirs: str) -> list[str]:
-        found = []
-        if self.pairs.by == "number":
-            found.append("instances are paired by number: neither run says what they hold")
-        if mine and theirs and mine != theirs:
-            found.append(f"scored as {mine} and as {theirs}")
-        return found
+    def _notes(self) -> list[str]:
+        one, two = self.first, self.second
+        by_number = ["instances are paired by number: neither run says what they hold"] * (self.pairs.by == "number")
+        few = ", ".join(sorted(self.columns))
+        more = [f"paired by the columns that both runs have: only one has {few}"] if few else []
+        return [*by_number, *more, *differences_of(one.main, two.main, (one.fingerprint, two.fingerprint))]
 
     def _flipped(self) -> tuple[int, int]:
         mine, theirs = self.scores
@@ -260,27 +280,41 @@ def _values(records: Iterator[dict[str, Any]], by: str) -> Iterator[tuple[int, H
 
 
 def _of_instances(sides: _Sides, bare: ExamComparison, by: str | None = None) -> ExamComparison:
-    whole = {"percent": 100.0, "share": 1.0}.get(sides.unit)
-    old, new = sides.scores
     keys = sides.cluster_keys(by) if by else None
-    found = compare(old.tolist(), new.tolist(), name=bare.task, whole=whole, clusters=keys)
     notes = bare.notes if keys is None else (*bare.notes, f"errors are of {len(set(keys))} clusters of '{by}'")
-    return replace(
+    old, new = sides.scores
+    found = replace(
         bare,
         notes=notes,
-        first=found.first,
-        second=found.second,
-        difference=found.difference,
-        low=_known(found.low),
-        high=_known(found.high),
-        p=_known(found.p_value),
-        test=found.test,
-        detectable=_known(found.detectable),
+        first=float(old.mean()),
+        second=float(new.mean()),
+        difference=float((new - old).mean()),
+        evidence=(test := _bounded(sides, keys)),
+        test=test.name,
     )
+    return found.together_with(1)
 
 
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _bounded(sides: _Sides, keys: Sequence[Hashable] | None) -> PairedTest:
+    """Return the test of the scored pairs; where pairs lack a score, with what they could be at the least and most."""
+    whole = {"percent": 100.0, "share": 1.0}.get(sides.unit)
+    is_scored = sides.is_scored
+    groups = None if keys is None else [key for key, kept in zip(keys, is_scored, strict=True) if kept]
+    seen = paired_test(*sides.scores, "auto", groups, whole=whole)
+    if is_scored.all():
+        return seen
+    mine, theirs = sides.all_scores
+    known = np.concatenate([mine[~np.isnan(mine)], theirs[~np.isnan(theirs)]])
+    low, high = min(float(known.min()), 0.0 if whole else math.inf), max(float(known.max()), whole or -math.inf)
+    ends = [
+        paired_test(_filled(mine, first), _filled(theirs, second), "auto", keys, whole=whole)
+        for first, second in ((high, low), (low, high))
+    ]
+    return BoundedTest(seen, *ends)
+
+
+def _filled(scores: Floats, value: float) -> Floats:
+    return np.where(np.isnan(scores), value, scores)
 
 
 def _of_scores(sides: _Sides, bare: ExamComparison, find_exam: FindExam | None) -> ExamComparison:
@@ -299,21 +333,19 @@ def _of_scores(sides: _Sides, bare: ExamComparison, find_exam: FindExam | None) 
     differences = differences[~np.isnan(differences)]
     if len(differences) < FEWEST_RESAMPLES // 2 or math.isnan(first - second):
         raise ScoringError(f"{bare.metric} is not defined on these {len(numbers)} instances")
-    low, high = (float(np.quantile(differences, share)) for share in (0.025, 0.975))
-    has_width = low < high
     note = f"{bare.metric} is a score of the whole exam: {len(differences)} paired resamples"
-    return replace(
+    found = replace(
         bare,
         first=first,
         second=second,
         difference=second - first,
-        low=low if has_width else None,
-        high=high if has_width else None,
-        p=bootstrap_p_value(differences) if has_width else 1.0 if first == second else None,
+        evidence=ResampledTest(second - first, np.sort(differences), len(numbers)),
         test="bootstrap",
-        detectable=detectable_difference(float(differences.std(ddof=1))) if has_width else None,
+        unanswered=(lost := sides.unanswered()),
+        signs=(-1, 1) if lost else (0, 0),
         notes=(*bare.notes, note),
     )
+    return found.together_with(1)
 
 
 def _resamples(count: int) -> Iterator[list[int]]:

@@ -1,9 +1,10 @@
-"""Tells whether two scores mean the same: name, unit, direction."""
+"""Tells whether two scores mean the same: what they are made of, else their names; unit, direction."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from proctor.recipes.fingerprint import Fingerprint
 from proctor.scoring.scores import Score, Unit, comparable
 
 _SAME: Final = ({"acc", "accuracy", "exact_match"},)
@@ -16,17 +17,46 @@ def meaning_of(score: Score | None) -> str:
     return "" if score is None else score.name
 
 
-def why_not_comparable(first: Score | None, second: Score | None, units: tuple[Unit | None, Unit | None]) -> str:
-    """Return the reason why two main scores may not be compared; empty where they may or where it is not known."""
+Prints = tuple[Fingerprint | None, Fingerprint | None]
+"""Of both exams; ``None`` of one that was run before there were any."""
+
+_LAYERS: Final = {"extraction": "answers are read in other ways", "metrics": "the metric is defined otherwise"}
+
+
+def differences_of(first: Score | None, second: Score | None, prints: Prints) -> list[str]:
+    """Return what differs between two scores that are compared, and what could not be looked at."""
+    if first is None or second is None:
+        return []
+    found = [f"scored as {first.name} and as {second.name}"] if first.name != second.name else []
+    one, two = prints
+    if one is None or two is None:
+        who = "neither run says" if one is two else "one of the runs does not say"
+        return [*found, f"{who} by which definitions answers were read and scored: only the names are compared"]
+    for layer, words in _LAYERS.items():
+        mine, theirs = getattr(one, layer), getattr(two, layer)
+        if mine != theirs:
+            found.append(f"{words}, which may be part of the difference ({layer} {mine or '?'} and {theirs or '?'})")
+    return found
+
+
+def why_not_comparable(
+    first: Score | None, second: Score | None, units: tuple[Unit | None, Unit | None], prints: Prints = (None, None)
+) -> str:
+    """Return the reason why two main scores may not be compared; empty where they may or where it is not known.
+
+    Scores of one definition are the same whatever they are called.
+    """
     if first is not None and second is not None:
-        if _plain(first.name) != _plain(second.name):
+        one, two = prints
+        is_same = one is not None and two is not None and one.metrics != "" and one.metrics == two.metrics
+        if not is_same and _plain(first.name) != _plain(second.name):
             return f"one run is scored by {first.name}, the other by {second.name}"
         ways = {first.higher_is_better, second.higher_is_better} - {None}
         if len(ways) > 1:
             return f"in one run more {first.name} is better, in the other less"
-    one, two = (None if unit is None else Score("", None, unit=unit) for unit in units)
-    if one is not None and two is not None and not comparable(one, two):
-        return f"one run has a score in the unit '{one.unit}', the other in the unit '{two.unit}'"
+    mine, theirs = (None if unit is None else Score("", None, unit=unit) for unit in units)
+    if mine is not None and theirs is not None and not comparable(mine, theirs):
+        return f"one run has a score in the unit '{mine.unit}', the other in the unit '{theirs.unit}'"
     return ""
 
 

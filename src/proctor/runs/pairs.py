@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proctor.runs.sample_index import SampleIndex, ScoredLines
+from proctor.recipes.fingerprint import instance_digest
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import ScoredLines
 
 Positions = NDArray[np.int64]
 
@@ -51,6 +54,68 @@ def paired(first: ScoredLines, second: ScoredLines) -> Pairs:
     return Pairs(mine, theirs, len(first.numbers) - len(mine), len(second.numbers) - len(theirs))
 
 
+class SharedLines:
+    """The instances of an exam of one run and of an exam of another, in pairs.
+
+    Rows are paired by their content. Where both exams have rows of their own, and one has columns that the other lacks,
+    by the columns that both have, if these tell rows apart as well as all do: a column more that nobody shows makes no
+    other question. Where each has some of its own, what was asked and is right has to be equal, too.
+
+    Attributes:
+        first, second: The instances, with the digests by which they are paired.
+        pairs: The pairs.
+        columns: The columns that only one of them has, where they were left out.
+    """
+
+    def __init__(self, one: SampleIndex, exam: str, two: SampleIndex, other: str) -> None:
+        self.first, self.second = one.scored(exam), two.scored(other)
+        self.pairs, self.columns = paired(self.first, self.second), frozenset[str]()
+        if not (self.pairs.alone_first and self.pairs.alone_second):
+            return
+        rows = _records_by_number(one, exam), _records_by_number(two, other)
+        mine, theirs = ({name for each in side.values() for name in each["input"]} for side in rows)
+        common = mine & theirs
+        if not common or mine == theirs:
+            return
+        is_part = common in (mine, theirs)
+        lines = [
+            _lines_by(common, each, side, is_part) for each, side in zip((self.first, self.second), rows, strict=True)
+        ]
+        pairs = paired(*lines)
+        if any(_kinds(each) < _kinds(all_of) for each, all_of in zip(lines, (self.first, self.second), strict=True)):
+            return
+        if len(pairs) > len(self.pairs):
+            (self.first, self.second), self.pairs, self.columns = lines, pairs, frozenset(mine ^ theirs)
+
+
+def _kinds(lines: ScoredLines) -> int:
+    return len(np.unique(lines.digests))
+
+
+def _records_by_number(index: SampleIndex, exam: str) -> dict[int, Mapping[str, Any]]:
+    records = index.records(exam)
+    return {
+        int(each["doc_id"]): each for each in records if isinstance(each.get("input"), Mapping) and "doc_id" in each
+    }
+
+
+def _lines_by(
+    columns: set[str], lines: ScoredLines, records: Mapping[int, Mapping[str, Any]], is_part: bool
+) -> ScoredLines:
+    """Return instances with the digest of some of their columns, and of the words that were sent where those count."""
+    words = () if is_part else ("prompt", "continuations", "references")
+
+    def digest(number: int) -> int:
+        record = records.get(number)
+        if record is None:
+            return 0
+        row = {name: record["input"][name] for name in columns if name in record["input"]}
+        found = instance_digest({**row, **{f"⟨{name}⟩": record.get(name) for name in words}})
+        return int.from_bytes(bytes.fromhex(found), signed=True)
+
+    return lines._replace(digests=np.array([digest(int(number)) for number in lines.numbers], dtype=np.int64))
+
+
 def _made(
     first: ScoredLines, second: ScoredLines, keys: Positions, others: Positions, by: Literal["content", "number"]
 ) -> Pairs:
@@ -84,21 +149,19 @@ def matched_exams(first: SampleIndex, second: SampleIndex) -> list[tuple[str, st
     """Return the exams of two runs that are compared: those of one name, and those with the same instances."""
     mine, theirs = first.exams(), second.exams()
     found = [(name, name) for name in mine if name in theirs]
-    left = [name for name in mine if name not in theirs]
-    others = {name: second.scored(name) for name in theirs if name not in mine}
-    for name in left:
-        lines = first.scored(name)
-        shares = {other: _share(lines, each) for other, each in others.items()}
+    others = [name for name in theirs if name not in mine]
+    for name in (each for each in mine if each not in theirs):
+        shares = {other: _share(first, name, second, other) for other in others}
         best = max(shares, key=lambda other: shares[other], default=None)
         if best is not None and shares[best] >= _SHARED:
             found.append((name, best))
-            del others[best]
+            others.remove(best)
     order = {name: place for place, name in enumerate(mine)}
     return sorted(found, key=lambda pair: order[pair[0]])
 
 
-def _share(first: ScoredLines, second: ScoredLines) -> float:
-    if not first.digests.any() or not second.digests.any():
-        return 0.0
-    common = len(paired(first, second))
-    return common / min(len(first.numbers), len(second.numbers)) if common >= _FEWEST else 0.0
+def _share(first: SampleIndex, exam: str, second: SampleIndex, other: str) -> float:
+    lines = SharedLines(first, exam, second, other)
+    counts = [len(each.numbers) for each in (lines.first, lines.second) if each.digests.any()]
+    common = len(lines.pairs)
+    return common / min(counts) if len(counts) == 2 and common >= _FEWEST else 0.0  # noqa: PLR2004 - both

@@ -16,17 +16,18 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proctor.errors import DataError, UsageError, reason_of
+from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.results.instance_scores import main_score
 from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.running.spec import RunSpec
 from proctor.runs.sample_lines import (
     LONGEST_LINE,
+    ScoredLines,
     digest_of_line,
     failure_of,
     next_lines,
@@ -85,32 +86,6 @@ class Sample:
     record: dict[str, Any]
 
 
-class ScoredLines(NamedTuple):
-    """The instances of an exam, by number.
-
-    Attributes:
-        numbers: Under which the samples list them.
-        digests: Of their content, as 64-bit integers; 0 where it is not known.
-        scores: The main scores; NaN where there is none.
-    """
-
-    numbers: NDArray[np.int64]
-    digests: NDArray[np.int64]
-    scores: NDArray[np.float64]
-
-    def by_question(self) -> ScoredLines:
-        """Return one entry for all instances that hold the same: copies of a question depend on each other.
-
-        Its score is the mean of theirs, NaN where one of them has none; its number is that of the first.
-        """
-        if not self.digests.all():
-            return self
-        _, first, group = np.unique(self.digests, return_index=True, return_inverse=True)
-        means = np.bincount(group, weights=self.scores) / np.bincount(group)
-        order = np.argsort(first)
-        return ScoredLines(self.numbers[first[order]], self.digests[first[order]], means[order])
-
-
 class SampleIndex:
     """The index of one ``samples.jsonl``.
 
@@ -134,6 +109,7 @@ class SampleIndex:
         self.path = path
         self.units: Mapping[str, Unit] = {}  # of the main scores by exam, where the results say it
         self.mains: Mapping[str, Score] = {}  # the main scores themselves, where there are results
+        self.fingerprints: Mapping[str, Fingerprint | None] = {}  # what exams were made of, where there are results
         self.clusters: Mapping[str, str] = {}  # by which field instances of an exam belong together, where it says so
         self.adaptive: frozenset[str] = frozenset()  # exams of which questions were drawn for what they tell
         self.copied: frozenset[str] = frozenset()  # exams whose instances are copies of questions, each several times
@@ -174,6 +150,7 @@ class SampleIndex:
         index = cls(path, names, groupings=groupings)
         index.units = {exam: entry[UNIT] for exam, entry in results.items() if UNIT in entry}
         index.mains = {exam: main_of(entry) for exam, entry in results.items() if entry.get("score_name")}
+        index.fingerprints = {exam: Fingerprint.from_dict(entry.get(FINGERPRINT)) for exam, entry in results.items()}
         index.clusters = {exam: by for exam, entry in results.items() if (by := _clusters_of(entry))}
         index.adaptive = frozenset(exam for exam, entry in results.items() if _is_adaptive(entry.get("sample")))
         index.copied = frozenset(exam for exam, entry in results.items() if entry.get(COPIES))

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from proctor.foreign_text import is_deep, parse_json
 from proctor.recipes.fingerprint import instance_digest
@@ -99,3 +101,29 @@ def _words(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "\n".join(map(_words, value))
     return "" if value is None or isinstance(value, float) else str(value)
+
+
+class ScoredLines(NamedTuple):
+    """The instances of an exam, by number.
+
+    Attributes:
+        numbers: Under which the samples list them.
+        digests: Of their content, as 64-bit integers; 0 where it is not known.
+        scores: The main scores; NaN where there is none.
+    """
+
+    numbers: NDArray[np.int64]
+    digests: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+    def by_question(self) -> ScoredLines:
+        """Return one entry for all instances that hold the same: copies of a question depend on each other.
+
+        Its score is the mean of theirs, NaN where one of them has none; its number is that of the first.
+        """
+        if not self.digests.all():
+            return self
+        _, first, group = np.unique(self.digests, return_index=True, return_inverse=True)
+        means = np.bincount(group, weights=self.scores) / np.bincount(group)
+        order = np.argsort(first)
+        return ScoredLines(self.numbers[first[order]], self.digests[first[order]], means[order])

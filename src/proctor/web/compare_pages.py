@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -88,11 +87,12 @@ def difference_rows(
     """
     rows = [
         {
-            **asdict(row),
+            **row.record(),
             "run": names[place],
             "place": place,
             "shows_nothing": row.shows_nothing,
             "refused": row.refused or row.too_few,
+            "sentence": row.sentence(names[place]),
         }
         for place, compared in enumerate(compare_with(baseline, others, find_exam))
         for row in compared

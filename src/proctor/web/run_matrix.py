@@ -57,7 +57,9 @@ class Change:
     Attributes:
         since: Name of that run.
         when: How long ago it was.
-        difference: Of the scores; ``None`` where they do not measure the same.
+        difference: Of the scores; ``None`` where they do not measure the same. Whether it is more than chance only the
+            paired comparison says, so it is drawn without an arrow.
+        link: That comparison.
         layers: What else changed, in words.
     """
 
@@ -65,6 +67,7 @@ class Change:
     when: str
     difference: float | None
     layers: tuple[str, ...] = ()
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +187,8 @@ def _change(now: _Found, before: _Found) -> Change:
     difference = row.value - old.value if alike and row.value is not None and old.value is not None else None
     told = layers if alike or layers else ["rows"]
     said = tuple(_IN_WORDS[name] for name in told if name not in ("engine", "data") or len(told) == 1)
-    return Change(earlier.name, ago(earlier.started), difference, said)
+    link = "/compare?" + urlencode([("baseline", earlier.id), ("run", line.id)])
+    return Change(earlier.name, ago(earlier.started), difference, said, link)
 
 
 def _knows(line: RunLine, exam: str) -> bool:
