@@ -173,6 +173,12 @@ def test_what_can_stand_is_what_the_kernel_says(monkeypatch, answer, says):
     assert wall.standing() is None
 
 
+def program(*words, cwd):
+    """Run the program in a process of its own: only there the wall is raised."""
+    command = [sys.executable, "-m", "proctor", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
 def test_a_command_looks_behind_the_wall_and_without_it_where_the_user_says_so(tmp_path):
     away = tmp_path / "away"
     away.mkdir()
@@ -184,15 +190,17 @@ def test_a_command_looks_behind_the_wall_and_without_it_where_the_user_says_so(t
     text += "metric_list: [{metric: exact_match}]\n"
     source = "dataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\n"
     (work / "t.yaml").write_text(text + source)
-    refused = proctor("show", "t.yaml", cwd=work)
+    refused = program("show", "t.yaml", cwd=work)
     assert refused.returncode == 2
     assert f"--allow read:{away / 'rows.jsonl'}" in refused.stderr
     for more in ((), ("--no-wall",)):
-        shown = proctor("show", "t.yaml", "--allow", f"read:{away}", *more, cwd=work)
+        shown = program("show", "t.yaml", "--allow", f"read:{away}", *more, cwd=work)
         assert shown.returncode == 0, shown.stderr
         assert "mine" in shown.stdout
-    assert proctor("validate", "t.yaml", cwd=work).returncode == 0
-    assert proctor("ls", "samples*", cwd=work).returncode == 0
+        assert ("nothing is remembered" in shown.stderr) is (not more)
+    assert program("show", "t.yaml", cwd=work).returncode == 0  # it was remembered outside
+    assert program("validate", "t.yaml", cwd=work).returncode == 0
+    assert program("ls", "samples*", cwd=work).returncode == 0
 
 
 @only_with_a_kernel

@@ -140,6 +140,11 @@ def _engine_fingerprint(engine: Engine, wanted: Iterable[Effect]) -> str:
 
 
 def _remember(table: dict[str, dict[str, Any]]) -> None:
+    from proctor.wall import standing  # with what speaks to the kernel: few commands remember anything
+
+    if standing() is not None:
+        get_logger().warning("behind the wall nothing is remembered: what was allowed holds for this time")
+        return
     try:
         _write(table)
     except OSError as error:  # a home that cannot be written: what was allowed holds for this run

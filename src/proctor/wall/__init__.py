@@ -18,7 +18,17 @@ do not need:
 
 from __future__ import annotations
 
-from proctor.wall.raising import Wall, raise_wall, standing, what_can_stand
-from proctor.wall.rules import Rules, rules_for
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
+
+if TYPE_CHECKING:
+    from proctor.wall.raising import Wall, raise_wall, standing, what_can_stand
+    from proctor.wall.rules import Rules, rules_for
+
+_HOMES = {"raising": ("Wall", "raise_wall", "standing", "what_can_stand"), "rules": ("Rules", "rules_for")}
 
 __all__ = ["Rules", "Wall", "raise_wall", "rules_for", "standing", "what_can_stand"]
+
+if not TYPE_CHECKING:  # type checkers would take any name for one of the package
+    __getattr__, __dir__ = lazily(__name__, _HOMES)

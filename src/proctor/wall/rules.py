@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import site
@@ -144,7 +145,14 @@ def _hub_caches() -> Iterator[Path]:
 
 
 def _granted(kind: str) -> Iterator[str]:
-    yield from (each.partition(":")[2] for each in grants() if each.startswith(f"{kind}:"))
+    """Yield what the user allowed, now or before; to which exam is the gate's business."""
+    yield from (each.partition(":")[2] for each in grants().union(_remembered()) if each.startswith(f"{kind}:"))
+
+
+def _remembered() -> Iterator[str]:
+    with suppress(OSError, ValueError, AttributeError):  # what is wrong with the file is said where it counts
+        for each in json.loads((data_home() / "allowed.json").read_bytes()).values():
+            yield from map(str, each.get("allowed", ()))
 
 
 def _ports_of_grants() -> Iterator[int]:
