@@ -192,6 +192,7 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
         ("proctor.recipes.options", "given_options", given_options),
         ("proctor.dialects.run_file", "exams_of_spec", exams_of_spec),
         ("proctor.engines.engine_names", "ENGINES", {"slow": None, "smollm2": None}),
+        ("proctor.engines.engine_names", "REGISTERED", {}),
         ("proctor.engines.engine_registry", "make_engine", make_engine),
         ("proctor.engines.model_args", "Origin", Origin),
         ("proctor.engines.model_args", "parse_model_args", parse_model_args),

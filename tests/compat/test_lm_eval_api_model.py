@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from proctor.compat.lm_eval_names.models import ForeignModel
 from proctor.errors import EngineError, UsageError
 from proctor.guests.lm_eval.api_model import JsonChatStr, TemplateAPI
+from proctor.guests.lm_eval.foreign_model import ForeignModel
 from proctor.guests.lm_eval.instance import Instance
 from proctor.ir import Decoding, Generate, Prompt
 from proctor.secrets import cleaned

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from proctor.compat.lm_eval_names.models import ForeignModel
 from proctor.errors import UsageError
+from proctor.guests.lm_eval.foreign_model import ForeignModel
 from proctor.guests.lm_eval.model import LM
 from proctor.ir import Decoding, Generate, Prompt, Rolling
 

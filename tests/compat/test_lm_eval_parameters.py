@@ -172,11 +172,11 @@ def payload():
 
 def call():
     class Other(HFLM):
-        def _model_call(self, inputs):
-            return None
+        def _get_accelerate_args(self):
+            return {}
 
 
-assert "_create_payload would never" in refused(payload) and "_model_call would never" in refused(call)
+assert "_create_payload would never" in refused(payload) and "_get_accelerate_args would never" in refused(call)
 """,
     "a class that answers itself is asked itself": """
 from lm_eval.models.dummy import DummyLM

@@ -6,7 +6,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -199,19 +199,41 @@ def prepared(
         ProctorError: There is no such model or exam, or the engine may not see its data.
     """
     from proctor.dialects.run_file import exams_of_spec
-    from proctor.engines.engine_registry import make_engine
+    from proctor.engines.engine_names import REGISTERED
     from proctor.recipes.exam import suited
     from proctor.recipes.permissions import admit
     from proctor.settings import settings
 
     if trust_code:
         settings.trust_code = True
-    engine = make_engine(spec.model, spec.model_args, origin)
+    engine = _made_engine(spec, origin)
     found = exams_of_spec(spec)
     admit(found, engine)
     exams = suited(found, engine)
+    if spec.model in REGISTERED:
+        from proctor.compat.lm_eval_names.evaluation import keep_arguments
+
+        keep_arguments(engine, exams)
     say_what_has_no_effect(exams, questions_are_drawn=draws_questions)
     return engine, exams
+
+
+def _made_engine(spec: RunSpec, origin: Origin | None) -> Engine:
+    """Return the engine; where its name is not known, code of the exams may register it."""
+    from proctor.dialects.run_file import exams_of_spec
+    from proctor.engines.engine_names import REGISTERED
+    from proctor.engines.engine_registry import make_engine
+    from proctor.errors import ProctorError, UsageError
+
+    try:
+        return make_engine(spec.model, spec.model_args, origin)
+    except UsageError:
+        with suppress(ProctorError):
+            for exam in exams_of_spec(spec):
+                list(exam.grader.check())
+        if spec.model not in REGISTERED:
+            raise
+    return make_engine(spec.model, spec.model_args, origin)
 
 
 def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> int:

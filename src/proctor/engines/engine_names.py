@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -84,6 +84,9 @@ ENGINES: dict[str, EngineName] = {
     ),
     "replay": EngineName("proctor.engines.replay:ReplayEngine", "answers recorded earlier, from a JSON Lines file"),
 }
+
+REGISTERED: dict[str, Callable[[Mapping[str, Any]], Any]] = {}
+"""Names that programs have registered (lm-eval's ``register_model``): what makes the engine of its arguments."""
 
 
 def engine_names() -> list[str]:

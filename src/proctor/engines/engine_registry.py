@@ -12,7 +12,7 @@ from proctor.artifacts.query import is_assignments
 from proctor.artifacts.registry import builtin_types
 from proctor.effects import author, written_by
 from proctor.engines.engine import Engine
-from proctor.engines.engine_names import ENGINES, EngineName, engine_names
+from proctor.engines.engine_names import ENGINES, REGISTERED, EngineName, engine_names
 from proctor.engines.http.providers import providers
 from proctor.engines.model_args import Origin
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
@@ -38,6 +38,9 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
     """
     given = {key.replace("-", "_"): value for key, value in (args or {}).items()}
     _check_one_answer(given)
+    if isinstance(name, str) and name in REGISTERED:
+        made: Engine = REGISTERED[name](given)
+        return made.answering()
     said = origin or Origin(author())
     if isinstance(name, str) and (name in _OF_TRANSFORMERS or name not in ENGINES):
         name, given, said = _in_our_words(name, given, said)
@@ -179,6 +182,8 @@ def _unknown(name: str, error: ProctorError | None = None) -> UsageError:
             hint="proctor get ais-bench fetches them; a config of your own is a file: --model FILE.py::ABBR",
         )
     hint = (
-        did_you_mean(name, [*engine_names(), *MODELS]) or near or "proctor doctor says what each of them is, and needs"
+        did_you_mean(name, [*REGISTERED, *engine_names(), *MODELS])
+        or near
+        or "proctor doctor says what each of them is, and needs"
     )
     return UsageError(f"there is no engine '{name}'", why=f"the engines are {', '.join(engine_names())}", hint=hint)

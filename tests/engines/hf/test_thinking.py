@@ -40,6 +40,17 @@ def test_a_template_that_begins_thoughts_which_never_end(tiny_llama):
     assert only(HFEngine(tiny_llama, max_new_tokens=6, chat_template=CLOSES), USER).failure is None
 
 
+def test_special_tokens_alone_are_an_empty_answer(tiny_llama):
+    engine = HFEngine(tiny_llama, max_new_tokens=6)
+    model = engine.loaded.model
+    model.get_output_embeddings().weight.data.zero_()  # equal logits: the first token is the likeliest, a special one
+    tokenizer = engine.loaded.tokenizer
+    assert tokenizer.decode([0], skip_special_tokens=True) == ""
+    found = only(engine, "the cat", max_tokens=6)
+    assert (found.failure, found.texts, found.usage.thinking_tokens) == (None, ("",), 0)
+    assert engine.heard(found) == found
+
+
 def test_a_template_that_begins_thoughts_which_end(tiny_llama):
     opens = CLOSES.replace("</think>", "<think>")
     lost = only(HFEngine(tiny_llama, max_new_tokens=24, chat_template=opens), USER)

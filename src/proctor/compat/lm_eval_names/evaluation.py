@@ -15,10 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
+from proctor.compat.lm_eval_names.models import engine_of
 from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
 from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
-from proctor.dialects.lm_eval.classes.configurable_task import plain_config
+from proctor.dialects.lm_eval.classes.configurable_task import changed_class, plain_config
 from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED, DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
 from proctor.dialects.lm_eval.config import TaskConfig
@@ -33,6 +33,7 @@ from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
 from proctor.engines.model_args import parse_model_args
 from proctor.errors import UsageError
+from proctor.guests.lm_eval.foreign_model import ForeignModel
 from proctor.guests.lm_eval.group import Group
 from proctor.guests.lm_eval.result_types import EvalResults
 from proctor.ir import Failure
@@ -279,7 +280,8 @@ def _handles(tasks: Mapping[Any, Any]) -> Iterable[TaskHandle]:
         elif isinstance(each, Mapping):
             yield from _handles(each)
         elif isinstance(each, Task):
-            yield TaskManager().handle(each)
+            handle = TaskManager().handle(each)
+            yield handle if handle.name == name else TaskHandle(str(name), given=handle.task)
         else:
             raise UsageError(f"the task '{name}' is a {type(each).__name__}", hint="get_task_dict([names]) makes tasks")
 
@@ -353,22 +355,21 @@ def _exams(handles: Sequence[TaskHandle], options: ExamOptions) -> list[Exam]:
 
 def _kept(handle: TaskHandle) -> tuple[Any, ...]:
     """Return what a task is besides its name."""
-    return handle.given, handle.written, handle.changed, handle.leaf
+    return handle.changed, handle.written, handle.leaf
 
 
 def _made_exam(handle: TaskHandle, options: ExamOptions) -> Exam | None:
-    """Return the exam of a task that a program wrote out or made; ``None`` of one that it names."""
-    if handle.given is not None:
+    """Return the exam of a task that a program wrote out, made or changed; ``None`` of one that it names."""
+    task = handle.task if handle.written is not None and changed_class() is not None else handle.changed
+    if task is not None:
         if options.seed is None:
-            options = replace(options, seed=handle.given.fewshot_seed)
-        if (config := plain_config(handle.given)) is not None:
+            options = replace(options, seed=task.fewshot_seed)
+        if (config := plain_config(task)) is not None:
             return task_exam(handle.name, config, options)
-        return object_exam(handle.name, handle.given, options)
-    if handle.seeded is not None and options.seed is None:
-        options = replace(options, seed=handle.seeded)
-    if not (said := handle.changed or handle.written):
+        return object_exam(handle.name, task, options)
+    if handle.written is None:
         return None if handle.leaf is None else exam_of(handle.leaf, options)
-    return task_exam(handle.name, TaskConfig(**{**said, "task": handle.name}), options)
+    return task_exam(handle.name, TaskConfig(**{**handle.written, "task": handle.name}), options)
 
 
 def _results(
@@ -385,8 +386,7 @@ def _results(
             place = Path(stack.enter_context(TemporaryDirectory(prefix="proctor-"))) / "responses.db"
         elif isinstance(engine, ForeignModel):
             engine.token = engine.name  # the user says that it is the model that the log knows
-        if isinstance(engine, ForeignModel):
-            _keep_arguments(engine, exams)
+        keep_arguments(engine, exams)
         result = run_exams(exams, engine, log=place)
         _say_failures(result)
         made = results_document(exams, result.grades, described(result))
@@ -395,12 +395,14 @@ def _results(
     return made
 
 
-def _keep_arguments(engine: ForeignModel, exams: Sequence[Exam]) -> None:
-    """Let a model of one's own see each task's arguments of generation as they are written.
+def keep_arguments(engine: Engine, exams: Sequence[Exam]) -> None:
+    """Let a model of a program's own see each task's arguments of generation as they are written.
 
     Raises:
         UsageError: One task says how long an answer may be what another leaves to the model.
     """
+    if not isinstance(engine, ForeignModel):
+        return
     for exam in exams:
         task = task_of(exam)
         if task is None or task.config.output_type != "generate_until":

@@ -1,211 +1,35 @@
-"""Models of lm-eval's interface as engines, and our engines as models of lm-eval's interface."""
+"""Engines of ours as models of lm-eval's interface."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final
-from uuid import uuid4
-
-import msgspec
-from msgspec import structs
-from pydantic import PrivateAttr
+from typing import Any, ClassVar, Final
 
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.lm_eval_models import MODELS, NOTHING_HERE, is_foreign, translated
 from proctor.errors import EngineError, UsageError, did_you_mean
+from proctor.guests.lm_eval.foreign_model import engine_of_model, registered_engine
 from proctor.guests.lm_eval.instance import Instance
-from proctor.guests.lm_eval.model import LM, keep_secrets_of
-from proctor.ir import Answers, Decoding, Failure, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
-from proctor.secrets import cleaned, keep_named
+from proctor.guests.lm_eval.model import LM
+from proctor.guests.lm_eval.registry import model_registry
+from proctor.guests.overrides import brought, check_brought
+from proctor.ir import Answers, Generate, Likelihood, Prompt, Response, Rolling
 
-if TYPE_CHECKING:
-    from proctor.ir import Message
-
-_METHODS = ("loglikelihood", "loglikelihood_rolling", "generate_until")
-LIMITS = ("max_gen_toks", "max_new_tokens", "max_tokens")
-"""Names of the most tokens to write, in the arguments of tasks."""
-_AT_ONCE = 1024  # requests: models of lm-eval's sort them by length, so few at a time would be slow
-
-
-class NotAModelError(UsageError, TypeError):
-    """Something that is given as a model, and is none."""
-
-
-class _NoDocument(dict[str, Any]):
-    """Stands for the document of a request, which an engine is not told: whoever reads it hears so."""
-
-    def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise UsageError(
-            "the model reads the document of a request (request.doc)",
-            why="models are told requests alone here: equal requests of several documents are asked once",
-            hint="what the answer depends on belongs into the prompt: doc_to_text",
-        )
-
-    __getitem__ = __iter__ = __contains__ = get = keys = values = items = _refuse
-
-    def __reduce__(self) -> tuple[type[_NoDocument], tuple[()]]:
-        return _NoDocument, ()
-
-
-_NOT_HERE = _NoDocument()
-
-
-class ForeignModel(Engine):
-    """A model with lm-eval's interface, as an engine.
-
-    Attributes:
-        lm: The model.
-        name: What tables call it.
-        token: Tells it from every other: nothing says what such a model would answer another time.
-        arguments: How tasks say to generate, word for word, by what it means here.
-    """
-
-    can_score = True
-
-    lm: Any
-    name: str = ""
-    token: str = ""
-    _arguments: dict[bytes, dict[str, Any]] = PrivateAttr(default_factory=dict)
-
-    def prepare(self) -> None:
-        """Give it a name and a token.
-
-        Raises:
-            UsageError: It is not a model.
-        """
-        super().prepare()
-        keep_secrets_of(self.lm)
-        if lacking := [name for name in _METHODS if not hasattr(self.lm, name)]:
-            raise NotAModelError(
-                f"the model is a {type(self.lm).__name__}, which has no {lacking[0]}",
-                why="a name, a model that derives from lm_eval.api.model.LM, or an engine is expected",
-                hint="of a model in memory: lm_eval.models.huggingface.HFLM(pretrained=model, tokenizer=tokenizer)",
-            )
-        self.name = self.name or type(self.lm).__name__
-        self.token = self.token or uuid4().hex
-
-    def keep_arguments(self, decoding: Decoding, arguments: Mapping[str, Any]) -> bool:
-        """Ask with a task's own arguments where a request means the same; return whether nothing else was kept.
-
-        What a task leaves out is left to the model, whose own defaults may be others than those here.
-        """
-        kept = self._arguments.setdefault(_key(decoding), dict(arguments))
-        return any(name in kept for name in LIMITS) == any(name in arguments for name in LIMITS)
-
-    def identity_values(self) -> dict[str, Any]:
-        """Return what tells it from others."""
-        return {"name": self.name, "token": self.token}
-
-    @property
-    def label(self) -> str:
-        """What tables call it."""
-        return self.name
-
-    def generate(self, requests: Iterable[Generate]) -> Answers:
-        """Ask ``generate_until``."""
-        for part in _batched(enumerate(requests)):
-            asked = [
-                Instance("generate_until", _NOT_HERE, (self.text_of(each.prompt), self._how(each.decoding)), 0)
-                for _, each in part
-            ]
-            texts = self._asked("generate_until", asked)
-            for (position, request), text in zip(part, texts, strict=True):
-                if text is None:
-                    failure = Failure("engine", f"{self.name}.generate_until gave None for this request")
-                    yield position, Response(failure=failure)
-                else:
-                    yield position, self.heard(Response(texts=(cleaned(str(text)),)), request.prompt)
-
-    def score(self, requests: Iterable[Score]) -> Answers:
-        """Ask ``loglikelihood``, and ``loglikelihood_rolling`` of whole texts."""
-        for part in _batched(enumerate(requests)):
-            pairs = [(position, pair) for position, each in part for pair in _pairs(each)]
-            asked = [
-                Instance("loglikelihood", _NOT_HERE, (self.text_of(pair.context), pair.continuation), place)
-                for place, (_, pair) in enumerate(pairs)
-            ]
-            found: dict[int, list[Scored]] = {}
-            for (position, _), (value, greedy) in zip(pairs, self._asked("loglikelihood", asked), strict=True):
-                found.setdefault(position, []).append(Scored(float(value), bool(greedy)))
-            rolled = [(position, each.text) for position, each in part if isinstance(each, Rolling)]
-            whole = [Instance("loglikelihood_rolling", _NOT_HERE, (text,), 0) for _, text in rolled]
-            for (position, _), value in zip(rolled, self._asked("loglikelihood_rolling", whole), strict=True):
-                found[position] = [Scored(float(value[0] if isinstance(value, tuple) else value))]
-            yield from ((position, Response(scores=tuple(found[position]))) for position, _ in part)
-
-    def _asked(self, method: str, instances: list[Instance]) -> Sequence[Any]:
-        if not instances:
-            return []
-        answers = list(getattr(self.lm, method)(instances))
-        if len(answers) != len(instances):
-            raise EngineError(f"{self.name}.{method} gave {len(answers)} answers to {len(instances)} requests")
-        return answers
-
-    def _how(self, decoding: Decoding) -> dict[str, Any]:
-        """Return a task's own arguments; a seed that a run gives to each repeat is none of them."""
-        kept = self._arguments.get(_key(decoding), self._arguments.get(_key(structs.replace(decoding, seed=None))))
-        return _arguments(decoding) if kept is None else copy.deepcopy(kept)
-
-    def text_of(self, prompt: Prompt) -> Any:
-        """Return a prompt as the model takes it: messages by its own chat template."""
-        payload = prompt.payload
-        if isinstance(payload, str):
-            return payload
-        messages: list[Message] = [dict(each) for each in payload]
-        is_open = not messages or messages[-1]["role"] != "assistant"
-        return self.lm.apply_chat_template(messages, add_generation_prompt=is_open)
-
-
-def _key(decoding: Decoding) -> bytes:
-    return msgspec.json.encode(decoding.content, order="sorted")
-
-
-def _batched(items: Iterable[Any]) -> Iterator[list[Any]]:
-    iterator = iter(items)
-    for first in iterator:
-        part = [first]
-        for each in iterator:
-            part.append(each)
-            if len(part) == _AT_ONCE:
-                break
-        yield part
-
-
-def _pairs(request: Score) -> Sequence[Pair]:
-    return () if isinstance(request, Rolling) else request.pairs
-
-
-def _arguments(decoding: Decoding) -> dict[str, Any]:
-    """Return how to generate, under the names that models of lm-eval read."""
-    found: dict[str, Any] = {"until": list(decoding.stop), "temperature": decoding.temperature}
-    found["do_sample"] = decoding.temperature > 0
-    more = {
-        "max_gen_toks": decoding.max_tokens,
-        "top_p": decoding.top_p,
-        "top_k": decoding.top_k,
-        "seed": decoding.seed,
-    }
-    return {**found, **{name: value for name, value in more.items() if value is not None}, **decoding.extra}
-
-
-_INSIDE: Final = frozenset(
-    (
-        *("_create_payload", "amodel_call", "api_key", "batch_loglikelihood_requests", "create_message", "eos_string"),
-        *("get_batched_requests", "header", "model_call", "parse_generations", "parse_logprobs"),
-        *("_create_model", "_create_tokenizer", "_detect_batch_size", "_get_config", "_model_call", "_model_generate"),
-        *(
-            "_encode_pair",
-            "_loglikelihood_tokens",
-            "_preprocess_conversations",
-            "_select_cont_toks",
-            "apply_chat_template",
-        ),
-        *("chat_template", "eot_token_id", "max_gen_toks", "max_length", "prefix_token_id", "tok_batch_encode"),
-        *("tok_decode", "tok_encode"),
-    )
+_ASKED: Final = (
+    "derive from lm_eval.api.model.LM or TemplateLM, of a server from lm_eval.models.api_models.TemplateAPI, or change "
+    "loglikelihood and generate_until"
+)
+_INSIDE: Final = (
+    *("_create_payload", "amodel_call", "api_key", "batch_loglikelihood_requests", "create_message", "decode_batch"),
+    *("eos_string", "get_batched_requests", "gguf_completion", "header", "model_call", "parse_generations"),
+    *("parse_logprobs", "_create_model", "_create_tokenizer", "_detect_batch_size", "_get_backend", "_get_config"),
+    *("_batch_scheduler", "_model_call", "_model_generate", "_encode_pair", "_loglikelihood_tokens"),
+    *("_preprocess_conversations", "_select_cont_toks", "apply_chat_template", "chat_template", "eot_token_id"),
+    *("max_gen_toks", "max_length", "prefix_token_id", "tok_batch_encode", "tok_decode", "tok_encode"),
+    *("_batch_images", "_encode_multimodal_pair", "_model_multimodal_call", "_model_multimodal_generate"),
+    *("_multimodal_loglikelihood_tokens", "tok_batch_multimodal_encode", "tok_multimodal_encode"),
 )
 """What classes of lm-eval's models call of themselves, which programs override."""
 
@@ -236,6 +60,16 @@ class EngineLM(LM):
         super().__init__()
         self.engine = engine
 
+    @property
+    def plain_engine(self) -> Engine | None:
+        """The engine, where nothing but it answers; ``None`` where a program says more.
+
+        Raises:
+            UsageError: A program has put something upon a class that nothing here calls.
+        """
+        check_brought(type(self))
+        return None if {name for _, name in brought(type(self))} & _METHODS else self.engine
+
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
         """Return for each (context, continuation) its log-likelihood, and whether it is what the model would write."""
         asked = [Likelihood(Prompt(each.args[0]), each.args[1]) for each in requests]
@@ -254,6 +88,9 @@ class EngineLM(LM):
 
         asked = [Generate(Prompt(each.args[0]), decoding_of(each.args[1])) for each in requests]
         return [each.texts[0] for each in _ordered(self.engine.generate(asked))]
+
+
+_METHODS: Final = frozenset(("loglikelihood", "loglikelihood_rolling", "generate_until"))
 
 
 def _ordered(answers: Answers) -> list[Response]:
@@ -308,8 +145,6 @@ def __getattr__(name: str) -> Any:
     if name in _CLASSES:
         return _class_of(_CLASSES[name], name)
     if name in ("model_registry", "MODEL_REGISTRY"):
-        from proctor.guests.lm_eval.registry import model_registry
-
         return model_registry.knows(_built_in)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
@@ -331,7 +166,6 @@ def get_model(model_name: str) -> Any:
         UsageError: There is no such model.
     """
     from proctor.engines.engine_names import engine_names
-    from proctor.guests.lm_eval.registry import model_registry
 
     if model_name in model_registry.own:
         return model_registry[model_name]
@@ -358,26 +192,13 @@ def engine_of(model: Any, model_args: Any, more: Mapping[str, Any]) -> Engine:
         UsageError: There is no such model, or arguments are given to one that is made already.
     """
     if isinstance(model, str):
-        return _named(model, model_args, {name: value for name, value in more.items() if value is not None})
+        from proctor.engines.model_args import parse_model_args
+
+        said = {name: value for name, value in more.items() if value is not None}
+        if model in model_registry.own:
+            return registered_engine(model, model_args or {}, said)
+        given = parse_model_args(model_args) if isinstance(model_args, str) else dict(model_args or {})
+        return make_engine(model, {**said, **given})
     if model_args:
         raise UsageError("model_args are for a model's name, and this one is made already")
-    if isinstance(model, EngineLM) and not _answers_itself(type(model)):
-        return model.engine
-    return model if isinstance(model, Engine) else ForeignModel(lm=model)
-
-
-def _answers_itself(kind: type[EngineLM]) -> bool:
-    return any(getattr(kind, name) is not getattr(EngineLM, name) for name in _METHODS)
-
-
-def _named(model: str, model_args: Any, more: Mapping[str, Any]) -> Engine:
-    from proctor.engines.model_args import parse_model_args
-    from proctor.guests.lm_eval.registry import model_registry
-
-    if model in model_registry.own:
-        kind = model_registry[model]
-        keep_named(parse_model_args(model_args) if isinstance(model_args, str) else dict(model_args or {}))
-        make = kind.create_from_arg_string if isinstance(model_args, str) else kind.create_from_arg_obj
-        return ForeignModel(lm=make(model_args or {}, dict(more)), name=model)
-    given = parse_model_args(model_args) if isinstance(model_args, str) else dict(model_args or {})
-    return make_engine(model, {**more, **given})
+    return model if isinstance(model, Engine) else engine_of_model(model)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from inspect import signature
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.compat.lm_eval_names.task_index import Entry, resolved
-from proctor.dialects.lm_eval.classes.configurable_task import ConfigurableTask
+from proctor.dialects.lm_eval.classes.configurable_task import UNASKED, ConfigurableTask
 from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
@@ -24,7 +25,7 @@ from proctor.guests.lm_eval.group import AggMetricConfig, ConfigurableGroup, Gro
 from proctor.guests.lm_eval.utils import pattern_match
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class TaskHandle:
     """A task by its name, until it is evaluated or looked into: then it is one of lm-eval's ``Task`` (:attr:`task`).
 
@@ -56,6 +57,11 @@ class TaskHandle:
         Raises:
             UsageError: It is a group, or several tasks.
         """
+        made = self._made()
+        self.__dict__["_as_made"] = _state_of(made)
+        return made
+
+    def _made(self) -> Any:
         if self.given is not None:
             return self.given
         if self.written is not None:
@@ -68,41 +74,39 @@ class TaskHandle:
         return made_task(members[0].name, _values(members[0]))
 
     @property
-    def changed(self) -> Mapping[str, Any] | None:
-        """Its configuration, where ``set_config`` has changed it."""
-        return self.__dict__.get("_changed")
+    def changed(self) -> Any:
+        """The task, where a program has made or changed it; else ``None``: its name or its configuration says it."""
+        if self.given is not None or "task" not in self.__dict__:
+            return self.given
+        return None if _state_of(self.task) == self.__dict__["_as_made"] else self.task
 
-    def set_config(self, key: str, value: Any, update: bool = False) -> None:
-        """Set a key of the configuration; with ``update``, add to the mapping that it holds."""
-        self.task.set_config(key, value, update)
-        self.__dict__["_changed"] = {**(self.changed or self._said()), key: self.task.get_config(key)}
-
-    def _said(self) -> dict[str, Any]:
-        if self.written is not None:
-            return dict(self.written)
-        return _values(_finder(self).find(self.name)[0] if self.leaf is None else self.leaf)
-
-    @property
-    def seeded(self) -> int | None:
-        """The seed of demos, where ``set_fewshot_seed`` has set one."""
-        return self.__dict__.get("_seeded")
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set what the task has, for everybody who looks into it."""
+        if name in self.__dataclass_fields__:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self.task, name, value)
 
     @property
     def OUTPUT_TYPE(self) -> str | None:  # noqa: N802 - lm-eval's name
         """What the task asks for."""
         return str(self.task.config.output_type) if hasattr(self.task, "config") else None
 
-    def set_fewshot_seed(self, seed: int | None = None) -> None:
-        """Set what demos are drawn from: also where the task is evaluated without a seed of its own."""
-        self.task.set_fewshot_seed(seed)
-        if seed not in (None, DEFAULT_SEED):
-            self.__dict__["_seeded"] = seed
-            self.__dict__["_changed"] = self.changed or self._said()
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.task, name)
+
+
+def _state_of(task: Any) -> tuple[Any, ...]:
+    """Return what a program may change of a task: its keys, its splits, what it holds."""
+    config = deepcopy(task.config.to_dict()) if hasattr(task, "config") else None
+    kept = {
+        name: value for name, value in vars(task).items() if name not in UNASKED and not name.startswith("fewshot_")
+    }
+    seed = getattr(task, "fewshot_seed", None)
+    splits = dict(getattr(getattr(task, "dataset", None), "changed", {}))
+    return config, splits, kept, None if seed == DEFAULT_SEED else seed
 
 
 Task.register(TaskHandle)
@@ -286,7 +290,7 @@ class TaskManager:
                 leaf.values = {**leaf.values, **changes}
             built = self._built_member(member)
             for task in built.get_all_tasks() if isinstance(built, Group) else [built]:
-                task.__dict__["_changed"] = dict(task.leaf.values)  # by the group's name it would be found as it was
+                task.given = task.task  # by the group's name it would be found as it was
             yield built
 
     def _built_member(self, member: Leaf | Members) -> Any:

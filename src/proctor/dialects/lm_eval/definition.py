@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from proctor.artifacts import Artifact
@@ -14,6 +16,7 @@ from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig, plain
 from proctor.dialects.lm_eval.functions import read_by
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.guests.code import code_of_named
+from proctor.guests.overrides import brought
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file
 from proctor.recipes.metric_code import with_code
@@ -35,11 +38,13 @@ def definition_of(config: TaskConfig) -> Definition:
 
 def definition_of_class(kind: type) -> Definition:
     """Return what a task that is a Python class is made of: its code, which reads and scores its answers itself."""
-    file = inspect.getsourcefile(kind)
+    file = inspect.getsourcefile(kind) if kind.__module__ in sys.modules else None
     files = {} if file is None else code_of_file(Path(file))
     name = f"{kind.__module__}.{kind.__qualname__}"
     own, *_ = [*files.values(), ""]
     helpers = {f"class {name}: {path}": digest for path, digest in list(files.items())[1:]}
+    put = [vars(owner).get(each) for owner, each in brought(kind) if owner.__module__.startswith("proctor.")]
+    helpers |= code_of(each for each in (getattr(one, "fget", one) for one in put) if isinstance(each, FunctionType))
     code = [name, own, helpers] if helpers else [name, own]
     return Definition(extraction=code, metrics=with_code(code), held={f"class {name}": own, **helpers})
 

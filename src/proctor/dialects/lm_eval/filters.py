@@ -30,7 +30,8 @@ def make_filter(step: Mapping[str, Any]) -> TextFunction:
     name, arguments = step["function"], {key: value for key, value in step.items() if key != "function"}
     if not isinstance(name, str):
         return _of_class(value_of(name, "filter_list"), arguments)
-    if text_function_table().find(name, LM_EVAL) is None and (kind := registered("filter_registry", name)) is not None:
+    is_theirs = text_function_table().find(name, LM_EVAL, {LM_EVAL}) is not None
+    if not is_theirs and (kind := registered("filter_registry", name)) is not None:
         return _of_class(kind, arguments)
     if name == "custom" and "filter_fn" in arguments:
         function = value_of(arguments["filter_fn"], "filter_fn")

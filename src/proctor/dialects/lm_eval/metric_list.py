@@ -18,6 +18,7 @@ from proctor.dialects.lm_eval.metrics import (
     find_aggregation,
     find_metric,
     is_core_metric,
+    is_registered,
 )
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.effects import Effect
@@ -121,6 +122,8 @@ def _named(config: TaskConfig, entry: Mapping[str, Any]) -> tuple[str, Callable[
     if config.process_results is not None and not isinstance(spec, FunctionReference):
         return str(spec), None, {}
     arguments = {key: value for key, value in entry.items() if key not in {"metric", "aggregation", "higher_is_better"}}
+    if isinstance(spec, str) and is_registered(spec):
+        return find_metric(dict(entry))
     if spec in REPEATED:
         return str(spec), None, arguments
     if config.output_type == "multiple_choice" and spec in CHOICE_SCORES:

@@ -33,9 +33,9 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
         TrustError: It is a function of the task file, and code is not trusted.
     """
     if spec is None:
-        known = metric_table().of(LM_EVAL).get(metric)
-        if known is None:
-            return _registered("metric_agg_registry", metric) or mean
+        own, known = _registered("metric_agg_registry", metric), metric_table().of(LM_EVAL).get(metric)
+        if own is not None or known is None or is_registered(metric):
+            return own or mean
         return aggregations.find_aggregation(known.aggregation)
     if isinstance(spec, FunctionReference):
         return guarded(value_of(spec, "aggregation"), f"aggregation ('{spec.name}')", spec.location)
@@ -53,10 +53,17 @@ def _registered(kind: str, name: Any) -> Any:
     return registered(kind, name)
 
 
+def is_registered(metric: str) -> bool:
+    """Whether code of a task or a program has registered a metric: its name means that one, whoever else has it."""
+    return _registered("metric_registry", metric) is not None
+
+
 def direction_of(name: str) -> bool | None:
     """Return whether more of a metric is better; ``None`` where neither a table nor who registered it says so."""
+    if is_registered(name):
+        return _registered("higher_is_better_registry", name)  # type: ignore[no-any-return]
     known = metric_table().find(name, LM_EVAL, {LM_EVAL})
-    return _registered("higher_is_better_registry", name) if known is None else known.higher_is_better
+    return None if known is None else known.higher_is_better
 
 
 def find_metric(entry: dict[str, Any]) -> tuple[str, Callable[..., Any], dict[str, Any]]:
@@ -76,7 +83,7 @@ def find_metric(entry: dict[str, Any]) -> tuple[str, Callable[..., Any], dict[st
     of_labels = text_metrics(of_labels=True)
     table = of_labels if entry.get("hf_evaluate") is True else {**of_labels, **text_metrics()}
     name = str(spec).removeprefix(f"{LM_EVAL}:")
-    if name not in table and (found := _registered("metric_registry", name)) is not None:
+    if entry.get("hf_evaluate") is not True and (found := _registered("metric_registry", name)) is not None:
         return name, guarded(found, f"the metric '{name}'"), arguments
     if name not in table:
         raise _no_metric(str(spec), downloads=entry.get("hf_evaluate") is True)
@@ -108,6 +115,8 @@ def is_core_metric(entry: Mapping[str, Any]) -> bool:
     """Return whether an entry names a metric that sees all answers at once; most of lm-eval see single documents."""
     spec = entry["metric"]
     if not isinstance(spec, str):
+        return False
+    if is_registered(spec):
         return False
     known = metric_table().find(named(spec)[0], LM_EVAL)
     if known is not None and known.system in (LM_EVAL, PROGRAM):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -137,6 +138,8 @@ def exam_of(leaf: Leaf, options: ExamOptions) -> Exam:
         options = replace(options, template=leaf.template)
         with written_by(author_of_file(leaf.source.path) if leaf.source else author()):
             return _recipe_exam(leaf.name, recipe, options, is_ours=_OUR_TASK in str(leaf.values.get("class")))
+    if "class" not in leaf.values and (kind := _changed_class()) is not None:
+        leaf = replace(leaf, values={**leaf.values, "class": kind})
     if "class" in leaf.values:
         if leaf.template is not None:
             raise UsageError(
@@ -146,6 +149,12 @@ def exam_of(leaf: Leaf, options: ExamOptions) -> Exam:
     has_override = isinstance(leaf.values.get("chat_override"), Mapping)
     leaf = _with_keys(_with_chat_override(leaf, options), options.keys)
     return task_exam(leaf.name, leaf.config(), options, has_chat_override=has_override)
+
+
+def _changed_class() -> type | None:
+    """Return the class of tasks of files, where a program has put something upon it."""
+    classes = sys.modules.get(f"{__package__}.classes.configurable_task")
+    return None if classes is None else classes.changed_class()
 
 
 _OUR_TASK = "proctor.integrations.lm_eval.ProctorTask"

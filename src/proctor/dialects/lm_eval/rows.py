@@ -10,6 +10,7 @@ from proctor.data.streams import MultiStream
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
 from proctor.dialects.lm_eval.documents import Documents
 from proctor.dialects.lm_eval.fields import value_of
+from proctor.dialects.lm_eval.functions import load_code
 from proctor.dialects.lm_eval.prepared import PreparedTask
 from proctor.dialects.lm_eval.samplers import make_sampler
 from proctor.errors import DataError
@@ -84,6 +85,7 @@ class TaskDraw:
         count, fewshot, documents = self._task.num_fewshot, self._task.config.fewshot, self._task.documents
         if not count:
             return lambda ask, doc: ()
+        load_code(self._task.config)
         sampler = make_sampler(
             value_of(fewshot.sampler, "fewshot_config.sampler"),
             opened.pool,

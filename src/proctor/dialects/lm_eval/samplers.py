@@ -7,11 +7,13 @@ of that document's own. A document of another split that happens to be equal sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Protocol
 
 from proctor.errors import DemosError, did_you_mean
+from proctor.guests.overrides import brought
 from proctor.ir import content_key
 
 
@@ -125,6 +127,8 @@ class ForeignSampler:
     def __init__(self, kind: Any, pool: Sequence[Any], seed: int | None, *, passes_document: bool) -> None:
         self.pool = list(pool)  # the class returns these very documents
         self._sampler = kind(self.pool, rnd=seed)
+        if callable(start := getattr(self._sampler, "set_rnd", None)):
+            start(seed)
         self._passes_document = passes_document
         self._places = {id(each): place for place, each in enumerate(self.pool)}
 
@@ -162,7 +166,8 @@ def make_sampler(
     Raises:
         DemosError: There is no such sampler.
     """
-    if kind in (None, "default"):
+    kind = _of_programs("default" if kind is None else kind)
+    if kind == "default":
         return StreamSampler(pool, seed, draws_one_more=own_split, holds_asked=holds_asked)
     if kind == "first_n":
         return FirstSampler(pool, holds_asked=holds_asked or own_split)
@@ -170,10 +175,22 @@ def make_sampler(
         return BalancedSampler(pool, seed, label, holds_asked=holds_asked)
     if callable(kind):
         return ForeignSampler(kind, pool, seed, passes_document=own_split)
-    known = ["default", "first_n", "balanced"]
+    known = ["default", "first_n", "balanced", *_registry()]
     raise DemosError(
         f"there is no sampler '{kind}'", why=f"there are {', '.join(known)}", hint=did_you_mean(str(kind), known)
     )
+
+
+def _of_programs(kind: Any) -> Any:
+    """Return the class that a program has registered under a name, or has changed; else the name."""
+    found = _registry().get(kind) if isinstance(kind, str) else None
+    return kind if found is None or not any(brought(found)) else found
+
+
+def _registry() -> Mapping[str, Any]:
+    """Return the samplers of programs by name, those of ours among them; none where no program has asked for them."""
+    classes = sys.modules.get(f"{__package__}.classes.samplers")
+    return {} if classes is None else classes.SAMPLER_REGISTRY
 
 
 def too_small(wanted: int, there: int) -> DemosError:

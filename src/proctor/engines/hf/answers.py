@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import msgspec
@@ -116,7 +116,8 @@ class _Job:
 
     def response(self, marks: Marks, tokenizer: Any) -> Response:
         """Return the answers, which begin behind the thoughts and end at stop strings."""
-        response = heard(self._written(), marks, self.opening, token_counter(tokenizer))
+        opening = replace(self.opening, is_shown=True)  # every token was seen
+        response = heard(self._written(), marks, opening, token_counter(tokenizer))
         return cut_at(response, self.decoding.stop)
 
     def _written(self) -> Response:

@@ -175,30 +175,61 @@ def quiet_transformers() -> Iterator[None]:
 
 
 def _load(source: ModelSource, place: str) -> LoadedModel:
-    import transformers
+    config = load_config(source)
+    family = source.family or family_of(config)
+    model = load_weights(source, family)
+    count = sum(each.numel() for each in model.parameters())  # before weights move to where torch does not list them
+    if source.reorder_weights and family == "causal" and source.device_map is None and not source.adapter:
+        reorder_weights(model)
+    tokenizer, processor = load_tokenizer(source, place, family, _shared(source, place))
+    length = max_length_of(config, tokenizer)
+    return LoadedModel(model, tokenizer, family, model.device, length, processor, num_parameters=count)
 
+
+def _shared(source: ModelSource, place: str) -> dict[str, Any]:
+    """Return what every part of a model is loaded with."""
+    require_trust(source)
     shared: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, "local_files_only": is_local_only(place)}
     given = {"revision": source.revision, "subfolder": source.subfolder, "gguf_file": source.gguf_file}
-    shared |= {key: value for key, value in given.items() if value is not None}
-    config = transformers.AutoConfig.from_pretrained(place, **shared)
-    family = source.family or family_of(config)
+    return shared | {key: value for key, value in given.items() if value is not None}
+
+
+def load_config(source: ModelSource) -> Any:
+    """Return a model's configuration."""
+    import transformers
+
+    place = model_folder(source.name) or source.name
+    return transformers.AutoConfig.from_pretrained(place, **_shared(source, place))
+
+
+def load_weights(source: ModelSource, family: Family, kind: Any = None) -> Any:
+    """Return the model itself, where it is to compute.
+
+    Args:
+        source: The model.
+        family: How it reads and writes.
+        kind: The class to load it with; ``None`` is that of its family.
+    """
+    import transformers
+
+    place = model_folder(source.name) or source.name
     device = None if source.device_map is not None else pick_device(source.device)
     options = {"dtype": _dtype(source.dtype), **source.options}
     if source.device_map is not None:
         options["device_map"] = source.device_map
-    auto_class = getattr(transformers, _AUTO_CLASSES[family])
-    model = auto_class.from_pretrained(place, **shared, **options)
+    kind = kind or getattr(transformers, _AUTO_CLASSES[family])
+    model = kind.from_pretrained(place, **_shared(source, place), **options)
     if source.adapter:
         model = _with_adapter(model, source.adapter)
     if device is not None and not _is_quantized(model):
         model = model.to(device)
-    model.eval()
-    count = sum(each.numel() for each in model.parameters())  # before weights move to where torch does not list them
-    if source.reorder_weights and family == "causal" and device is not None and not source.adapter:
-        reorder_weights(model)
-    tokenizer, processor = load_tokenizer(source, place, family, shared)
-    length = max_length_of(config, tokenizer)
-    return LoadedModel(model, tokenizer, family, model.device, length, processor, num_parameters=count)
+    return model.eval()
+
+
+def load_tokenizer_alone(source: ModelSource) -> Any:
+    """Return a model's tokenizer, or the one that is named instead."""
+    place = model_folder(source.name) or source.name
+    return load_tokenizer(source, place, "causal", _shared(source, place))[0]
 
 
 def load_tokenizer(source: ModelSource, place: str, family: Family, shared: dict[str, Any]) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ Calls and shapes are those of vLLM 0.33.0 (``vllm/entrypoints/llm.py``, ``vllm/s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from msgspec import structs
@@ -175,7 +175,7 @@ class VLLMEngine(ThinkingEngine):
     def _heard(self, response: Response, asked: _Asked) -> Response:
         """Return a response whose texts are answers, which end at stop strings."""
         count = token_counter(self._llm().get_tokenizer())
-        return cut_at(heard(response, self.thought_marks, asked.opening, count), asked.stop)
+        return cut_at(heard(response, self.thought_marks, replace(asked.opening, is_shown=True), count), asked.stop)
 
     def _parameters(self, decoding: Decoding, *, shows_marks: bool = False) -> Any:
         """Return vLLM's form of a decoding; what is open is left to vLLM.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -31,8 +31,6 @@ from proctor.secrets import keep
 T = TypeVar("T")
 _CONNECT_SECONDS: Final = 10.0
 """A server that is there accepts a connection at once; engines wait as long."""
-_INSIDE: Final = frozenset({"model_call", "amodel_call", "get_batched_requests", "batch_loglikelihood_requests"})
-"""What lm-eval's class calls of itself, and this one does not."""
 
 
 class JsonChatStr(NamedTuple):
@@ -75,14 +73,10 @@ class TemplateAPI(TemplateLM):
 
     MULTIMODAL = False
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        if changed := sorted(_INSIDE & vars(cls).keys()):
-            raise UsageError(
-                f"{cls.__name__}.{changed[0]} would never be called",
-                why="requests are posted by an engine of Proctor's, which asks in its own way",
-                hint="_create_payload, create_message, header, api_key, parse_generations, parse_logprobs are called",
-            )
+    uncalled: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("model_call", "amodel_call", "get_batched_requests", "batch_loglikelihood_requests"),
+        "requests are posted here by engines' own means: say what is posted in _create_payload, or derive from LM",
+    )
 
     def __init__(  # noqa: PLR0917 - the order of lm-eval's own arguments
         self,

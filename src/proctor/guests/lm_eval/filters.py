@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.registry import filter_registry, get_filter, register_filter
+from proctor.guests.overrides import Obeyed
 from proctor.scoring.named_table import LM_EVAL
 from proctor.scoring.text.processors import find_text_function
 
@@ -25,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Filter(ABC):
+class Filter(Obeyed, ABC):
     """Makes of all answers of a task what is scored."""
 
     def __init__(self, **kwargs: Any) -> None:

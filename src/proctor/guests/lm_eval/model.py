@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.utils import simple_parse_args_string
+from proctor.guests.overrides import Obeyed
 from proctor.secrets import cleaned, keep_environment, keep_named
 
 
@@ -145,8 +146,8 @@ class KeptAnswers(MutableMapping[str, Any]):
         return int(self._store.execute("SELECT count(*) FROM answers").fetchone()[0])
 
 
-class LM(ABC):
-    """A model that answers requests of three kinds, many at once."""
+class LM(Obeyed, ABC):
+    """A model that answers requests of three kinds, many at once. It is alone: one process asks all of them."""
 
     cache_hook: CacheHook = CacheHook()  # of models that do not call this class's __init__
     _device: Any = None
@@ -163,6 +164,10 @@ class LM(ABC):
     def device(self) -> Any:
         """Where it computes, where it says so."""
         return self._device
+
+    @device.setter
+    def device(self, device: Any) -> None:
+        self._device = device
 
     @abstractmethod
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
@@ -202,6 +207,18 @@ class LM(ABC):
     def world_size(self) -> int:
         """How many processes there are."""
         return self._world_size
+
+    def all_gather(self, tensor: Any) -> Any:
+        """Return what all processes have: a tensor as it is."""
+        return tensor
+
+    def gather_object(self, obj: Any, dst: int = 0) -> list[Any]:
+        """Return what all processes have, in a list."""
+        del dst
+        return [obj]
+
+    def barrier(self) -> None:
+        """Wait for nobody."""
 
     @property
     def tokenizer_name(self) -> str:
@@ -253,9 +270,9 @@ class TemplateLM(LM):
             return start, self.tok_encode(continuation, add_special_tokens=False)
         return start, self.tok_encode(context + continuation)[len(start) :]
 
-    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+    def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
         """Return for each (context, continuation) its log-likelihood, and whether it is what the model would write."""
-        return self._loglikelihood_tokens([self._tokens(*each.args) for each in requests])
+        return self._loglikelihood_tokens([self._tokens(*each.args) for each in requests], disable_tqdm=disable_tqdm)
 
     def _tokens(self, context: str, continuation: str) -> tuple[tuple[str, str], list[int], list[int]]:
         if context:

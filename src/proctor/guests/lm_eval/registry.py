@@ -6,16 +6,31 @@ behind ``aggregation``; a model by ``simple_evaluate``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from proctor.engines.engine_names import REGISTERED
 from proctor.errors import ScoringError, UsageError, did_you_mean
 from proctor.scoring import metric_table as core
 from proctor.scoring.aggregations import AGGREGATIONS
 from proctor.scoring.named_table import LM_EVAL
+from proctor.scoring.text.text_functions import text_function_table
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
 
 _NOTHING: Final = object()
+_AGGREGATED: Final = frozenset(AGGREGATIONS) - {"chrf++"}
+_MEASURED: Final = frozenset(
+    (
+        *("acc", "acc_all", "acc_bytes", "acc_mutual_info", "acc_norm", "bits_per_byte", "bleu", "brier_score"),
+        *("bypass", "byte_perplexity", "chrf", "exact_match", "f1", "likelihood", "mcc", "perplexity", "ter"),
+        "word_perplexity",
+    )
+)
+"""Metrics that lm-eval 0.4.13 registers; what it takes from ``evaluate`` besides, code of a task may register."""
 
 
 class RegistryError(UsageError):
@@ -40,10 +55,14 @@ class Registry(Mapping[str, Any]):
     Args:
         name: What they are.
         built_in: Returns the ones of this package, when somebody asks.
+        taken: Names of lm-eval's own, which nobody can register again.
     """
 
-    def __init__(self, name: str, built_in: Callable[[], Mapping[str, Any]] = dict) -> None:
+    def __init__(
+        self, name: str, built_in: Callable[[], Mapping[str, Any]] = dict, taken: Container[str] = frozenset()
+    ) -> None:
         self.name = name
+        self._taken = taken
         self.own: dict[str, Any] = {}
         self._built_in = built_in
         self._frozen = False
@@ -64,17 +83,18 @@ class Registry(Mapping[str, Any]):
             if self._frozen:
                 raise TypeError(f"the registry of {self.name}s is frozen")
             for name in names or (found.__name__,):
-                self._check(name, found)
-                self.own[name] = found
+                self._take(name, found)
             return found
 
         return decorate if target is None else decorate(target)
 
-    def _check(self, name: str, found: Any) -> None:
+    def _take(self, name: str, found: Any) -> None:
         there = self.own.get(name)
-        if there is None or there is found or _place_of(there) == _place_of(found):
-            return
-        raise RegistryError(f"a {self.name} '{name}' is already registered", why=f"{_place_of(there)}")
+        if there is not None and there is not found and _place_of(there) != _place_of(found):
+            raise RegistryError(f"a {self.name} '{name}' is already registered", why=f"{_place_of(there)}")
+        if name in self._taken:
+            raise RegistryError(f"a {self.name} '{name}' is already registered", why="it is one of lm-eval's own")
+        self.own[name] = found
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.own:
@@ -119,6 +139,20 @@ class Registry(Mapping[str, Any]):
         return len({**self._built_in(), **self.own})
 
 
+class _Models(Registry):
+    """Classes of models, which every engine's name is looked for among."""
+
+    def _take(self, name: str, found: Any) -> None:
+        super()._take(name, found)
+        REGISTERED[name] = partial(_engine_of, name)
+
+
+def _engine_of(name: str, given: Mapping[str, Any]) -> Engine:
+    from proctor.guests.lm_eval.foreign_model import registered_engine
+
+    return registered_engine(name, given)
+
+
 def _filters() -> Mapping[str, Any]:
     from proctor.guests.lm_eval.filters import FILTERS
 
@@ -137,16 +171,16 @@ def _directions() -> Mapping[str, Any]:
     return {name: each.higher_is_better for name, each in _metrics().items() if each.higher_is_better is not None}
 
 
-model_registry = MODEL_REGISTRY = Registry("model")
-filter_registry = FILTER_REGISTRY = Registry("filter", _filters)
-aggregation_registry = AGGREGATION_REGISTRY = Registry("aggregation", lambda: AGGREGATIONS)
-metric_registry = METRIC_REGISTRY = Registry("metric", core.text_metrics)
+model_registry = MODEL_REGISTRY = _Models("model")
+filter_registry = FILTER_REGISTRY = Registry("filter", _filters, text_function_table().of(LM_EVAL))
+aggregation_registry = AGGREGATION_REGISTRY = Registry("aggregation", lambda: AGGREGATIONS, _AGGREGATED)
+metric_registry = METRIC_REGISTRY = Registry("metric", core.text_metrics, _MEASURED)
 metric_agg_registry = METRIC_AGGREGATION_REGISTRY = Registry("metric_aggregation", _aggregations_of_metrics)
 higher_is_better_registry = HIGHER_IS_BETTER_REGISTRY = Registry("higher_is_better", _directions)
 
 
 def register_model(*names: str) -> Any:
-    """Return a decorator that registers a model's class."""
+    """Return a decorator that registers a model's class; ``--model`` finds it, too."""
     return model_registry.register(*names)
 
 

@@ -7,15 +7,15 @@ does not, and those that are ``present`` for programs to call (``conformance/uni
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import takewhile
-from types import FunctionType
 
 from proctor.artifacts.artifact import class_checks
 from proctor.artifacts.deprecations import warn_of_deprecations
 from proctor.errors import UsageError
+from proctor.guests.overrides import called_by
 
 _INSTEAD: Mapping[str, str] = {
     "Template": "input_fields_to_source() and reference_fields_to_target_and_references() are called, and "
@@ -50,7 +50,7 @@ def refuse_overrides(cls: type) -> None:
     """
     if cls.__module__.partition(".")[0] == "proctor":
         return
-    called = set(_called_by(cls))
+    called = set(called_by(cls))
     ours = [base for base in cls.__mro__[1:] if base.__module__.startswith("proctor.")]
     for base in ours:
         for name in vars(cls).keys() - called:
@@ -79,12 +79,3 @@ def _table() -> Mapping[str, Mapping[str, list[str]]]:
 
 def _names(cls: type) -> Iterable[str]:
     return {each.__name__ for each in cls.__mro__}
-
-
-def _called_by(cls: type) -> Iterator[str]:
-    """Yield what a class's own methods, and those of bases that are not ours, call or read besides themselves."""
-    own = [each for each in cls.__mro__ if each.__module__.partition(".")[0] not in ("proctor", "pydantic", "builtins")]
-    for name, member in [(name, member) for each in own for name, member in list(vars(each).items())]:
-        for function in (getattr(member, "__func__", member), getattr(member, "fget", None)):
-            if isinstance(function, FunctionType):
-                yield from (each for each in function.__code__.co_names if each != name)

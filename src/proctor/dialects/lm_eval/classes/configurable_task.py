@@ -12,7 +12,7 @@ from proctor.dialects.lm_eval.classes.task import Splits, Task
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
 from proctor.dialects.lm_eval.document_scores import DocumentScorer
 from proctor.dialects.lm_eval.documents import TaskDocuments
-from proctor.dialects.lm_eval.fields import find_literal
+from proctor.dialects.lm_eval.fields import find_literal, value_of
 from proctor.dialects.lm_eval.filters import make_pipelines
 from proctor.dialects.lm_eval.metric_list import metrics_of
 from proctor.dialects.lm_eval.prepared import DocumentView
@@ -29,6 +29,7 @@ from proctor.errors import TemplateError, UsageError
 from proctor.guests.lm_eval.filters import FilterEnsemble, build_filter_ensemble
 from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.messages import Message, maybe_delimit, requires_delimiter
+from proctor.guests.overrides import brought, check_brought
 
 
 class ConfigurableTask(Task):
@@ -37,6 +38,13 @@ class ConfigurableTask(Task):
     VERSION: Any = "Yaml"
     OUTPUT_TYPE: str | None = None
     CONFIG: ClassVar[Mapping[str, Any] | None] = None
+
+    uncalled: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("build_qa_turn", "multiple_input_context"), "override fewshot_context, which lays demos and question out"
+        ),
+        **dict.fromkeys(("count_bytes", "count_words"), "override process_results, which counts them"),
+    }
 
     def __init__(
         self,
@@ -51,7 +59,7 @@ class ConfigurableTask(Task):
         self.download(self._config.dataset_kwargs)
         if self._config.filter_list is not None:
             self._filters = [_ensemble(each) for each in self._config.filter_list]
-        kind = self._config.fewshot.sampler
+        kind = value_of(self._config.fewshot.sampler, "fewshot_config.sampler")
         self.sampler = (get_sampler(kind) if isinstance(kind, str) else kind)(list(self.fewshot_docs() or ()), rnd=None)
         self.VERSION = (self._config.metadata or {}).get("version", type(self).VERSION)
         self.OUTPUT_TYPE = self._config.output_type
@@ -91,7 +99,7 @@ class ConfigurableTask(Task):
     def _split(self, name: str | None, process: Any = None) -> Any:
         if name is None:
             return None
-        process = process or self._config.process_docs
+        process = value_of(process or self._config.process_docs, "process_docs")
         return self.dataset[name] if process is None else process(self.dataset[name])
 
     def fewshot_docs(self) -> Any:
@@ -100,7 +108,8 @@ class ConfigurableTask(Task):
         if fewshot.split is not None:
             return self._split(fewshot.split, fewshot.process_docs)
         if fewshot.samples is not None:
-            return fewshot.samples() if callable(fewshot.samples) else fewshot.samples
+            samples = value_of(fewshot.samples, "fewshot_config.samples")
+            return samples() if callable(samples) else samples
         return super().fewshot_docs()
 
     @cached_property
@@ -332,16 +341,28 @@ class ConfigurableTask(Task):
         return self._config.should_decontaminate
 
 
+def changed_class() -> type[ConfigurableTask] | None:
+    """Return the class of tasks that files say, where a program has put something upon it; else ``None``.
+
+    Raises:
+        UsageError: Nothing would call what a program has put there.
+    """
+    if not any(name for _, name in brought(ConfigurableTask)):
+        return None
+    check_brought(ConfigurableTask)
+    return ConfigurableTask
+
+
 def plain_config(task: Any) -> TaskConfig | None:
     """Return what a task is made of, where its keys say all of it; ``None`` where its class or a program says more."""
     made = vars(task).get("_made")
-    if type(task) is not ConfigurableTask or made is None:
+    if type(task) is not ConfigurableTask or made is None or changed_class() is not None:
         return None
-    is_as_made = all(getattr(task, name) is each for name, each in made.items())
-    return deepcopy(task.config) if is_as_made and not vars(task).keys() - _OWN_NAMES - made.keys() else None
+    is_as_made = all(getattr(task, name) is each for name, each in made.items()) and not task.dataset.changed
+    return deepcopy(task.config) if is_as_made and not vars(task).keys() - UNASKED - made.keys() else None
 
 
-_OWN_NAMES = frozenset(("_config", "_instances", "fewshot_rnd", "fewshot_seed", "fields", "_scorer", "_made"))
+UNASKED = frozenset(("_config", "_instances", "fewshot_rnd", "fewshot_seed", "fields", "_scorer", "_made"))
 """What a task keeps of itself that changes nothing of what it asks."""
 
 

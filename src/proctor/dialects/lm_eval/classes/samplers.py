@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.dialects.lm_eval.samplers import too_small
 from proctor.errors import DemosError, did_you_mean
+from proctor.guests.overrides import Obeyed
 
 
 class PoolError(DemosError, AssertionError):
@@ -20,7 +21,7 @@ class UnknownSamplerError(DemosError, KeyError):
     __str__ = DemosError.__str__
 
 
-class ContextSampler:
+class ContextSampler(Obeyed):
     """Draws demos at random, all documents from one stream of random numbers.
 
     Args:

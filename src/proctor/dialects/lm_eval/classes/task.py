@@ -22,6 +22,7 @@ from proctor.dialects.lm_eval.fields import find_plain
 from proctor.errors import DataError, UsageError
 from proctor.guests.lm_eval.filters import FilterEnsemble, build_filter_ensemble
 from proctor.guests.lm_eval.instance import Instance
+from proctor.guests.overrides import Obeyed
 
 ALL_OUTPUT_TYPES = ["loglikelihood", "multiple_choice", "loglikelihood_rolling", "generate_until"]
 
@@ -31,26 +32,33 @@ class Splits(Mapping[str, Any]):
 
     Args:
         documents: Knows the dataset.
+
+    Attributes:
+        changed: Splits that a program has put in place of others.
     """
 
     def __init__(self, documents: TaskDocuments) -> None:
         self._documents = documents
+        self.changed: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        return self._documents.dataset(name)
+        return self.changed[name] if name in self.changed else self._documents.dataset(name)
+
+    def __setitem__(self, name: str, documents: Any) -> None:
+        self.changed[name] = documents
 
     @cached_property
     def _names(self) -> list[str]:
         return hub.split_names(self._documents.source())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(dict.fromkeys((*self._names, *self.changed)))
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len({*self._names, *self.changed})
 
 
-class Task(ABC):
+class Task(Obeyed, ABC):
     """An exam written in Python: what it overrides says which documents there are, and what is asked and scored."""
 
     VERSION: Any = None
