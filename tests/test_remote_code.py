@@ -23,17 +23,24 @@ def silent_calls(source: str) -> list[str]:
         for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
         if isinstance(target, ast.Name) and "trust_remote_code" in ast.unparse(each.value)
     }
+    said |= {
+        each.name
+        for each in ast.walk(tree)
+        if isinstance(each, ast.FunctionDef) and "trust_remote_code" in ast.unparse(each)
+    }
     found = []
     for call in (each for each in ast.walk(tree) if isinstance(each, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        says = any(
-            each.arg == "trust_remote_code" or (each.arg is None and isinstance(each.value, ast.Name)
-                                                and each.value.id in {*said, "shared"})
-            for each in call.keywords
-        )  # fmt: skip
+        says = any(each.arg == "trust_remote_code" or (each.arg is None and _name(each.value) in {*said, "shared"})
+                   for each in call.keywords)  # fmt: skip
         if name in LOADERS and not says and ast.unparse(call.func) not in WITHOUT_CODE:
             found.append(f"line {call.lineno}: {ast.unparse(call)}")
     return found
+
+
+def _name(value: ast.expr) -> str:
+    """Return the name of what is spread into a call: a variable, or the function that makes it."""
+    return getattr(value.func if isinstance(value, ast.Call) else value, "id", "")
 
 
 def test_every_model_is_loaded_with_a_word_about_its_code():
