@@ -5,7 +5,8 @@ code  meaning
 ====  =====================================================================================
 0     done
 1     done, but something failed: the table counts it (``--allow-failures`` makes this a 0)
-2     the command line, a task, a template or the data cannot mean anything; nothing was asked
+2     the command line, a task, a template or the data cannot mean anything; nothing was asked.
+      Or undecided, of ``--fail-if-worse`` and ``--fail-under``: it depends on what has no score
 3     the model, the response log, the disk or a missing package stood in the way; what was
       answered is kept
 4     ``proctor gate`` alone: undecided, although everything was asked
