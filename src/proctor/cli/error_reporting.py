@@ -32,6 +32,7 @@ from proctor.cli.installing import for_this_environment
 from proctor.errors import (
     Diagnostic,
     EngineError,
+    ForgedError,
     LogError,
     MissingExtraError,
     OutputError,
@@ -52,11 +53,14 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
+_TROUBLES = (EngineError, ForgedError, LogError, MissingExtraError, OutputError)
+
+
 def exit_code_of(error: ProctorError) -> int:
     """Return the exit code for an error."""
     if isinstance(error, RunInterruptedError):
         return INTERRUPTED
-    return TROUBLE if isinstance(error, EngineError | LogError | MissingExtraError | OutputError) else BAD_INPUT
+    return TROUBLE if isinstance(error, _TROUBLES) else BAD_INPUT
 
 
 def wants_colour(stream: TextIO) -> bool:
