@@ -450,7 +450,8 @@ def test_another_definition_of_a_metric_is_said_beside_the_number(capsys):
     exam.write_text(exam.read_text().replace("{metric: exact_match}", "{metric: exact_match, ignore_case: true}"))
     run("b", str(exam), "Even")
     (row,) = compared(capsys, "a", "b")
-    (note,) = row["notes"]
+    note, said = row["notes"]
+    assert said == "task.metric_list.0.ignore_case: not set and True"
     assert note.startswith("the metric is defined otherwise")
     entry = [json.loads(Path(folder, "results.json").read_text())["results"]["parity"] for folder in ("a", "b")]
     assert all(each["fingerprint"]["metrics"] in note for each in entry)

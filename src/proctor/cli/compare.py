@@ -121,7 +121,8 @@ def _verdict(found: _Found) -> int:
         elif row.verdict == "undecided":
             say(f"UNDECIDED: {row.task}: {_why_undecided(row)}")
         else:
-            say(f"PASSED: {run} is not worse on {row.task} by more than chance")
+            few = ", but no difference would show: the instances are too few" if row.shows_nothing else ""
+            say(f"PASSED: {run} is not worse on {row.task} by more than chance{few}")
     said = {row.verdict for _, row in verdicts}
     return FAILURES if "failed" in said else BAD_INPUT if "undecided" in said else DONE
 

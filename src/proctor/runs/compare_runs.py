@@ -125,6 +125,7 @@ class _Side:
         self.main: Score | None = index.mains.get(exam)
         self.unit: Unit | None = index.units.get(exam)
         self.fingerprint = index.fingerprints.get(exam)
+        self.said = None if index.spec is None else index.spec.exams.get(exam)
         self.is_of_whole = self.main is not None and _is_of_whole(self.lines.scores, self.main)
 
     def converted(self, values: Floats, common: Unit) -> Floats:
@@ -262,7 +263,8 @@ class _Sides:
         by_number = ["instances are paired by number: neither run says what they hold"] * (self.pairs.by == "number")
         few = ", ".join(sorted(self.columns))
         more = [f"paired by the columns that both runs have: only one has {few}"] if few else []
-        return [*by_number, *more, *differences_of(one.main, two.main, (one.fingerprint, two.fingerprint))]
+        prints, said = (one.fingerprint, two.fingerprint), (one.said, two.said)
+        return [*by_number, *more, *differences_of(one.main, two.main, prints, said)]
 
     def _flipped(self) -> tuple[int, int]:
         mine, theirs = self.scores

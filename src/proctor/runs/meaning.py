@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from proctor.recipes.fingerprint import Fingerprint
@@ -23,8 +25,16 @@ Prints = tuple[Fingerprint | None, Fingerprint | None]
 _LAYERS: Final = {"extraction": "answers are read in other ways", "metrics": "the metric is defined otherwise"}
 
 
-def differences_of(first: Score | None, second: Score | None, prints: Prints) -> list[str]:
-    """Return what differs between two scores that are compared, and what could not be looked at."""
+def differences_of(
+    first: Score | None, second: Score | None, prints: Prints, exams: tuple[object, object] = (None, None)
+) -> list[str]:
+    """Return what differs between two scores that are compared, and what could not be looked at.
+
+    Args:
+        first, second: The scores.
+        prints: The fingerprints of their exams.
+        exams: What ``run.yaml`` says of them.
+    """
     if first is None or second is None:
         return []
     found = [f"scored as {first.name} and as {second.name}"] if first.name != second.name else []
@@ -36,7 +46,26 @@ def differences_of(first: Score | None, second: Score | None, prints: Prints) ->
         mine, theirs = getattr(one, layer), getattr(two, layer)
         if mine != theirs:
             found.append(f"{words}, which may be part of the difference ({layer} {mine or '?'} and {theirs or '?'})")
+    one_said, two_said = (dict(_settings(exam)) for exam in exams)
+    names = [name for name in {**one_said, **two_said} if one_said.get(name) != two_said.get(name)]
+    if found and 0 < len(names) <= _MOST_NAMED and one_said.keys() & two_said.keys():
+        pairs = [f"{name}: {one_said.get(name, 'not set')} and {two_said.get(name, 'not set')}" for name in names]
+        found.append("; ".join(pairs))
     return found
+
+
+_MOST_NAMED = 4  # settings: exams that differ in more are others altogether, as those of two dialects are
+_READS = re.compile("metric|filter|process|eval|scor|extract")
+"""Names of what reads and scores answers, in every dialect."""
+
+
+def _settings(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Yield what an exam says of how answers are read and scored, by where it stands."""
+    if isinstance(value, Mapping | list):
+        for key, each in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _settings(each, f"{path}.{key}" if path else str(key))
+    elif _READS.search(path):
+        yield path, value
 
 
 def why_not_comparable(

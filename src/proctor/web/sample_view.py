@@ -132,7 +132,12 @@ _ANSWER = {
     "references": "References",
     "processed_references": "References after processors",
 }
-_CIRCUMSTANCES = {"finish_reasons": "Why the answer ended", "usage": "Tokens", "timing": "Timing"}
+_CIRCUMSTANCES = {
+    "model": "Who answered",
+    "finish_reasons": "Why the answer ended",
+    "usage": "Tokens",
+    "timing": "Timing",
+}
 
 
 def values_of(record: dict[str, Any]) -> list[dict[str, Any]]:
