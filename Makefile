@@ -77,12 +77,14 @@ conformance: $(VENV)/.dev
 SCHEDULES ?= 10000
 KILLS ?= 1000
 FUZZ_SECONDS ?= 600
+STRANGERS ?= 2000
 soak: $(VENV)/.dev
 	PROCTOR_TEST_SOAK=1 $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider $$(grep -rlE "^(from|import) hypothesis" tests --include='test_*.py')
 	PROCTOR_FAULT_SCHEDULES=$(SCHEDULES) $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider tests/testing/test_virtual.py
 	$(BIN)/python tests/running/soak.py --kills $(KILLS)
 	$(BIN)/python tests/security/fuzz.py --seconds $(FUZZ_SECONDS)
 	$(BIN)/python tests/security/fuzz_files.py --seconds $(FUZZ_SECONDS)
+	$(BIN)/python tests/wall/strangers.py $(STRANGERS)
 
 # Another sample with SEED, a part with ARGS: make mutants SEED=7 ARGS="demos --each 20"
 SEED ?= 0

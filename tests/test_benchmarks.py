@@ -36,6 +36,7 @@ PRINTED = {
         {"EXAMS": (50.0,), "PRECISIONS": (0.1,), "SHARES": (0.5,), "GRADED": {}},
         ["--runs", "1", "--only", "uniform"],
     ),
+    "rank_sets": ({"QUESTIONS": (20,)}, ["--runs", "3", "--models", "2", "4"]),
     "scoring_coverage": ({"MANY": 1_000}, ["2"]),
     "scoring_speed": ({}, ["--one", "f1 micro + macro + accuracy, 1,000"]),
     "viewer": ({"REPORTED": 50}, ["--samples", "600"]),

@@ -1,6 +1,7 @@
 """What an exam may do is asked in one place, by who wrote it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -111,10 +112,17 @@ def test_reading_is_free_beside_the_exam_and_in_mapped_folders_only(tmp_path, mo
     assert effects.reading(other / "x", who, "load_csv") == [Effect("read", str(other / "x"), "load_csv")]
 
 
-def test_writing_is_free_in_the_cache_only(tmp_path):
+def test_writing_is_free_in_a_folder_of_the_cache_that_no_other_exam_has(tmp_path):
     with settings.context(cache_dir=tmp_path / "cache"):
-        assert effects.writing(tmp_path / "cache" / "x") == []
-        assert effects.writing(tmp_path / "x") == [Effect("write", str(tmp_path / "x"))]
+        own = effects.own_folder(STRANGER)
+        assert own.is_relative_to(tmp_path / "cache" / "exams")
+        assert effects.writing(own / "x", STRANGER) == []
+        for other in (STRANGER._replace(file="other.json"), Author(), None):
+            assert effects.writing(own / "x", other) == [Effect("write", str(own / "x"))]
+        for place in (tmp_path / "x", tmp_path / "cache" / "responses.db", own / ".." / "x", tmp_path / "cache"):
+            assert effects.writing(place, STRANGER) == [Effect("write", str(place.resolve()))]
+        with pytest.raises(NotAllowedError, match=re.escape(f"it may write below {own}")):
+            effects.require(effects.writing(tmp_path / "x", STRANGER), STRANGER)
 
 
 @pytest.mark.parametrize(

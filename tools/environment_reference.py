@@ -17,7 +17,8 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Folders": {
         "`XDG_CACHE_HOME`": "Where the cache is, unless `PROCTOR_CACHE_DIR` says it: `~/.cache` by default",
-        "`XDG_DATA_HOME`": "Where permissions and catalogs of the user are kept: `~/.local/share` by default",
+        "`XDG_DATA_HOME`": "Where the response log, fetched packages, permissions and catalogs of the user are kept: "
+        "`~/.local/share` by default",
         "`HF_HOME`, `HF_HUB_CACHE`, `HUGGINGFACE_HUB_CACHE`, `HF_DATASETS_CACHE`, `HF_CACHE_HOME`": "Caches of "
         "Hugging Face's libraries: models and datasets that are there are not loaded again",
         "`COMPASS_DATA_CACHE`, `AIS_BENCH_DATASETS_CACHE`": "Folders with data of OpenCompass and AISBench, asked for "
@@ -32,6 +33,8 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "Network": {
         "`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`": "The proxy of requests, in small letters, too",
         "`HF_HUB_OFFLINE`": "As `PROCTOR_OFFLINE`: no hub is contacted",
+        "`HF_TOKEN_PATH`, `HF_ENDPOINT`": "The file of the token, and the address of the hub, where they are other "
+        "ones",
         "`HF_TOKEN`, `HUGGING_FACE_HUB_TOKEN`": "The key for datasets and models of the hub that want one; it is sent "
         "to the hub alone",
         "`SQL_API_KEY`": "The key of a database behind a server (`SQLDatabase` of Unitxt)",

@@ -19,6 +19,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -152,14 +153,11 @@ def make_up(hub: Path, folder: Path) -> Path:
 def _write_dataset(folder: Path, configurations: Mapping[str, Mapping[str, list[dict[str, Any]]]]) -> None:
     from datasets import Dataset
 
-    if folder.is_symlink():  # some of its configurations are there: keep them beside the new ones
+    if folder.is_symlink():  # some of its configurations are there: keep copies, for what a link leads to is the user's
         real = folder.resolve()
         folder.unlink()
-        folder.mkdir()
+        shutil.copytree(real, folder)
         declared = real.joinpath("README.md").read_text().split("---\n")[1].partition("configs:\n")[2]
-        for each in real.iterdir():
-            if each.is_dir():
-                (folder / each.name).symlink_to(each)
     else:
         declared = ""
     folder.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,7 @@ the hubs and the few hosts where public data usually lies, without a key.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -34,6 +35,7 @@ from urllib.parse import urlsplit
 from proctor.errors import Diagnostic, NotAllowedError, SettingsError
 from proctor.services import is_service, may_have, needs_https
 from proctor.settings import model_folder, settings
+from proctor.state import LOG_NAME, state_folder
 
 Kind = Literal["hub", "read", "write", "net", "env", "run"]
 
@@ -73,10 +75,13 @@ USUAL_HOSTS = frozenset(
 )
 """Hosts where the public data of exams lies: whoever publishes there cannot read who asks, and no key is sent."""
 
-_CHAINED = re.compile(r"::(?![^\[]*\])")
-"""What parts an address into those inside one another, and is not inside the brackets of IPv6."""
+_IPV6 = re.compile(r"(?<=//)(?:[^/@]*@)?\[[0-9A-Fa-f:.%]*\]")
+"""The host of an address where it is in brackets: the colons in it part nothing."""
 
-_INSIDE = frozenset({"zip", "tar", "gzip", "bz2", "xz", "zstd", "memory"})
+CREDENTIALS = frozenset({"token", "stored_tokens", "kaggle.json", "access_token"})
+"""Files in which programs keep what lets them in, without a dot before them."""
+
+INSIDE = frozenset({"zip", "tar", "gzip", "bz2", "xz", "zstd", "memory"})
 """Schemes of places inside another file, which has an address of its own."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
@@ -308,7 +313,8 @@ def refusals(effects: Iterable[Effect], who: Author | None = None, exam: str = "
             path=(who.file if who else ""),
             why=_WHY_NO_PAGE if is_confined() else _WHY,
             hint=f"{_hint_before()}--allow {each.grant}, or PROCTOR_ALLOW={each.grant}, if you want it to"
-            + ("; without, the server is asked without the key" if each.is_optional else ""),
+            + ("; without, the server is asked without the key" if each.is_optional else "")
+            + (f"; it may write below {own}" if each.kind == "write" and (own := own_folder(who)) else ""),
         )
         for each in found
     ]
@@ -395,26 +401,64 @@ def asking(url: str, by: str = "", keys: Iterable[str | None] = ()) -> list[Effe
 def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> list[Effect]:
     """Return the effect of reading a file or folder, or an address; none where everybody may read."""
     text = os.fspath(path)
-    if "://" in text:
-        return [effect for part in _CHAINED.split(text) for effect in _reading_address(part, who, by)]
+    if has_scheme(text):
+        return [effect for part in parts_of_address(text) for effect in _reading_address(part, who, by)]
     place = Path(text).expanduser()
     target = place.resolve()
-    if any(_is_shown(target, root) for root in _own_folders(who)):
-        return []
-    named = Path(os.path.abspath(place))  # noqa: PTH100 - links below a folder that the user named are his own
-    if any(named.is_relative_to(root) or target.is_relative_to(root.resolve()) for root in named_folders()):
-        return []
+    if target.name not in CREDENTIALS and not _is_state(target):
+        if any(_is_shown(target, root) for root in _own_folders(who)):
+            return []
+        named = Path(os.path.abspath(place))  # noqa: PTH100 - as it is written, to see where its links stand
+        if any(_is_named(named, target, root) for root in named_folders()):
+            return []
     return [_on("read", target, by)]
+
+
+def _is_state(target: Path) -> bool:
+    """Whether a file is of the user's state, answers of other exams among it; fetched packages are for all to read."""
+    state = state_folder().resolve()
+    if target.is_relative_to(state):
+        return not target.is_relative_to(state / "packages")
+    return target.name.startswith(LOG_NAME) and target.parent == Path(settings.cache_dir).resolve()
+
+
+def has_scheme(text: str) -> bool:
+    """Whether a text is an address: ``https://…``, or one inside another (``zip://a.csv::b.zip``)."""
+    return "://" in text
+
+
+def parts_of_address(text: str) -> list[str]:
+    """Return the addresses that stand inside one another, the innermost first."""
+    return [each.replace("\0", "::") for each in _IPV6.sub(lambda host: host[0].replace("::", "\0"), text).split("::")]
+
+
+def _is_named(named: Path, target: Path, root: Path) -> bool:
+    """Whether a file lies below a folder that the user named.
+
+    He orders it himself, by ``name`` or ``owner/name``, with links where he likes; links further down may have come
+    with what lies there.
+    """
+    if target.is_relative_to(root.resolve()):
+        return True
+    if not named.is_relative_to(root):
+        return False
+    parts = named.relative_to(root).parts
+    first, second = (root.joinpath(*parts[:level]) for level in (1, 2))
+    if not first.is_dir():
+        return False
+    is_owner = second.is_dir() and all(each.is_dir() for each in first.iterdir())
+    return any(target.is_relative_to(each.resolve()) for each in (first, second)[: 1 + is_owner])
 
 
 def _reading_address(address: str, who: Author | None, by: str) -> list[Effect]:
     """Return the effects of one part of an address as fsspec takes it: ``zip://a.csv::https://host/x.zip``."""
     scheme, separator, rest = address.partition("://")
+    scheme = scheme.lower()
     if not separator or scheme in ("file", "local"):
         return reading(rest or address, who, by)
     if scheme in ("http", "https", "ftp"):
         return asking(address, by)
-    if scheme in _INSIDE:
+    if scheme in INSIDE:
         return []
     return [Effect("hub", rest, by)] if scheme == "hf" else [Effect("net", f"{scheme}://{rest.partition('/')[0]}", by)]
 
@@ -427,10 +471,18 @@ def loading(model: str, who: Author | None, by: str = "") -> list[Effect]:
     return reading(place or model, who, by)
 
 
-def writing(path: str | os.PathLike[str], by: str = "") -> list[Effect]:
-    """Return the effect of writing a file or folder; none in the cache."""
-    target = Path(path).expanduser().resolve()
-    return [] if target.is_relative_to(Path(settings.cache_dir).resolve()) else [_on("write", target, by)]
+def writing(path: str | os.PathLike[str], who: Author | None, by: str = "") -> list[Effect]:
+    """Return the effect of writing a file or folder; none in the folder of the cache that is the exam's own."""
+    target, own = Path(path).expanduser().resolve(), own_folder(who)
+    return [] if own is not None and target.is_relative_to(own.resolve()) else [_on("write", target, by)]
+
+
+def own_folder(who: Author | None) -> Path | None:
+    """Return the folder of the cache in which an exam may write; ``None`` where it has no file that tells it apart."""
+    if who is None or not who.file:
+        return None
+    file = Path(who.file).resolve()
+    return Path(settings.cache_dir) / "exams" / f"{file.stem}-{hashlib.sha256(os.fsencode(file)).hexdigest()[:8]}"
 
 
 def writing_results(path: str | os.PathLike[str], who: Author, by: str = "") -> list[Effect]:
@@ -440,7 +492,7 @@ def writing_results(path: str | os.PathLike[str], who: Author, by: str = "") -> 
     """
     target = Path(path).expanduser().resolve()
     own = (Path.cwd(), Path(who.folder).resolve())
-    return [] if any(_is_shown(target, root) for root in own) else writing(path, by)
+    return [] if any(_is_shown(target, root) for root in own) else writing(path, who, by)
 
 
 def _on(kind: Kind, target: Path, by: str) -> Effect:
@@ -466,6 +518,7 @@ def _own_folders(who: Author | None) -> Iterator[Path]:
 def named_folders() -> Iterator[Path]:
     """Yield the folders that the user named as those of data, of models and of catalogs; and the package's own."""
     yield Path(__file__).resolve().parent
+    yield state_folder() / "packages"
     lists = (str(value or "") for value in (settings.catalogs, settings.config_dirs))
     folders = (settings.hub_dir, settings.models_dir, settings.cache_dir)
     texts = (*(each for text in lists for each in text.split(":")), *map(str, filter(None, folders)), *_variables())

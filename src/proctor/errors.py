@@ -295,6 +295,10 @@ class LogError(ProctorError):
     """A response log that cannot be read or written."""
 
 
+class ForgedError(ProctorError):
+    """Something of the user's state that is not what was filed there; nothing of it is used."""
+
+
 class OutputError(ProctorError):
     """A run folder, or another file for the user, that cannot be written."""
 

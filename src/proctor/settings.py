@@ -26,13 +26,14 @@ class _Setting:
     others: tuple[str, ...] = ()  # variables of other systems that say it, too
 
 
-def _cache_home() -> Path:
+def cache_home() -> Path:
+    """Return the folder of the cache where the user names no other."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proctor"
 
 
 _TABLE: dict[str, _Setting] = {
     "seed": _Setting(42, int, "seed from which every random stream derives"),
-    "cache_dir": _Setting(None, Path, "folder for converted models, indexes and the response log"),
+    "cache_dir": _Setting(None, Path, "folder for converted models and indexes; where it is set, also for the log"),
     "hub_dir": _Setting(
         None, Path, "folder that holds datasets as <hub id>/, asked before the hub", "hf_offline_datasets_path"
     ),
@@ -142,7 +143,7 @@ class Settings:
             if given[1:] and not given[0].startswith("PROCTOR_"):
                 raise _said_twice(given)
             return _parse(name, given[0], os.environ[given[0]])
-        return _cache_home() if name == "cache_dir" else _TABLE[name].default
+        return cache_home() if name == "cache_dir" else _TABLE[name].default
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._assigned.update(self._checked({name: value}))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import zipfile
 
 import pytest
@@ -101,6 +102,55 @@ def test_only_files_of_the_package_are_kept(home, more, kept):
     assert not names & {"evil.txt", "fast.so"}
 
 
+def placed(home):
+    """A fetched lm_eval: the folder of its task."""
+    wheel(home, "0.4.13", **{"lm_eval/tasks/cities/more.yaml": "task: more"})
+    assert proctor("get", "lm-eval").returncode == 0
+    (state,) = (home / "cache").glob("state")
+    assert state.stat().st_mode & 0o777 == 0o700
+    return state / "packages" / "lm_eval" / "0.4.13" / "lm_eval" / "tasks" / "cities"
+
+
+ASKED = ("run", "--tasks", "capital_cities", "--model", "scripted", "--model-args", "answer=Paris")
+
+
+@pytest.mark.parametrize("what", ["task", "new file", "facts", "digests", "without a seal"])
+@pytest.mark.skipif(package_folder("lm_eval") is not None, reason="lm_eval is installed here, and comes first")
+def test_a_forged_package_is_told_and_nothing_of_it_is_used(home, what):
+    folder = placed(home)
+    about, digests = folder.parents[3] / "package.json", folder.parents[3] / "digests.json"
+    if what == "task":
+        (folder / "cities.yaml").write_text(TASK.replace("{{a}}", "Rome").replace("rows", str(home / "rows")))
+    elif what == "new file":
+        text = TASK.replace("rows.jsonl", str(home / "rows.jsonl")).replace("capital_cities", "evil_cities")
+        (folder / "evil.yaml").write_text(text)
+    elif what == "digests":
+        digests.write_text(digests.read_text().replace("a", "b"))
+    else:
+        facts = json.loads(about.read_text())
+        about.write_text(json.dumps({**facts, "seal": "0" * 64} if what == "facts" else {"version": facts["version"]}))
+    asked = [each.replace("capital", "evil") if what == "new file" else each for each in ASKED]
+    done = proctor(*asked)
+    assert done.returncode == 3, done.stderr
+    assert "is not what proctor get filed" in done.stderr
+    assert proctor("get", "lm-eval").returncode == 0
+    assert proctor(*ASKED).returncode == 0
+
+
+@pytest.mark.skipif(package_folder("lm_eval") is not None, reason="lm_eval is installed here, and comes first")
+def test_packages_that_were_fetched_before_are_moved_and_filed_as_they_are(home):
+    folder = placed(home).parents[4]
+    for name in ("package.json", "digests.json"):
+        facts = folder / "lm_eval" / name
+        kept = {key: value for key, value in json.loads(facts.read_text()).items() if key not in ("seal", "digests")}
+        facts.write_text(json.dumps(kept)) if name == "package.json" else facts.unlink()
+    shutil.move(folder, home / "cache" / "packages")
+    done = proctor(*ASKED)
+    assert done.returncode == 0, done.stderr
+    assert "was moved to" in done.stderr
+    assert "was moved to" not in proctor(*ASKED).stderr
+
+
 def test_what_cannot_be_had_is_said(home):
     assert "did you mean 'lm-eval'?" in proctor("get", "lm-evl").stderr
     absent = proctor("get", "unitxt")
@@ -110,7 +160,7 @@ def test_what_cannot_be_had_is_said(home):
     broken = proctor("get", "lm-eval")
     assert broken.returncode != 0
     assert "Traceback" not in broken.stderr
-    assert not (home / "cache" / "packages").exists()
+    assert not (home / "cache" / "state" / "packages").exists()
 
 
 def test_known_names_say_who_has_them(monkeypatch):

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from proctor.data import hub
-from proctor.data.dataset_folders import files_beside_runs, run_files
 from proctor.errors import DatasetNotFoundError
 
 
@@ -45,13 +44,12 @@ def test_splits_are_those_of_the_data_alone(folder, files, expected):
         assert [row["name"] for row in hub.rows(dataset, split)] == list(names)
 
 
-def test_without_runs_or_with_a_card_the_library_decides(folder):
+def test_a_card_says_which_files_are_data(folder):
     _write(folder / "rows.jsonl", "a")
     (folder / "README.md").write_text("---\nconfigs:\n- config_name: default\n  data_files: rows.jsonl\n---\n")
-    assert run_files(folder)
-    assert files_beside_runs(folder) is None
     assert [row["name"] for row in hub.rows(hub.Dataset(str(folder)), "train")] == ["a"]
-    assert files_beside_runs(folder / "runs" / "nothing") is None
+    with pytest.raises(DatasetNotFoundError, match="no split 'test'"):
+        list(hub.rows(hub.Dataset(str(folder)), "test"))
 
 
 def test_a_split_that_is_not_there_is_refused_with_those_that_are(folder):

@@ -106,12 +106,44 @@ def test_it_is_still_there_after_closing(tmp_path):
         assert log.stats().responses == 1
 
 
-def test_the_default_is_in_the_cache_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
-    assert default_log_path() == tmp_path / "cache" / "responses.db"
+@pytest.mark.parametrize("named", [False, True])
+def test_the_default_is_in_the_user_s_state_and_for_his_eyes(monkeypatch, tmp_path, named):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("PROCTOR_CACHE_DIR" if named else "XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "cache" / "state" if named else tmp_path / "data" / "proctor"
+    assert default_log_path() == folder / "responses.db"
     with ResponseLog() as log:
         assert log.path == default_log_path()
-        assert log.path.exists()
+        assert {each.stat().st_mode & 0o777 for each in folder.iterdir()} == {0o600}
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_log_in_the_cache_is_moved_once_with_everything_in_it_and_said(monkeypatch, tmp_path, heard):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    old, new = tmp_path / "cache" / "proctor" / "responses.db", tmp_path / "data" / "proctor" / "responses.db"
+    with ResponseLog(old) as log:
+        log.put_many(log.engine_number("engine"), [(key(1), words("one"))])
+        assert default_log_path() == new  # somebody has it open
+        assert old.exists()
+    with ResponseLog() as log:
+        assert log.path == new
+        assert log.get(log.engine_number("engine"), key(1)) == words("one")
+    assert not list(old.parent.iterdir())
+    assert new.stat().st_mode & 0o777 == 0o600
+    assert [each.message for each in heard.records] == [f"{old} was moved to {new}, where exams cannot write"]
+    old.write_text("not a log")
+    assert default_log_path() == new
+    assert old.read_text() == "not a log"
+
+
+def test_what_is_not_a_log_stays_in_the_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    old = tmp_path / "cache" / "proctor" / "responses.db"
+    old.parent.mkdir(parents=True)
+    old.write_text("not a log")
+    assert default_log_path() != old
+    assert old.read_text() == "not a log"
 
 
 def test_threads_share_one_log(log, engine):

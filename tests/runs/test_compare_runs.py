@@ -2,9 +2,13 @@ import json
 
 import pytest
 
-from proctor.runs.compare_runs import compare_exams, compare_runs, compare_with, flips
+from proctor.runs.compare_runs import compare_runs, compare_with, evidence_of, flips
 from proctor.runs.sample_index import SampleIndex
 from proctor.statistics.paired_shares import melded_interval
+
+
+def compare_exams(*exams, **more):
+    return evidence_of(*exams, **more).together_with(1)
 
 
 def index_of(folder, name, scores):

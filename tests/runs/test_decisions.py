@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.runs.compare_runs import compare_exams, compare_runs, compare_with
+from proctor.runs.compare_runs import compare_runs, compare_with, evidence_of
 from proctor.runs.exam_comparison import ExamComparison
 from proctor.runs.sample_index import SampleIndex
 from proctor.statistics.paired_tests import BoundedTest, MeanTest, SharesTest, SignTest, signs_of
+
+
+def compare_exams(*exams, **more):
+    return evidence_of(*exams, **more).together_with(1)
 
 
 def index_of(folder, name, unit="share", **exams):

@@ -118,9 +118,13 @@ def test_the_power_is_that_of_all_tables(difference, discordant, pairs):
     assert power_of(difference, discordant, pairs) == pytest.approx(expected, abs=1e-9)
 
 
-def test_where_most_is_known_of_the_normal_limit_both_powers_agree():
-    exact, limit = power_of(0.0135, 0.1, 39_000), power_of(0.0135, 0.1026, 39_000)
-    assert exact == pytest.approx(limit, abs=0.02)
+@pytest.mark.parametrize("discordant", [0.05, 0.3, 0.8])
+def test_where_the_normal_limit_begins_it_has_the_power_of_the_exact_test(discordant):
+    pairs = round(299 / discordant)
+    difference = detectable_share(discordant, pairs)
+    limit = power_of(difference, discordant, round(302 / discordant))
+    assert power_of(difference, discordant, pairs) == pytest.approx(0.8, abs=1e-6)
+    assert limit == pytest.approx(0.8, abs=0.006)
 
 
 @pytest.mark.parametrize("pairs, differing", [(10, 0), (50, 4), (200, 40), (1_000, 200)])

@@ -4,12 +4,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from pathlib import Path
 from urllib.error import HTTPError
+from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPCookieProcessor, ProxyHandler, Request, build_opener
 
 import pytest
 
 from proctor.cli.__main__ import main
+from proctor.web import serve
 
 
 @pytest.fixture
@@ -57,6 +61,25 @@ def test_the_app_starts_serves_and_ends_quietly_with_ctrl_c(served, runs):
     _, err = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "Traceback" not in err
+
+
+def test_a_browser_gets_the_token_in_a_file_of_the_user_and_not_in_its_arguments(runs, monkeypatch, tmp_path):
+    monkeypatch.setattr(serve, "_answer", lambda app, listening: called.wait(10))
+    monkeypatch.setattr(serve.tempfile, "tempdir", str(tmp_path))
+    called, seen = threading.Event(), {}
+
+    def browse(address):
+        path = Path(unquote(urlsplit(address).path))
+        seen.update(address=address, mode=path.stat().st_mode & 0o777, page=path.read_text())
+        called.set()
+
+    monkeypatch.setattr(serve.webbrowser, "open", browse)
+    assert main(["view", str(runs), "--port", "0"]) == 0
+    token = re.search(r"http://127\.0\.0\.1:\d+/\?token=([\w-]{43})\"", seen["page"])[1]
+    assert seen["address"].startswith("file://")
+    assert token not in seen["address"]
+    assert seen["mode"] == 0o600
+    assert not list(tmp_path.glob("proctor-view-*"))
 
 
 def test_one_run_is_opened_at_once(served, runs):

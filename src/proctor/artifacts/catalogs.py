@@ -24,6 +24,7 @@ from proctor.packages import fetched_folder
 from proctor.plugins import exam_folders, plugins
 from proctor.safe_files import subfolder, write_text
 from proctor.settings import settings
+from proctor.state import data_home
 
 _METRICS = "metrics."
 """Where catalogs keep metrics: people write ``metrics.NAME`` for those of packages, too."""
@@ -99,8 +100,7 @@ def builtin_catalog() -> LocalCatalog:
 
 def user_catalog() -> LocalCatalog:
     """Return the catalog in the user's data folder, where ``add_to_catalog`` saves by default."""
-    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")  # noqa: PTH111 - once per look-up
-    return _catalog_at(f"{home}/proctor/catalog", "yours")
+    return _catalog_at(str(data_home() / "catalog"), "yours")
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 import click
 
 from proctor import effects, secrets
-from proctor.cli.commands import SETTINGS, LazyGroup, translated
+from proctor.cli.commands import PROGRAM, SETTINGS, LazyGroup, translated
 from proctor.cli.error_reporting import (
     BROKEN_PIPE,
     INTERNAL,
@@ -96,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _prepare_streams()
     secrets.keep_environment()
     with effects.session(), _warnings_for_terminals():
-        code = _run(given)
+        code = _run(given, is_program=arguments is None)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -116,14 +117,17 @@ def _warnings_for_terminals() -> Iterator[None]:
         warnings.formatwarning = before
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], *, is_program: bool) -> int:
     if "_PROCTOR_COMPLETE" in os.environ:
         from proctor.cli import completion_shells  # noqa: F401 - click finds its classes
     try:
-        result = proctor.main(_with_command(arguments), prog_name="proctor", standalone_mode=False)
+        result = proctor.main(
+            _with_command(arguments), prog_name="proctor", standalone_mode=False, obj=PROGRAM if is_program else None
+        )
         return result if isinstance(result, int) else 0
     except ProctorError as error:
         report(error)
+        _say_what_the_wall_holds(str(error))
         return exit_code_of(error)
     except click.UsageError as error:
         return _usage(error)
@@ -137,6 +141,15 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the last line of defence: a message, and the traceback on demand
         report_unexpected(error, "--traceback" in arguments)
         return INTERNAL
+
+
+def _say_what_the_wall_holds(text: str) -> None:
+    """Say what the kernel means by a permission that it denies: a library's own error names no option."""
+    if "proctor.wall" in sys.modules and os.strerror(errno.EACCES) in text and "--allow" not in text:
+        from proctor.wall import standing
+
+        if standing() is not None:
+            warn("note: what is denied may lie behind the wall: --allow read:PATH lets it be read, --no-wall all")
 
 
 def _with_command(arguments: list[str]) -> list[str]:

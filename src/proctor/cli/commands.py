@@ -130,6 +130,35 @@ class ProctorCommand(click.Command):
                 say(f"note: {long_name(parameter.opts)} is given more than once; the last one counts")
 
 
+class LookingCommand(ProctorCommand):
+    """A command that only looks at exams: as a program of its own it does so behind the wall."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        help_text = "Let libraries open, start and ask what they like, if something that you need lies behind the wall."
+        self.params.append(click.Option(["--no-wall"], is_flag=True, help=help_text))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Raise the wall between the arguments and the first byte of a file."""
+        without = ctx.params.pop("no_wall") or ctx.params.get("trust_code") or settings.trust_code
+        if ctx.find_root().obj is PROGRAM and not (without or _may_start_programs()):
+            from proctor.wall import raise_wall
+
+            raise_wall(ctx.meta[TYPED])
+        return super().invoke(ctx)
+
+
+def _may_start_programs() -> bool:
+    """Whether the user allowed a program, which reads and writes what it likes."""
+    from proctor.effects import grants
+
+    return any(each.startswith("run:") for each in grants())
+
+
+PROGRAM = object()
+"""The object of the outermost context where this process is the program, and ends with the command."""
+
+
 def long_name(names: Sequence[str]) -> str:
     """Return the first name of an option in words: our own stands before those that people bring along."""
     return next((name for name in names if name.startswith("--")), names[0])

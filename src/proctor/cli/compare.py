@@ -51,12 +51,13 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
     from proctor.runs.compare_runs import corrected
+    from proctor.runs.rankings import with_places
 
     found = _compared(baseline, others, clusters)
-    fixed = corrected([rows for _, _, rows in found])
+    fixed = with_places(corrected([rows for _, _, rows in found]))
     found = [(mine, theirs, rows) for (mine, theirs, _), rows in zip(found, fixed, strict=True)]
     if as_json:
-        records = [{"run": run, "baseline": base, **row.record()} for base, run, rows in found for row in rows]
+        records = [{"run": run, "baseline": base, **row.record(run)} for base, run, rows in found for row in rows]
         print_json(records, indent=2)
     else:
         target = console()
@@ -69,7 +70,7 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
 
 def _compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Found:
     from proctor.dialects.run_file import exam_of_run
-    from proctor.runs.compare_runs import compare_exams
+    from proctor.runs.compare_runs import evidence_of
     from proctor.runs.pairs import matched_exams
 
     first, exam = _index(baseline)
@@ -80,7 +81,7 @@ def _compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Fo
         pairs = [pair for pair in pairs if exam in ("", pair[0]) and other in ("", pair[1])]
         if not pairs:
             raise _nothing_shared(baseline, first, name, second)
-        rows = [compare_exams(first, one, second, two, exam_of_run, clusters) for one, two in pairs]
+        rows = [evidence_of(first, one, second, two, exam_of_run, clusters) for one, two in pairs]
         found.append((baseline, name, rows))
     return found
 
@@ -149,6 +150,7 @@ def _lines(found: _Found) -> Iterator[str]:
         for row in rows:
             yield ""
             yield from _block(row, letters.get(run, run))
+    yield from _ranking(found, letters)
     many = sum(len(rows) for _, _, rows in found)
     if many > 1:
         yield ""
@@ -183,6 +185,21 @@ def _block(row: ExamComparison, letter: str) -> Iterator[str]:
         )
     for note in row.notes:
         yield from _folded(printable(note), "  ")
+
+
+def _ranking(found: _Found, letters: dict[str, str]) -> Iterator[str]:
+    """Yield the places that the runs may hold, exam by exam."""
+    from proctor.terminal_text import printable
+
+    placed = [(letters.get(run, run), row) for _, run, rows in found for row in rows if row.places is not None]
+    for task in dict.fromkeys(row.task for _, row in placed):
+        own = [(letter, row.places) for letter, row in placed if row.task == task]
+        first = next(row.baseline_places for _, row in placed if row.task == task)
+        yield ""
+        yield from _folded(f"{printable(task)}: places that each may hold (95%, all together)")
+        for letter, places in sorted([("A", first), *own], key=lambda each: (each[1], each[0])):
+            best, worst = places or (0, 0)
+            yield f"  {letter} {best if best == worst else f'{best} to {worst}':>12}"
 
 
 def _numbers(row: ExamComparison, letter: str) -> Iterator[str]:

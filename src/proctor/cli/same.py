@@ -53,6 +53,8 @@ def _lines(found: Sameness) -> Iterator[str]:
     for reason in found.reasons:
         yield f"  {reason}"
     yield f"  requests          {found.requests}" + (f" ({found.otherwise} asked otherwise)" if found.otherwise else "")
+    if any(found.models):
+        yield f"  answered by       {found.models[0] or '(not said)'}; {found.models[1] or '(not said)'}"
     if found.flips is not None:
         yield f"  flips             {found.flips[0]} to right, {found.flips[1]} to wrong (p {found.flip_p:.3g})"
     for name, value in (

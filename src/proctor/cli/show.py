@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import LookingCommand
 from proctor.cli.completion import complete_tasks
 from proctor.cli.exam_notes import say_effects, say_what_has_no_effect
 from proctor.cli.exam_options import exam_options, find_exams, split_names
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from proctor.recipes.exam import Exam, Question
 
 
-@click.command("show", cls=ProctorCommand)
+@click.command("show", cls=LookingCommand)
 @click.argument("tasks", nargs=-1, metavar="EXAM...", shell_complete=complete_tasks)
 @click.option(
     "--docs", "-n", default=1, show_default=True, type=click.IntRange(min=1), metavar="N", help="Instances to show."

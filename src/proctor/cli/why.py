@@ -38,8 +38,9 @@ def command(first: str, second: str, shown: int, as_json: bool) -> int:
     OpenCompass and AISBench, results of Unitxt, logs of inspect (.eval, .json), records of Every Eval Ever.
     PLACE::EXAM is one exam of several.
 
-    Instances pass six layers: rows, prompt, decoding, answer, extraction, metric. The first one in which a pair differs
-    explains its difference in score; together they explain the whole. The exit code is 0 in any case.
+    Instances pass layers: rows, prompt, decoding, engine, answer, failure, extraction, metric, weights. The first one
+    in which a pair differs explains its difference in score; together they explain the whole. The exit code is 0 in any
+    case.
     """
     from proctor.exchange.readers import observed
     from proctor.exchange.why import explain

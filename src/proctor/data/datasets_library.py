@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from proctor.data.bounds import check_file
-from proctor.data.dataset_folders import files_beside_runs
+from proctor.data.found_files import files_named
 from proctor.data.hub_access import hub_answers
-from proctor.data.hub_dataset import FILE_FORMATS, Dataset, paths_in
-from proctor.data.mapped_folder import configurations, hub_folder, local_folder
+from proctor.data.hub_dataset import FILE_FORMATS, Dataset
+from proctor.data.mapped_folder import configurations, hub_folder
+from proctor.data.media import undecoded
+from proctor.effects import INSIDE, has_scheme, parts_of_address
 from proctor.errors import DataError, DatasetNotFoundError, did_you_mean
 from proctor.settings import settings
 
@@ -41,7 +45,11 @@ def mapped_files(folder: Path, dataset: Dataset) -> Mapping[str, tuple[str, ...]
             path=str(folder),
             hint=did_you_mean(name, known) or f"choose one of {', '.join(list(known)[:20])}",
         )
-    files = known[name]
+    who = dataset.author
+    files = {
+        split: tuple(path for each in patterns for path in files_named(each, folder, who, "the dataset"))
+        for split, patterns in known[name].items()
+    }
     plain = all(paths and all(path.endswith(".parquet") for path in paths) for paths in files.values())
     return files if plain and files else None
 
@@ -53,42 +61,72 @@ def split_names(dataset: Dataset) -> list[str]:
         DatasetNotFoundError: It is neither mapped, nor cached, nor on a hub that can be reached.
     """
     dataset.act()
-    folder = local_folder(dataset.path)
+    folder = dataset.folder
     if folder is not None and (files := mapped_files(folder, dataset)) is not None:
         return list(files)
     if isinstance(dataset.data_files, Mapping):
         return list(dataset.data_files)
     if dataset.data_files is not None:
         return ["train"]
-    datasets = library_for(dataset, folder)
+    datasets = library_for(dataset)
     try:
-        place = _place(dataset, folder)
-        if (beside_runs := _files_beside_runs(place)) is not None:
-            return list(beside_runs)
-        return list(datasets.get_dataset_split_names(place, dataset.name, revision=dataset.revision))
+        if (local := _local_arguments(dataset)) is not None:
+            return list(local["data_files"])
+        with _own_files_only(dataset):
+            return list(datasets.get_dataset_split_names(dataset.path, dataset.name, revision=dataset.revision))
     except _load_errors() as error:
         raise not_found(dataset, error) from error
 
 
-def _is_local(dataset: Dataset, folder: Path | None) -> bool:
-    """Whether a dataset consists of files of this machine, so that nobody else need be asked."""
-    if folder is not None or (dataset.path not in FILE_FORMATS and Path(dataset.path).exists()):
-        return True
-    return dataset.path in FILE_FORMATS and "://" not in f"{dataset.data_files} {dataset.data_dir}"
+def _local_arguments(dataset: Dataset) -> dict[str, Any] | None:
+    """Return the arguments with which the library reads files of this machine; ``None`` for a dataset of the hub.
+
+    The library is told a reader and absolute paths, so that there is nothing left for it to find.
+    """
+    from proctor.data import dataset_folders
+
+    if (folder := dataset.folder) is not None:
+        found = dataset_folders.folder_files(dataset, folder)
+        named = {"path": found.reader, "data_files": found.files, **found.options}
+    elif dataset.path in FILE_FORMATS:
+        named = {"path": dataset.path, "name": dataset.name, "data_files": _named_files(dataset)}
+    else:
+        return None
+    for path in (each for files in named["data_files"].values() for each in files):
+        check_file(path, is_json=True if named["path"] == "json" else None)
+    named["data_files"] = {split: list(map(_as_pattern, files)) for split, files in named["data_files"].items()}
+    return named
+
+
+def _named_files(dataset: Dataset) -> Mapping[str, list[str]]:
+    from proctor.data.dataset_folders import patterns_by_split, splits_of
+
+    base = Path(dataset.data_dir or "").absolute()
+    if dataset.data_files is None:
+        return splits_of(base, dataset.author)
+    patterns = patterns_by_split(dataset.data_files)
+    found = {
+        split: [path for each in named for path in files_named(each, base, dataset.author, "the dataset")]
+        for split, named in patterns.items()
+    }
+    if missing := [named for split, named in patterns.items() if not found[split]]:
+        raise FileNotFoundError(f"there is no file {', '.join(missing[0])}")
+    return found
+
+
+def _as_pattern(path: str) -> str:
+    """Return a path as the library takes it: as a pattern that means this file."""
+    if "::" in path:
+        raise DataError(f"the file {path} cannot be read", why="'::' in its path means a chain", hint="rename it")
+    return glob.escape(path)
 
 
 @contextmanager
-def local_files_in_silence(dataset: Dataset, folder: Path | None) -> Iterator[None]:
-    """Show no progress of ``datasets`` while it reads files of this machine, and let it tell nobody.
-
-    Downloads are shown as ever.
-    """
+def _in_silence() -> Iterator[None]:
+    """Show no progress of ``datasets`` while it reads files of this machine, and let it tell nobody."""
     import datasets
     from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
-    if not _is_local(dataset, folder):
-        yield
-        return
     was_shown, counts = not are_progress_bars_disabled(), datasets.config.HF_UPDATE_DOWNLOAD_COUNTS
     disable_progress_bars()
     datasets.config.HF_UPDATE_DOWNLOAD_COUNTS = False  # to count, it would wait for a server
@@ -101,34 +139,22 @@ def local_files_in_silence(dataset: Dataset, folder: Path | None) -> Iterator[No
 
 
 def library_split(dataset: Dataset, split: str) -> Any:
-    """Return a split as the ``datasets`` library gives it.
+    """Return a split as the ``datasets`` library gives it, its media as they are written.
 
     Raises:
+        NotAllowedError: One of its files lies where nobody allowed to read.
         DatasetNotFoundError: The library finds no such dataset or split, or cannot read its files.
     """
-    folder = local_folder(dataset.path)
-    for path in _local_files(dataset, folder):
-        check_file(path, is_json=True if dataset.path == "json" else None)
-    datasets = library_for(dataset, folder)
+    datasets = library_for(dataset)
     arguments: dict[str, Any] = {"streaming": True} if dataset.streaming else {"num_proc": dataset.num_proc}
     if settings.disable_hf_datasets_cache:
         arguments["download_mode"] = "force_redownload"
-    place, files = _place(dataset, folder), dataset.data_files
-    if files is None and dataset.data_dir is None:
-        files = _files_beside_runs(place)
     try:
-        with local_files_in_silence(dataset, folder):
-            return datasets.load_dataset(
-                place,
-                name=dataset.name,
-                data_dir=dataset.data_dir,
-                data_files=files,
-                revision=dataset.revision,
-                split=split,
-                verification_mode="no_checks",
-                **arguments,
-                **dataset.extra,
-            )
+        local = _local_arguments(dataset)
+        named = {key: getattr(dataset, key) for key in ("path", "name", "data_dir", "data_files", "revision")}
+        with _own_files_only(dataset) if local is None else _in_silence():
+            arguments = {**(local or named), **arguments, **dataset.extra}
+            return undecoded(datasets.load_dataset(split=split, verification_mode="no_checks", **arguments))
     except StopIteration:  # what the library says of files without a row
         return []
     except TypeError as error:
@@ -139,6 +165,50 @@ def library_split(dataset: Dataset, split: str) -> Any:
         if str(error).startswith("Unknown split"):
             raise _unknown_split(dataset, split) from None
         raise not_found(dataset, error) from error
+
+
+@contextmanager
+def _own_files_only(dataset: Dataset) -> Iterator[None]:
+    """Let the library find files of a dataset of the hub in that dataset and nowhere else, whatever its card says.
+
+    Raises:
+        DataError: The name is that of a reader of files; inside, a name that leads elsewhere.
+    """
+    from datasets import config, data_files
+    from datasets.packaged_modules import _PACKAGED_DATASETS_MODULES
+
+    if dataset.path in _PACKAGED_DATASETS_MODULES:
+        raise DataError(
+            f"'{dataset.path}' is a reader of 'datasets' that may do more than read rows, and is not used",
+            hint=f"save the rows as JSON lines or parquet; {', '.join(sorted(FILE_FORMATS))} are read",
+        )
+    own = (f"hf://{dataset.path}", f"hf://datasets/{dataset.path}", f"{config.HF_ENDPOINT}/datasets/{dataset.path}/")
+
+    def check(name: str) -> None:
+        for part in parts_of_address(name):
+            scheme, is_address, place = part.partition("://")
+            inside = bool(is_address) and scheme in INSIDE
+            if ".." in place.split("/") or not (inside or part.startswith(own) or is_inner(part)):
+                raise DataError(f"the dataset {dataset} leads to '{part}'", why="it may name files of its own only")
+
+    def is_inner(part: str) -> bool:
+        return not (has_scheme(part) or Path(part).is_absolute() or ".." in Path(part).parts or part.startswith("~"))
+
+    def resolved(pattern: str, base_path: str, *more: Any, **named: Any) -> Any:
+        check(str(pattern))
+        return resolve(pattern, base_path, *more, **named)
+
+    with _resolving:
+        resolve = data_files.resolve_pattern
+        data_files.resolve_pattern = resolved
+        try:
+            yield
+        finally:
+            data_files.resolve_pattern = resolve
+
+
+_resolving = threading.RLock()
+"""Held while the library's own function that finds files stands aside: it is one for all threads."""
 
 
 def _unknown_argument(dataset: Dataset, error: TypeError) -> DataError:
@@ -158,34 +228,19 @@ def _unknown_split(dataset: Dataset, split: str) -> DatasetNotFoundError:
     return DatasetNotFoundError(f"the dataset {dataset} has no split '{split}'", hint=hint)
 
 
-def _local_files(dataset: Dataset, folder: Path | None) -> Iterator[str]:
-    """Yield the files of this machine that the library will read, as far as can be told before it looks."""
-    if not _is_local(dataset, folder):
-        return
-    is_format = folder is None and dataset.path in FILE_FORMATS
-    base = Path() if is_format else (folder or Path(dataset.path))
-    named = [*paths_in(dataset.data_files), *paths_in(dataset.data_dir)]
-    for place in [base / name for name in named] or [base] * (not is_format):
-        for found in Path(place.anchor).glob(str(place.relative_to(place.anchor))):
-            yield from map(str, found.rglob("*") if found.is_dir() else (found,))
+def _is_local(dataset: Dataset) -> bool:
+    """Whether a dataset consists of files that are named or lie here, so that the library need ask nobody."""
+    return dataset.is_files or dataset.folder is not None
 
 
-def _place(dataset: Dataset, folder: Path | None) -> str:
-    return str(folder) if folder is not None else dataset.path
-
-
-def _files_beside_runs(place: str) -> Mapping[str, Sequence[str]] | None:
-    return files_beside_runs(Path(place)) if Path(place).is_dir() else None
-
-
-def library_for(dataset: Dataset, folder: Path | None) -> Any:
+def library_for(dataset: Dataset) -> Any:
     """Return the ``datasets`` library; offline where the hub is needed and does not answer, or must not be asked."""
     if settings.offline:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import datasets
     from huggingface_hub import constants
 
-    if constants.HF_HUB_OFFLINE or (_is_local(dataset, folder) and not settings.offline):
+    if constants.HF_HUB_OFFLINE or (_is_local(dataset) and not settings.offline):
         return datasets
     if settings.offline or not hub_answers():
         # The variable is read once, on import; without this each look-up would be tried again for half a minute.

@@ -14,7 +14,7 @@ from proctor.artifacts.artifact import Artifact
 from proctor.data.fields import Row, deleter, getter, is_subpath, setter
 from proctor.data.operator import FieldOperator, InstanceOperator, MultiStreamOperator, Step, container_copy
 from proctor.data.streams import INSTANCE_STREAM
-from proctor.effects import Effect, reading, require
+from proctor.effects import Effect, has_scheme
 from proctor.errors import DataError, MissingExtraError, ValidationError, did_you_mean
 from proctor.randomness import current_course, going_generator, random_stream
 
@@ -402,13 +402,12 @@ class ReadFile(FieldOperator):
 
     @override
     def process_value(self, value: str) -> str:
-        from proctor.data.files import is_remote, opened
+        from pathlib import Path
 
-        if self.author is not None:
-            require(reading(value, self.author, self.type_name()), self.author)
-        with opened(value) as file:
-            content: bytes = file.read()
-        return content.decode(self.encoding, errors="replace" if is_remote(value) else "strict")
+        from proctor.data.found_files import file_named
+
+        content = Path(file_named(value, self.author, self.type_name())).read_bytes()
+        return content.decode(self.encoding, errors="replace" if has_scheme(value) else "strict")
 
 
 class WikipediaFetcher(FieldOperator):

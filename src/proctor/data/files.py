@@ -23,9 +23,10 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.data.bounds import check_file
 from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
+from proctor.data.found_files import file_named
 from proctor.data.json_lines import unchanged_lines
 from proctor.data.loaders import LazyLoader
-from proctor.data.mapped_folder import local_file, place_of
+from proctor.data.mapped_folder import local_file
 from proctor.effects import Effect, reading
 from proctor.errors import (
     DataError,
@@ -48,45 +49,21 @@ _PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst", ".tar")  # endings by which pan
 _EXPECTED_CELLS = re.compile(r"Expected (?P<cells>\d+) fields in line (?P<line>\d+)")
 
 
-def is_remote(path: str) -> bool:
-    """Whether a path is a URL."""
-    return "://" in path
-
-
 @contextmanager
 def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator[IO[Any]]:
-    """Open a file or URL; what the mapped folder has of a URL is read there.
+    """Open a file, or what an address leads to; what the mapped folder has of a URL is read there.
 
     Raises:
         DatasetNotFoundError: It does not exist or cannot be reached.
     """
-    path = str(local_file(path) or path)
+    place = file_named(path)
+    if place.endswith(_PACKED):
+        check_file(place)
     try:
-        if is_remote(path):
-            import fsspec
-
-            with fsspec.open(path, mode, encoding=encoding) as file:
-                yield file
-        else:
-            foreign_text.check_regular(path)
-            if path.endswith(_PACKED):
-                check_file(path)
-            with Path(path).open(mode, encoding=encoding) as file:
-                yield file
-    except FileNotFoundError:
-        why = "" if is_remote(path) or Path(path).is_absolute() else f"the path starts at {Path.cwd()}"
-        raise DatasetNotFoundError(f"there is no file {path}", why=why, hint=_near(path)) from None
+        with Path(place).open(mode, encoding=encoding) as file:
+            yield file
     except OSError as error:
-        hint = _near(path) if is_remote(path) else ""
-        raise DatasetNotFoundError(f"the file {path} cannot be read", why=reason_of(error), hint=hint) from None
-
-
-def _near(path: str) -> str:
-    if is_remote(path):
-        return f"put it at <folder>/{place} and set PROCTOR_HUB_DIR=<folder>" if (place := place_of(path)) else ""
-    folder = Path(path).parent
-    names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
-    return did_you_mean(Path(path).name, names)
+        raise DatasetNotFoundError(f"the file {path} cannot be read", why=reason_of(error)) from None
 
 
 def located(path: str) -> str:
@@ -138,7 +115,7 @@ class FileLoader(LazyLoader):
                 f"there is no file for the split '{split}'", hint=did_you_mean(split, self.files)
             )
         self.act()
-        return self.read(located(path))
+        return self.read(file_named(located(path), self.author, self.type_name()))
 
     @override
     def effects(self) -> Iterable[Effect]:
@@ -151,7 +128,7 @@ class FileLoader(LazyLoader):
 
     def _is_large(self, path: str) -> bool:
         limit = self.get_limit()
-        if is_remote(path) or (limit is not None and limit <= self.chunksize):
+        if limit is not None and limit <= self.chunksize:
             return False
         return Path(path).is_file() and Path(path).stat().st_size > WHOLE_FILE_BYTES
 
@@ -193,8 +170,7 @@ class LoadCSV(FileLoader):
 
     @override
     def read(self, path: str) -> Iterator[Row]:
-        with opened(path):
-            pass  # a missing file is reported before pandas is imported
+        path = file_named(path)  # a missing file is reported before pandas is imported
         if self.compression is not None:
             check_file(path)
         options = {"sep": self.sep, "low_memory": bool(self.streaming), **self._options()}
@@ -265,6 +241,7 @@ class LoadJsonFile(FileLoader):
 
     @override
     def read(self, path: str) -> Iterator[Row]:
+        path = file_named(path)
         return self._read_lines(path) if self.lines else iter(self._read_document(path))
 
     def _read_document(self, path: str) -> Iterable[Row]:
@@ -285,10 +262,10 @@ class LoadJsonFile(FileLoader):
     def _read_lines(self, path: str) -> Iterator[Row]:
         options = {"lines": True, **self._options()}
         if self.compression is not None or path.endswith(_PACKED):
-            check_file(located(path), is_json=True)
+            check_file(path, is_json=True)
         is_large = self._is_large(path)
         if self.compression is None and not path.endswith(_PACKED):
-            if not is_large and not is_remote(path):
+            if not is_large:
                 with opened(path) as file:
                     found = unchanged_lines(file, self.get_limit())
                     if found is not None:

@@ -48,7 +48,7 @@ def read_parquet(paths: Iterable[str]) -> Iterator[Row]:
 
     for path in paths:
         try:
-            with parquet.ParquetFile(path) as file:
+            with parquet.ParquetFile(Path(path).absolute()) as file:
                 check_parquet(file, path)
                 for batch in file.iter_batches(_BATCH):
                     columns = [column.to_pylist() for column in batch.columns]
@@ -69,7 +69,7 @@ def needs_decoding(paths: Iterable[str]) -> bool:
 
     for path in paths:
         try:
-            metadata = parquet.read_schema(path).metadata or {}
+            metadata = parquet.read_schema(Path(path).absolute()).metadata or {}
         except (pa.ArrowInvalid, OSError):
             return False  # whoever reads the file says what is wrong with it
         features = metadata.get(b"huggingface", b"").decode()
@@ -148,7 +148,7 @@ def _held_parquet(paths: Sequence[str]) -> Sequence[Row]:
     tables = []
     for path in paths:
         try:
-            with parquet.ParquetFile(path) as file:
+            with parquet.ParquetFile(Path(path).absolute()) as file:
                 tables.append(held_table(file, path))
         except (pa.ArrowInvalid, OSError) as error:
             raise _unreadable_parquet(path, error) from None

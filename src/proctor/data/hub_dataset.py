@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.mapped_folder import local_folder
-from proctor.effects import Author, Effect, reading, require, writing
+from proctor.effects import Author, Effect, has_scheme, reading, require, writing
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,32 @@ class Dataset:
     extra: Mapping[str, Any] = field(default_factory=dict)
     author: Author | None = field(default=None, compare=False)
 
+    @property
+    def is_files(self) -> bool:
+        """Whether it is files that are named one by one, and not a dataset."""
+        return self.path in FILE_FORMATS and local_folder(self.path) is None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of this machine that it lies in; ``None`` for named files and for what is on the hub."""
+        if self.is_files:
+            return None
+        found = local_folder(self.path)
+        return found or (Path(self.path) if not has_scheme(self.path) and Path(self.path).is_dir() else None)
+
     def effects(self, by: str = "") -> list[Effect]:
         """Return the effects of loading beside reading mapped folders: other folders and files, the hub, servers."""
         effects: list[Effect] = []
-        is_files = self.path in FILE_FORMATS
+        is_files = self.is_files
         if not is_files and local_folder(self.path) is None:
-            is_place = "://" in self.path or Path(self.path).expanduser().exists()
+            is_place = has_scheme(self.path) or Path(self.path).expanduser().exists()
             effects += reading(self.path, self.author, by) if is_place else [Effect("hub", self.path, by)]
+        base = self.folder or Path()
         for path in (*paths_in(self.data_files), *paths_in(self.data_dir)):
-            if is_files or "://" in path or Path(path).is_absolute() or ".." in Path(path).parts:
-                effects += reading(path, self.author, by)
+            if is_files or has_scheme(path) or Path(path).is_absolute() or ".." in Path(path).parts:
+                effects += reading(path if has_scheme(path) else base / path, self.author, by)
         if self.extra.get("cache_dir"):
-            effects += writing(str(self.extra["cache_dir"]), by)
+            effects += writing(str(self.extra["cache_dir"]), self.author, by)
         return effects
 
     def act(self) -> None:

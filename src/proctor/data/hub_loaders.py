@@ -51,7 +51,7 @@ class LoadFromHFSpace(LazyLoader):
     @override
     def effects(self) -> Iterable[Effect]:
         key = [Effect("env", f"{self.token_env}@{_HUB}", self.type_name())] if self.token_env else []
-        folder = writing(self.path, self.type_name()) if self.path else []
+        folder = writing(self.path, self.author, self.type_name()) if self.path else []
         return [Effect("hub", f"spaces/{self.space_name}", self.type_name()), *key, *folder]
 
     @override

@@ -9,11 +9,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.data.bounds import check_picture
-from proctor.effects import author_of_rows, reading, require
+from proctor.data.found_files import file_named
+from proctor.effects import author_of_rows
 from proctor.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM", "ICO")
+"""Formats of pictures that are opened: Pillow reads others by starting programs (EPS) or by code that few look at."""
+
+
+def picture_of(data: bytes) -> Image:
+    """Return the picture in encoded bytes, not yet unpacked.
+
+    Raises:
+        OSError: They are not one of :data:`FORMATS`.
+        DataError: It is too large.
+    """
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(data), formats=FORMATS)
+    check_picture(image.size)
+    return image
 
 
 def open_image(value: Any) -> Image:
@@ -33,18 +52,12 @@ def open_image(value: Any) -> Image:
         return open_image(value.get("image") or value.get("bytes") or value.get("path"))
     try:
         if isinstance(value, bytes):
-            return _sized(Image.open(io.BytesIO(value)))
+            return picture_of(value)
         if isinstance(value, (str, Path)):
-            require(reading(value, author_of_rows(), "an image of a row"), author_of_rows())
-            return _sized(Image.open(io.BytesIO(Path(value).read_bytes())))
+            return picture_of(Path(file_named(value, author_of_rows(), "an image of a row")).read_bytes())
     except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
         raise DataError("an image cannot be decoded", why=str(error)) from None
     raise DataError(f"a {type(value).__name__} is not an image", hint="give a PIL image, a path or encoded bytes")
-
-
-def _sized(image: Image) -> Image:
-    check_picture(image.size)
-    return image
 
 
 def image_to_data_url(value: Any, default_format: str = "JPEG") -> str:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from proctor.data.dataset_card import card_configurations
 from proctor.errors import DataError, Location
 from proctor.foreign_text import parse_json
 from proctor.settings import settings
@@ -74,62 +74,26 @@ def _read_aliases(path: str, modified: int) -> Mapping[str, str]:
 
 
 def configurations(folder: Path) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-    """Return the parquet files of each split of each configuration of a folder; none where it has none.
+    """Return the patterns of the files of each split of each configuration of a folder, as its card or its order says.
+
+    Where there is no card that says it, these are the parquet files in the folder and in those below it.
 
     Raises:
         DataError: The header of its dataset card cannot be read.
     """
-    return _configurations(str(folder), folder.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=256)
-def _configurations(folder: str, modified: int) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-    del modified  # part of the cache key: a changed folder is read again
-    base = Path(folder)
-    card = base / "README.md"
-    text = card.read_text(encoding="utf-8") if card.is_file() else ""
-    declared = _front_matter(text, card).get("configs") or []
-    found = {str(each.get("config_name", "default")): _declared_files(base, each) for each in declared}
+    declared = card_configurations(folder)
+    found = {name: dict(each.files) for name, each in declared.items() if each.files}
     if not found:
-        found = {each.name: _files_by_name(each) for each in sorted(base.iterdir()) if each.is_dir()}
+        found = {each.name: _files_by_name(each, f"{each.name}/") for each in sorted(folder.iterdir()) if each.is_dir()}
         found = {name: splits for name, splits in found.items() if splits}
-        if own := _files_by_name(base):
+        if own := _files_by_name(folder, ""):
             found.setdefault("default", own)
     return found
 
 
-def _front_matter(text: str, card: Path) -> Mapping[str, Any]:
-    head, _, rest = text.partition("---\n")
-    if head.strip() or not rest:
-        return {}
-    import yaml
-
-    from proctor.foreign_yaml import parse_yaml
-
-    try:
-        return parse_yaml(rest.partition("\n---")[0]) or {}
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = Location(str(card), mark.line + 2 if mark else 0, mark.column + 1 if mark else 0)
-        raise DataError(
-            "the header of the dataset card is not valid YAML", location=place, why=str(error.problem)
-        ) from None
-
-
-def _declared_files(base: Path, configuration: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
-    entries = configuration.get("data_files") or []
-    if isinstance(entries, str):
-        entries = [{"split": "train", "path": entries}]
-    found = {}
-    for entry in entries:
-        patterns = [entry["path"]] if isinstance(entry["path"], str) else entry["path"]
-        found[str(entry["split"])] = tuple(str(path) for pattern in patterns for path in sorted(base.glob(pattern)))
-    return found
-
-
-def _files_by_name(folder: Path) -> Mapping[str, tuple[str, ...]]:
+def _files_by_name(folder: Path, prefix: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for path in sorted(folder.glob("*.parquet")):
         split = path.stem.partition("-")[0]
-        found[split] = (*found.get(split, ()), str(path))
+        found[split] = (*found.get(split, ()), f"{prefix}{path.name}")
     return found

@@ -47,7 +47,7 @@ def check_parquet_file(path: str, changed: int, size: int) -> None:
     from pyarrow import parquet
 
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(Path(path).absolute()) as file:
             check_parquet(file, path)
     except (pa.ArrowInvalid, OSError):
         return  # whoever reads it says what is wrong with it

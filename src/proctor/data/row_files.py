@@ -113,7 +113,7 @@ def _typed_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
     from pandas import isna, read_csv
 
     try:
-        table = read_csv(path, encoding="utf-8", sep=layout.delimiter or ",")
+        table = read_csv(path.absolute(), encoding="utf-8", sep=layout.delimiter or ",")
     except ValueError as error:
         raise DataError("the table cannot be read", location=Location(str(path)), why=str(error)) from None
     for row in table.to_dict(orient="records"):

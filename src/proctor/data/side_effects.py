@@ -29,7 +29,7 @@ class DownloadOperator(SideEffectOperator):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [*asking(self.source, self.type_name()), *writing(self.target, self.type_name())]
+        return [*asking(self.source, self.type_name()), *writing(self.target, self.author, self.type_name())]
 
     @override
     def process(self) -> None:
@@ -51,7 +51,10 @@ class ExtractZipFile(SideEffectOperator):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [*reading(self.zip_file, self.author, self.type_name()), *writing(self.target_dir, self.type_name())]
+        return [
+            *reading(self.zip_file, self.author, self.type_name()),
+            *writing(self.target_dir, self.author, self.type_name()),
+        ]
 
     @override
     def process(self) -> None:

@@ -141,7 +141,9 @@ class TokenizerOperator(FieldOperator):
             except ImportError:
                 raise MissingExtraError.of("transformers", "hf", type(self).__name__) from None
             place = model_folder(self.model) or self.model
-            loaded = AutoTokenizer.from_pretrained(place, local_files_only=is_local_only(place))
+            loaded = AutoTokenizer.from_pretrained(
+                place, trust_remote_code=False, local_files_only=is_local_only(place)
+            )
             object.__setattr__(self, "_loaded", loaded)
         return self._loaded
 

@@ -255,7 +255,7 @@ def load_embedding_model(name: str) -> Any:
         raise MissingExtraError.of("sentence-transformers", "embeddings", "retrieval by embeddings") from None
     folder = model_folder(name) or model_folder(f"sentence-transformers/{name}") or name
     try:
-        return SentenceTransformer(str(folder), local_files_only=True)
+        return SentenceTransformer(str(folder), trust_remote_code=False, local_files_only=True)
     except (OSError, ValueError) as error:
         raise DemosError(
             f"the embedding model '{name}' is not on this machine",

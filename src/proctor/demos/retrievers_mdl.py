@@ -117,8 +117,8 @@ def load_language_model(name: str) -> tuple[Any, Any]:
         raise MissingExtraError.of("transformers", "hf", "retrieval by description length") from None
     folder = model_folder(name) or name
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except (OSError, ValueError) as error:
         raise DemosError(
             f"the language model '{name}' is not on this machine",

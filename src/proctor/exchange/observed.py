@@ -30,6 +30,7 @@ class Observed:
         decoding: How the model was to write; ``None`` where the file does not say it.
         scores: Scores of the instance, as shares where their unit is known.
         failure: Why there is no score.
+        model: Who answered, where the file says it.
     """
 
     number: int
@@ -41,6 +42,7 @@ class Observed:
     decoding: Mapping[str, Any] | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
     failure: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class ObservedExam:
         instances: In the file's order.
         metric: Name of the main score.
         score: The score that the file reports; ``None`` where it reports none.
+        engine: Who was asked and with which arguments, where the file says it; one ``identity`` means the same engine,
+            whatever arguments change how soon it answers.
     """
 
     name: str
@@ -60,6 +64,7 @@ class ObservedExam:
     instances: Sequence[Observed]
     metric: str = ""
     score: float | None = None
+    engine: Mapping[str, Any] | None = None
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a score over the instances that have it."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any, Final, Literal
@@ -95,6 +95,7 @@ class Sameness:
         same_texts: Share of texts that are equal.
         first_difference: Median number of equal words before the first difference, of texts that differ.
         seen: What differences would have been seen (power 80%), by name.
+        models: Who answered on either side, by the names in replies; empty where they have none.
     """
 
     exam: str
@@ -110,6 +111,7 @@ class Sameness:
     same_texts: Span | None = None
     first_difference: float | None = None
     seen: Mapping[str, float] | None = None
+    models: tuple[str, str] = ("", "")
 
 
 def same_runs(first: Path, second: Path, baseline: Path | None = None) -> list[Sameness]:
@@ -163,7 +165,11 @@ def _compared(
     both = [key for key in ones if key in twos and _is_answered(ones[key]) and _is_answered(twos[key])]
     answers = [_answers(ones[key], twos[key], again.get(key), metric) for key in both]
     otherwise = len(ones) + len(twos) - 2 * len(both)
-    return measured(exam, answers, otherwise)
+    served = [
+        ", ".join(sorted({text_of(each["model"]) or "" for each in side.values() if each.get("model")}))
+        for side in (ones, twos)
+    ]
+    return replace(measured(exam, answers, otherwise), models=(served[0], served[1]))
 
 
 def _is_answered(line: Mapping[str, Any]) -> bool:
@@ -217,7 +223,10 @@ def measured(exam: str, answers: Sequence[Answers], otherwise: int = 0) -> Samen
         tuple(reasons),
         flips,
         p,
-        **spans,
+        spans["divergence"],
+        spans["changed_choices"],
+        spans["perplexity_ratio"],
+        spans["same_texts"],
         first_difference=float(median(differing)) if differing else None,
         seen=_seen(answers, divergences, flips),
     )

@@ -1,34 +1,41 @@
 """Why two scores differ: the first layer at which two runs part, and what each layer explains of the difference.
 
-An instance passes six layers: it is a row, it is put in words, a model writes in some way, answers, something is read
-out of the answer, and that is scored. Two runs are paired by what instances hold. Of each pair, the first layer that
-differs is the one that its difference in score is put down to; rows that only one run has explain what they change in
-the two means. So what the layers explain adds up to the difference.
+An instance passes layers: it is a row, it is put in words, an engine is told how to write, which answers or
+fails, something is read out of the answer, that is scored, and scores are weighed. Two runs are paired by what
+instances hold. Of each pair, the first layer that differs is the one that its difference in score is put down to. Rows
+that only one run has, and pairs that only one of them scored, explain what they change in the two means; the weights,
+what the scores differ from these means. So what the layers explain adds up to the difference.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, Final, Literal
 
 from proctor.exchange.observed import DECODING_KEYS, Observed, ObservedExam
+from proctor.exchange.observed_pairs import Pair, paired
 
-Layer = Literal["rows", "prompt", "decoding", "answer", "extraction", "metric"]
+Layer = Literal["rows", "prompt", "engine", "decoding", "answer", "failure", "extraction", "metric", "weights"]
 
 LAYERS: Final[Mapping[Layer, str]] = {
     "rows": "rows: other instances",
     "prompt": "prompt: other words were sent",
     "decoding": "decoding: the model was to write in another way",
+    "engine": "engine: another model, endpoint or argument answered otherwise",
     "answer": "answer: the model answered otherwise",
+    "failure": "failure: there is an answer in one run only",
     "extraction": "extraction: something else was read out of the same answer",
     "metric": "metric: the same was scored otherwise",
+    "weights": "weights: the score is not the plain mean of its instances",
 }
 _CLOSE: Final = 1e-6
 """Relative difference of two log-likelihoods that is none: sums in another order."""
+
+_ROUNDED: Final = 1e-4
+"""How far a score lies from the mean of its instances where a file rounds it."""
 
 _SAME: Final = ({"acc", "accuracy", "exact_match", "correct", "match"},)
 
@@ -98,9 +105,10 @@ class Explanation:
 
     @property
     def difference(self) -> float | None:
-        """Of the second mean and the first."""
+        """Of the scores, where they are not the plain means of their instances; else of the two means."""
         one, two = self.means
-        return None if one is None or two is None else two - one
+        weights = self.parts.get("weights")
+        return None if one is None or two is None else two - one + (weights.explained if weights else 0.0)
 
 
 def explain(first: ObservedExam, second: ObservedExam, shown: int = 3) -> Explanation:
@@ -111,100 +119,118 @@ def explain(first: ObservedExam, second: ObservedExam, shown: int = 3) -> Explan
         shown: Examples of each layer.
     """
     metrics = _metrics(first, second)
-    pairs, alone, by = _paired(first.instances, second.instances)
+    pairs, alone, by = paired(first.instances, second.instances)
     parts: dict[Layer, Part] = {}
     notes = _notes(first, second, pairs, by)
     _rows(parts, first, second, alone, pairs, metrics, shown)
-    scored = [(a, b) for a, b in pairs if metrics[0] in a.scores and metrics[1] in b.scores]
-    weight = 1 / len(scored) if scored else 0.0
+    engine = _facts(first, second)
     are_scored = all(any(metrics[side] in pair[side].scores for pair in pairs) for side in (0, 1))
-    wrote_otherwise = any(_other_decoding(a, b) for a, b in pairs)
-    for a, b in pairs:
-        layer = _layer(a, b, metrics, by, are_scored=are_scored)
+    layers = [_layer(a, b, metrics, by, engine, are_scored=are_scored) for a, b in pairs]
+    _unscored(parts, pairs, layers, metrics)
+    scored = [(a, b) for a, b in pairs if metrics[0] in a.scores and metrics[1] in b.scores]
+    for (a, b), layer in zip(pairs, layers, strict=True):
         if layer is None:
             continue
         part = parts.setdefault(layer, Part(layer))
         part.count += 1
         if metrics[0] in a.scores and metrics[1] in b.scores:
-            part.explained += (b.scores[metrics[1]] - a.scores[metrics[0]]) * weight
+            part.explained += (b.scores[metrics[1]] - a.scores[metrics[0]]) / len(scored)
         if len(part.examples) < shown:
-            part.examples.append(_example(layer, a, b, metrics))
-    if wrote_otherwise and "decoding" not in parts:
+            part.examples.append(_example(layer, a, b, metrics, engine))
+    if engine and "engine" not in parts:
+        unseen = "" if "decoding" in parts else ", and no answer does"
+        notes.append(f"the engine differs ({_told(engine, 0)} and {_told(engine, 1)}){unseen}")
+    if any(_decodings(a, b) for a, b in pairs) and "decoding" not in parts:
         notes.append("decoding differs, and no answer does")
-        parts["decoding"] = Part("decoding", examples=[_example("decoding", *pairs[0], metrics)])
-    ordered = {layer: parts[layer] for layer in LAYERS if layer in parts}
+        parts["decoding"] = Part("decoding", examples=[_example("decoding", *pairs[0], metrics, {})])
     means = (first.mean(metrics[0]), second.mean(metrics[1]))
+    _weights(parts, first, second, metrics, means)
+    ordered = {layer: parts[layer] for layer in LAYERS if layer in parts}
     return Explanation(first, second, metrics, ordered, len(pairs), (len(alone[0]), len(alone[1])), means, tuple(notes))
-
-
-# -- which instances are the same ----------------------------------------------------------------------------------
-
-Pair = tuple[Observed, Observed]
-
-
-def _paired(
-    first: Sequence[Observed], second: Sequence[Observed]
-) -> tuple[list[Pair], tuple[list[Observed], list[Observed]], str]:
-    """Return pairs, what only one side has, and what says that two are the same.
-
-    By content where both files hold it, by what was asked and is right where they do not and most pairs agree in it,
-    by number else.
-    """
-    for by in ("content", "words"):
-        keys, others = [_key(each, by) for each in first], [_key(each, by) for each in second]
-        if not any(keys) or not any(others):
-            continue
-        pairs, alone = _matched(first, second, keys, others)
-        if pairs and by == "words":  # other words about the same row: it stands where it stood, with the same answer
-            more, alone = _matched(*alone, *([f"{e.number}\0{e.references}" for e in side] for side in alone))
-            pairs = sorted([*pairs, *more], key=lambda pair: pair[0].number)
-        if pairs:
-            return pairs, alone, by
-    numbers = [str(each.number) for each in first]
-    return (*_matched(first, second, numbers, [str(each.number) for each in second]), "number")
-
-
-def _key(each: Observed, by: str) -> str:
-    if by == "content":
-        return each.digest
-    return f"{each.prompt}\0{each.references}" if each.prompt is not None else ""
-
-
-def _matched(
-    first: Sequence[Observed], second: Sequence[Observed], keys: Sequence[str], others: Sequence[str]
-) -> tuple[list[Pair], tuple[list[Observed], list[Observed]]]:
-    waiting: dict[str, list[Observed]] = defaultdict(list)
-    for each, key in zip(second, others, strict=True):
-        if key:
-            waiting[key].append(each)
-    pairs: list[Pair] = []
-    alone: list[Observed] = []
-    for each, key in zip(first, keys, strict=True):
-        if key and waiting[key]:
-            pairs.append((each, waiting[key].pop(0)))
-        else:
-            alone.append(each)
-    taken = {id(b) for _, b in pairs}
-    return pairs, (alone, [each for each in second if id(each) not in taken])
 
 
 # -- layers ---------------------------------------------------------------------------------------------------------
 
 
-def _layer(a: Observed, b: Observed, metrics: tuple[str, str], by: str, *, are_scored: bool) -> Layer | None:
+def _layer(
+    a: Observed, b: Observed, metrics: tuple[str, str], by: str, engine: Facts, *, are_scored: bool
+) -> Layer | None:
     """Return the first layer in which a pair differs; where a file scores no instance, none lacks its score."""
-    if by == "number" and a.references and b.references and a.references != b.references:
-        return "rows"
-    if a.prompt is not None and b.prompt is not None and a.prompt != b.prompt:
-        return "prompt"
-    if not _same_answer(a.answer, b.answer):
-        return "decoding" if _other_decoding(a, b) else "answer"
-    if a.extracted is not None and b.extracted is not None and a.extracted != b.extracted:
-        return "extraction"
     one, two = a.scores.get(metrics[0]), b.scores.get(metrics[1])
-    if one is not None and two is not None and not math.isclose(one, two, rel_tol=_CLOSE, abs_tol=_CLOSE):
-        return "metric"
-    return "metric" if are_scored and (one is None) != (two is None) else None
+    is_one_sided = are_scored and (one is None) != (two is None)
+    has_failed = bool(a.failure and not a.answer), bool(b.failure and not b.answer)
+    is_otherwise = not _same_answer(a.answer, b.answer)
+    is_other_model = bool(engine) or bool(a.model and b.model and a.model != b.model)
+    differs: dict[Layer, bool] = {
+        "rows": by == "number" and bool(a.references and b.references) and a.references != b.references,
+        "failure": is_one_sided and has_failed[0] != has_failed[1],
+        "prompt": a.prompt is not None and b.prompt is not None and a.prompt != b.prompt,
+        "decoding": is_otherwise and bool(_decodings(a, b)),
+        "engine": is_otherwise and is_other_model,
+        "answer": is_otherwise,
+        "extraction": a.extracted is not None and b.extracted is not None and a.extracted != b.extracted,
+        "metric": is_one_sided or (one is not None and two is not None and not _equal(one, two)),
+    }
+    return next((layer for layer, is_so in differs.items() if is_so), None)
+
+
+Facts = Mapping[str, tuple[Any, Any]]
+"""What two runs say differently of the engine, by name."""
+
+
+def _facts(first: ObservedExam, second: ObservedExam) -> Facts:
+    """Return what differs of the engines; how they write is a layer of its own."""
+    one, two = first.engine, second.engine
+    if one is None or two is None or (one["identity"] and one["identity"] == two["identity"]):
+        return {}
+    names = [name for name in {**one, **two} if name not in (*DECODING_KEYS, "identity")]
+    return {name: (one.get(name), two.get(name)) for name in names if one.get(name) != two.get(name)}
+
+
+def _told(facts: Facts, side: int) -> str:
+    return ", ".join(f"{name}={pair[side]!r}" for name, pair in facts.items())
+
+
+def _unscored(
+    parts: dict[Layer, Part], pairs: Sequence[Pair], layers: Sequence[Layer | None], metrics: tuple[str, str]
+) -> None:
+    """Put down to the layer of pairs that only one run scored what these change in the two means, layer by layer."""
+    kept = list(zip(pairs, layers, strict=True))
+    for layer in LAYERS:
+        left = [((a, b), found) for (a, b), found in kept if found != layer or _are_both(a, b, metrics)]
+        if len(left) < len(kept):
+            before, after = (_gap([pair for pair, _ in each], metrics) for each in (kept, left))
+            parts.setdefault(layer, Part(layer)).explained += (before or 0.0) - (after or 0.0)
+        kept = left
+
+
+def _are_both(a: Observed, b: Observed, metrics: tuple[str, str]) -> bool:
+    return (metrics[0] in a.scores) == (metrics[1] in b.scores)
+
+
+def _gap(pairs: Sequence[Pair], metrics: tuple[str, str]) -> float | None:
+    """Return the difference of the means over what each side scored."""
+    one, two = _mean([a for a, _ in pairs], metrics[0]), _mean([b for _, b in pairs], metrics[1])
+    return None if one is None or two is None else two - one
+
+
+def _weights(
+    parts: dict[Layer, Part],
+    first: ObservedExam,
+    second: ObservedExam,
+    metrics: tuple[str, str],
+    means: tuple[float | None, float | None],
+) -> None:
+    """Put down to the weights what scores differ from the plain means, where files report the scores compared."""
+    one, two = means
+    if metrics != (first.metric, second.metric) or one is None or two is None:
+        return
+    if first.score is None or second.score is None:
+        return
+    left = (second.score - two) - (first.score - one)
+    if abs(left) > _ROUNDED:
+        before, after = (f"score {exam.score:.4f}, mean {mean:.4f}" for exam, mean in ((first, one), (second, two)))
+        parts["weights"] = Part("weights", len(second.instances), left, [Example(None, None, before, after)])
 
 
 def _same_answer(one: Sequence[str | float], two: Sequence[str | float]) -> bool:
@@ -219,10 +245,6 @@ def _equal(a: str | float, b: str | float) -> bool:
     if isinstance(a, float) and isinstance(b, float):
         return math.isclose(a, b, rel_tol=_CLOSE, abs_tol=_CLOSE)
     return a == b
-
-
-def _other_decoding(a: Observed, b: Observed) -> bool:
-    return bool(_decodings(a, b))
 
 
 def _decodings(a: Observed, b: Observed) -> dict[str, tuple[Any, Any]]:
@@ -258,12 +280,9 @@ def _rows(
         return
     part = parts.setdefault("rows", Part("rows"))
     part.count += count or len(moved)
-    common = (_mean([a for a, _ in pairs], metrics[0]), _mean([b for _, b in pairs], metrics[1]))
-    whole = (first.mean(metrics[0]), second.mean(metrics[1]))
-    known = [each for each in (*common, *whole) if each is not None]
-    if len(known) == len(common) + len(whole):
-        common_first, common_second, whole_first, whole_second = known
-        part.explained += (whole_second - common_second) - (whole_first - common_first)
+    one, two = first.mean(metrics[0]), second.mean(metrics[1])
+    if one is not None and two is not None:
+        part.explained += two - one - (_gap(pairs, metrics) or 0.0)
     for each in alone[0][:shown]:
         part.examples.append(Example(each.number, None, _shown_row(each), "(not there)", each.scores.get(metrics[0])))
     for each in alone[1][: shown - len(part.examples)]:
@@ -283,8 +302,10 @@ def _shown_row(each: Observed) -> str:
     return (each.prompt or ", ".join(each.references) or each.digest)[-200:]
 
 
-def _example(layer: Layer, a: Observed, b: Observed, metrics: tuple[str, str]) -> Example:
+def _example(layer: Layer, a: Observed, b: Observed, metrics: tuple[str, str], engine: Facts) -> Example:
     before, after = {
+        "engine": lambda: _shown_engine(a, b, engine),
+        "failure": lambda: (a.failure or _shown_answer(a), b.failure or _shown_answer(b)),
         "rows": lambda: (", ".join(a.references), ", ".join(b.references)),
         "prompt": lambda: (a.prompt or "", b.prompt or ""),
         "decoding": lambda: _shown_decoding(a, b),
@@ -293,6 +314,11 @@ def _example(layer: Layer, a: Observed, b: Observed, metrics: tuple[str, str]) -
         "metric": lambda: (_scored(a, metrics[0]), _scored(b, metrics[1])),
     }[layer]()
     return Example(a.number, b.number, before, after, a.scores.get(metrics[0]), b.scores.get(metrics[1]))
+
+
+def _shown_engine(a: Observed, b: Observed, engine: Facts) -> tuple[str, str]:
+    facts = engine or {"model": (a.model, b.model)}
+    return f"[{_told(facts, 0)}] {_shown_answer(a)}", f"[{_told(facts, 1)}] {_shown_answer(b)}"
 
 
 def _shown_decoding(a: Observed, b: Observed) -> tuple[str, str]:

@@ -30,7 +30,7 @@ def load_tokenizer(model: str) -> Any:
 
     place = model_folder(model) or model
     try:
-        return AutoTokenizer.from_pretrained(place, local_files_only=is_local_only(place))
+        return AutoTokenizer.from_pretrained(place, trust_remote_code=False, local_files_only=is_local_only(place))
     except (OSError, ValueError) as error:
         raise EngineError(
             f"the tokenizer of '{model}' cannot be loaded",

@@ -12,6 +12,7 @@ from types import ModuleType
 
 from proctor.guests.rooms import GuestRoom
 from proctor.guests.table import TABLES
+from proctor.packages import check_module
 
 
 class FolderRoom(GuestRoom):
@@ -70,6 +71,7 @@ class FolderRoom(GuestRoom):
         return module
 
     def _executed(self, name: str, file: Path) -> ModuleType:
+        check_module(file)
         folders = [str(file.parent)] if file.name == "__init__.py" else None
         spec = spec_from_file_location(name, file, submodule_search_locations=folders)
         if spec is None or spec.loader is None:

@@ -12,10 +12,22 @@
 
 from __future__ import annotations
 
-from proctor.prison.choice import AUTO, CHOICES, Finding, available, chosen, examined, is_choice
-from proctor.prison.limits import Limits
-from proctor.prison.prisons import Prison
-from proctor.prison.trial import Court, Outcome, PrisonError, Trial
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
+
+if TYPE_CHECKING:
+    from proctor.prison.choice import AUTO, CHOICES, Finding, available, chosen, examined, is_choice
+    from proctor.prison.limits import Limits
+    from proctor.prison.prisons import Prison
+    from proctor.prison.trial import Court, Outcome, PrisonError, Trial
+
+_HOMES = {
+    "choice": ("AUTO", "CHOICES", "Finding", "available", "chosen", "examined", "is_choice"),
+    "limits": ("Limits",),
+    "prisons": ("Prison",),
+    "trial": ("Court", "Outcome", "PrisonError", "Trial"),
+}
 
 __all__ = [
     "AUTO",
@@ -32,3 +44,6 @@ __all__ = [
     "examined",
     "is_choice",
 ]
+
+if not TYPE_CHECKING:  # type checkers would take any name for one of the package
+    __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +20,7 @@ from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.safe_files import write_text
+from proctor.state import data_home
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 def memory() -> Path:
     """Return the file that remembers permissions."""
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(home) / "proctor" / "allowed.json"
+    return data_home() / "allowed.json"
 
 
 def remembered() -> dict[str, dict[str, Any]]:
@@ -141,6 +140,11 @@ def _engine_fingerprint(engine: Engine, wanted: Iterable[Effect]) -> str:
 
 
 def _remember(table: dict[str, dict[str, Any]]) -> None:
+    from proctor.wall import standing  # with what speaks to the kernel: few commands remember anything
+
+    if standing() is not None:
+        get_logger().warning("behind the wall nothing is remembered: what was allowed holds for this time")
+        return
     try:
         _write(table)
     except OSError as error:  # a home that cannot be written: what was allowed holds for this run

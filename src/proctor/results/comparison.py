@@ -16,7 +16,7 @@ import numpy as np
 from proctor.errors import ScoringError, UsageError
 from proctor.statistics.arrays import Floats, as_floats
 from proctor.statistics.intervals import Bootstrap
-from proctor.statistics.paired_tests import MeanTest, PairedTest, ResampledTest, SharesTest, SignTest
+from proctor.statistics.paired_tests import BoundedTest, MeanTest, PairedTest, ResampledTest, SharesTest, SignTest
 from proctor.statistics.resampling import Means
 from proctor.statistics.two_level import clustered_error
 
@@ -142,6 +142,29 @@ def paired_test(
         return ResampledTest(mean, np.sort(resampled), len(differences))
     error = cluster_standard_error(differences, groups) if groups else standard_error(differences)
     return MeanTest(mean, error, len(units) - 1, len(differences), _reach(one, two, whole))
+
+
+def bounded_test(
+    one: Floats, two: Floats, groups: Sequence[Hashable] | None = None, whole: float | None = None
+) -> PairedTest:
+    """Return the test of two columns of scores; where pairs lack one, with what they could be at the least and most.
+
+    What is missing lies within the scale, or within the scores that there are where nothing says how far it reaches.
+    """
+    is_scored = ~(np.isnan(one) | np.isnan(two))
+    inside = None if groups is None else [key for key, kept in zip(groups, is_scored, strict=True) if kept]
+    seen = paired_test(one[is_scored], two[is_scored], "auto", inside, whole=whole)
+    if is_scored.all():
+        return seen
+    known = np.concatenate([one[~np.isnan(one)], two[~np.isnan(two)]])
+    low, high = min(float(known.min()), 0.0 if whole else math.inf), max(float(known.max()), whole or -math.inf)
+    ends = [
+        paired_test(
+            np.where(np.isnan(one), first, one), np.where(np.isnan(two), second, two), "auto", groups, whole=whole
+        )
+        for first, second in ((high, low), (low, high))
+    ]
+    return BoundedTest(seen, *ends)
 
 
 def _reach(one: Floats, two: Floats, whole: float | None) -> float:

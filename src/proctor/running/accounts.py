@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -28,6 +29,7 @@ class Tally:
         endings: How their answers ended.
         maker: Makes the fingerprint of what was asked.
         latency: How long their answers took.
+        models: How many of their answers each model gave, by the names in replies.
     """
 
     def __init__(self, blocks: Iterable[Sequence[Answered]]) -> None:
@@ -37,6 +39,7 @@ class Tally:
         self.endings = Endings()
         self.maker = FingerprintMaker()
         self.latency = Latency()
+        self.models: Counter[str] = Counter()
 
     def blocks(self) -> Iterator[Sequence[Answered]]:
         """Yield the items."""
@@ -47,6 +50,7 @@ class Tally:
             for each in block:
                 self.endings.count(each)
                 self.latency.add(each.question.requests, each.responses)
+                self.models.update([response.model for response in each.responses if response.model])
             yield block
 
 

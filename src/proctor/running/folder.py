@@ -131,7 +131,8 @@ class RunFolder:
         """
         for name, found in _fingerprints(fingerprints).items():
             known = self._known.get(name)
-            if known is not None and (layers := found.differences(known)):
+            layers = [] if known is None else [each for each in found.differences(known) if each != "engine"]
+            if layers:  # the engine was compared before; a provider may serve another version of it by now
                 raise self._another([f"the {', '.join(layers)} of {name}"])
         if self._spec is not None:
             self._spec = replace(self._spec, fingerprints={name: dict(each) for name, each in fingerprints.items()})

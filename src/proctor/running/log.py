@@ -15,7 +15,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -37,7 +37,7 @@ from proctor.running.log_schema import (
     transaction,
     use_write_ahead_log,
 )
-from proctor.settings import settings
+from proctor.state import LOG_NAME, made_state_folder, place_in_state, state_folder
 
 _KEYS_PER_QUERY = 500  # SQLite before 3.32 takes 999 variables in a statement
 
@@ -68,8 +68,17 @@ class LogStats:
 
 
 def default_log_path() -> Path:
-    """Return the default place of the log: ``responses.db`` in the cache folder."""
-    return Path(settings.cache_dir) / "responses.db"
+    """Return the default place of the log: ``responses.db`` in the user's state."""
+    return place_in_state(LOG_NAME, _is_settled)
+
+
+def _is_settled(old: Path) -> bool:
+    """Bring a log together in one file, and return whether nobody else has it open."""
+    try:
+        with closing(sqlite3.connect(f"{old.absolute().as_uri()}?mode=rw", uri=True, timeout=0)) as connection:
+            return bool(connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0] == "delete")
+    except sqlite3.Error:
+        return False
 
 
 class ResponseLog:
@@ -109,7 +118,7 @@ class ResponseLog:
                         hint="name another file with --log PATH, or run an exam",
                     )
                 return self._open(f"{self.path.absolute().as_uri()}?mode=ro")
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._make_place()
             connection = self._open(self.path.absolute().as_uri())
             try:
                 use_write_ahead_log(connection)
@@ -118,6 +127,15 @@ class ResponseLog:
                 connection.close()
                 raise
             return connection
+
+    def _make_place(self) -> None:
+        """Make the file, in the user's state for him alone; elsewhere it may be shared."""
+        if self.path.parent != state_folder():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return
+        made_state_folder()
+        with suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
     @staticmethod
     def _open(uri: str) -> sqlite3.Connection:

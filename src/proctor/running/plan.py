@@ -215,6 +215,7 @@ class _Talk:
                 self.replies[0].timing.started if self.replies else 0.0,
                 sum(reply.timing.seconds for reply in self.replies),
             ),
+            model=self.replies[0].model if self.replies else "",
         )
 
     def _next(self) -> Step | None:

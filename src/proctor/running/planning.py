@@ -144,7 +144,7 @@ def plan_run(
     Args:
         exams: Exams with different names.
         engine: Who would answer.
-        log: The response log, by default the one in the cache folder; it need not be there.
+        log: The response log, by default the one in the user's state; it need not be there.
         prices: What models cost, where it is not the table that comes with Proctor.
         discordant: Share of the answers in which two models differ that are to be told apart.
 

@@ -189,6 +189,8 @@ def _conclude(
     stopped = session.stopped or judging.stopped
     if stopped is not None:
         run["stopped"] = stopped
+    if grading.models:
+        run["answered_by"] = grading.models
     if grading.latency:
         run["latency"] = grading.latency
     if orders := {name: order for name, grade in grades.items() if (order := order_of(grade))}:
@@ -207,6 +209,7 @@ class _Grading:
         self.usage: dict[str, Usage] = {}
         self.fingerprints: dict[str, dict[str, str]] = {}
         self.latency: dict[str, dict[str, Any]] = {}
+        self.models: dict[str, dict[str, int]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
         self._missing = (
@@ -233,7 +236,8 @@ class _Grading:
             self.results[exam.name] = _failed_entry(exam, error)
         else:
             self.grades[exam.name] = grade
-            fingerprint = tally.maker.made(exam.definition, engine)
+            served = sorted(tally.models.keys() - {self._session.engine.label})
+            fingerprint = tally.maker.made(exam.definition, f"{engine} {served}" if served else engine)
             self.fingerprints[exam.name] = fingerprint.to_dict()
             self.results[exam.name] = {
                 **entry_of(grade, tally.count, tally.endings.as_data()),
@@ -246,6 +250,8 @@ class _Grading:
             self.results[exam.name]["variant"] = exam.variant
         if found := tally.latency.summary(getattr(self._session.engine, "max_concurrency", None)):
             self.latency[exam.name] = found
+        if tally.models:
+            self.models[exam.name] = dict(sorted(tally.models.items()))
         self.usage[exam.name] = tally.usage
 
 

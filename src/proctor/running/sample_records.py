@@ -42,8 +42,10 @@ def asked_part(exam: str, answered: Answered, decodings: Decodings) -> LinePart:
     question, responses = answered.question, answered.responses
     exchange = question.exchange
     heard = _heard(responses)
+    names = _BEGINNING if len(heard) == len(_HEARD) else _BEGINNING_WITH_WRITTEN
+    models = [each.model for each in responses if each.model]
     return (
-        _BEGINNING if len(heard) == len(_HEARD) else _BEGINNING_WITH_WRITTEN,
+        (*names, "model") if models else names,
         (
             exam,
             question.number,
@@ -57,6 +59,7 @@ def asked_part(exam: str, answered: Answered, decodings: Decodings) -> LinePart:
             _timing(responses),
             answered.failure,
             SCHEMA_VERSION,
+            *([_one(list(dict.fromkeys(models)))] if models else []),
         ),
     )
 

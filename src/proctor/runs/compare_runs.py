@@ -20,18 +20,19 @@ from numpy.typing import NDArray
 from proctor.errors import ProctorError, ScoringError
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
-from proctor.results.comparison import paired_test
+from proctor.results.comparison import bounded_test
 from proctor.running.regrade import RegradedExam
 from proctor.running.spec import RunSpec
-from proctor.runs.exam_comparison import FEWEST_PAIRS, ExamComparison
+from proctor.runs.exam_comparison import FEWEST_PAIRS, Evidence, ExamComparison
 from proctor.runs.meaning import differences_of, meaning_of, why_not_comparable
 from proctor.runs.pairs import SharedLines, matched_exams
+from proctor.runs.rankings import with_places
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import ScoredLines, failure_of
 from proctor.scoring.grading.groups import values_of
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
-from proctor.statistics.paired_tests import BoundedTest, PairedTest, ResampledTest
+from proctor.statistics.paired_tests import ResampledTest
 
 Floats = NDArray[np.float64]
 FindExam = Callable[[RunSpec, str], Exam]
@@ -66,10 +67,10 @@ def compare_with(
         find_exam: Builds exams again whose scores are of the whole exam; without it these are not compared.
     """
     found = [
-        [compare_exams(baseline, mine, other, theirs, find_exam) for mine, theirs in matched_exams(baseline, other)]
+        [evidence_of(baseline, mine, other, theirs, find_exam) for mine, theirs in matched_exams(baseline, other)]
         for other in others
     ]
-    return corrected(found)
+    return with_places(corrected(found))
 
 
 def corrected(found: Sequence[Sequence[ExamComparison]]) -> list[list[ExamComparison]]:
@@ -82,7 +83,7 @@ def corrected(found: Sequence[Sequence[ExamComparison]]) -> list[list[ExamCompar
     return [[each.together_with(tested) for each in comparisons] for comparisons in found]
 
 
-def compare_exams(
+def evidence_of(
     first: SampleIndex,
     exam: str,
     second: SampleIndex,
@@ -90,7 +91,7 @@ def compare_exams(
     find_exam: FindExam | None = None,
     clusters: str | None = None,
 ) -> ExamComparison:
-    """Return the comparison of an exam of one run with an exam of another, by itself.
+    """Return the comparison of two exams before p and interval, which :func:`corrected` gives all of a command.
 
     Args:
         first, exam: The baseline.
@@ -283,38 +284,21 @@ def _of_instances(sides: _Sides, bare: ExamComparison, by: str | None = None) ->
     keys = sides.cluster_keys(by) if by else None
     notes = bare.notes if keys is None else (*bare.notes, f"errors are of {len(set(keys))} clusters of '{by}'")
     old, new = sides.scores
-    found = replace(
+    return replace(
         bare,
         notes=notes,
         first=float(old.mean()),
         second=float(new.mean()),
         difference=float((new - old).mean()),
-        evidence=(test := _bounded(sides, keys)),
-        test=test.name,
+        evidence=(evidence := _evidence(sides, keys)),
+        test=evidence.test.name,
     )
-    return found.together_with(1)
 
 
-def _bounded(sides: _Sides, keys: Sequence[Hashable] | None) -> PairedTest:
-    """Return the test of the scored pairs; where pairs lack a score, with what they could be at the least and most."""
+def _evidence(sides: _Sides, keys: Sequence[Hashable] | None) -> Evidence:
+    """Return the test of the pairs, with what holds whatever those without a score would have had."""
     whole = {"percent": 100.0, "share": 1.0}.get(sides.unit)
-    is_scored = sides.is_scored
-    groups = None if keys is None else [key for key, kept in zip(keys, is_scored, strict=True) if kept]
-    seen = paired_test(*sides.scores, "auto", groups, whole=whole)
-    if is_scored.all():
-        return seen
-    mine, theirs = sides.all_scores
-    known = np.concatenate([mine[~np.isnan(mine)], theirs[~np.isnan(theirs)]])
-    low, high = min(float(known.min()), 0.0 if whole else math.inf), max(float(known.max()), whole or -math.inf)
-    ends = [
-        paired_test(_filled(mine, first), _filled(theirs, second), "auto", keys, whole=whole)
-        for first, second in ((high, low), (low, high))
-    ]
-    return BoundedTest(seen, *ends)
-
-
-def _filled(scores: Floats, value: float) -> Floats:
-    return np.where(np.isnan(scores), value, scores)
+    return Evidence(bounded_test(*sides.all_scores, keys, whole), sides.all_numbers[0], *sides.all_scores, keys, whole)
 
 
 def _of_scores(sides: _Sides, bare: ExamComparison, find_exam: FindExam | None) -> ExamComparison:
@@ -334,18 +318,17 @@ def _of_scores(sides: _Sides, bare: ExamComparison, find_exam: FindExam | None) 
     if len(differences) < FEWEST_RESAMPLES // 2 or math.isnan(first - second):
         raise ScoringError(f"{bare.metric} is not defined on these {len(numbers)} instances")
     note = f"{bare.metric} is a score of the whole exam: {len(differences)} paired resamples"
-    found = replace(
+    return replace(
         bare,
         first=first,
         second=second,
         difference=second - first,
-        evidence=ResampledTest(second - first, np.sort(differences), len(numbers)),
+        evidence=Evidence(ResampledTest(second - first, np.sort(differences), len(numbers))),
         test="bootstrap",
         unanswered=(lost := sides.unanswered()),
         signs=(-1, 1) if lost else (0, 0),
         notes=(*bare.notes, note),
     )
-    return found.together_with(1)
 
 
 def _resamples(count: int) -> Iterator[list[int]]:

@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from proctor.scoring.scores import Unit
+from proctor.statistics.arrays import Floats
 from proctor.statistics.gates import Verdict
 from proctor.statistics.paired_tests import PairedTest, signs_of
 
 FEWEST_PAIRS = 2  # the spread of one difference is not defined
-_ALPHA: Final = 0.05  # beside intervals of 95%
+ALPHA: Final = 0.05  # beside intervals of 95%
 _MOST_NEEDED: Final = 10_000_000
 """Questions: a number beyond them helps nobody."""
+
+
+class Evidence(NamedTuple):
+    """What a comparison is made of.
+
+    Attributes:
+        test: The test.
+        numbers: The instances that both runs have, by the first one's numbers; none for scores of whole exams.
+        first, second: Their scores; NaN where there is none.
+        groups: The cluster of each, where there are clusters.
+        whole: The score of a right answer, where scores have bounds.
+    """
+
+    test: PairedTest
+    numbers: NDArray[np.int64] = np.zeros(0, np.int64)
+    first: Floats = np.zeros(0)
+    second: Floats = np.zeros(0)
+    groups: Sequence[Hashable] | None = None
+    whole: float | None = None
+
 
 Decision = Literal["better", "worse", "higher", "lower", "undecided"]
 
@@ -46,7 +71,9 @@ class ExamComparison:
         signs: Which way the difference is decided (-1, 0, 1) where what is unanswered scored least, and most.
         comparisons: How many hold together.
         needed: About how many more questions like these would decide it; ``None`` where no number would.
-        evidence: The test from which the numbers are.
+        places, baseline_places: The best and the worst place that the second run and the first may hold among several
+            runs; ``None`` of two.
+        evidence: The test and the scores from which the numbers are.
     """
 
     task: str
@@ -76,13 +103,15 @@ class ExamComparison:
     signs: tuple[int, int] = (0, 0)
     comparisons: int = 1
     needed: int | None = None
-    evidence: PairedTest | None = field(default=None, repr=False, compare=False)
+    places: tuple[int, int] | None = None
+    baseline_places: tuple[int, int] | None = None
+    evidence: Evidence | None = field(default=None, repr=False, compare=False)
 
     def together_with(self, comparisons: int) -> ExamComparison:
         """Return the comparison with bounds and p that hold for so many together, an error of 5% shared by all."""
         if self.evidence is None:
             return self
-        test, level = self.evidence, 1.0 - _ALPHA / comparisons
+        test, level = self.evidence.test, 1.0 - ALPHA / comparisons
         low, high = (None if math.isnan(bound) else bound for bound in test.interval(level))
         p = None if math.isnan(test.p_value) else test.p_value
         more = test.needed(level) - self.n
@@ -98,12 +127,12 @@ class ExamComparison:
             needed=math.ceil(more) if 0 < more <= _MOST_NEEDED else None,
         )
 
-    def record(self) -> dict[str, Any]:
-        """Return the comparison as JSON-like data, with its decision, its verdict and the sentence."""
+    def record(self, name: str = "B") -> dict[str, Any]:
+        """Return the comparison as JSON-like data, with its decision, its verdict and the sentence about a run."""
         found = asdict(replace(self, evidence=None))
         del found["evidence"], found["signs"]
         found["detectable"] = None if self.shows_nothing else self.detectable
-        return {**found, "decision": self.decision, "verdict": self.verdict, "sentence": self.sentence()}
+        return {**found, "decision": self.decision, "verdict": self.verdict, "sentence": self.sentence(name)}
 
     @property
     def hinges_on_whole(self) -> bool:
@@ -133,7 +162,7 @@ class ExamComparison:
         """What is decided of the second run: ``higher`` and ``lower`` where nothing says which of them is better."""
         if self.signs[0] != self.signs[1] or not self.signs[0]:
             return "undecided"
-        direction = self._direction
+        direction = self.direction
         if direction is None:
             return "higher" if self.signs[0] > 0 else "lower"
         return "better" if self.signs[0] == direction else "worse"
@@ -141,7 +170,7 @@ class ExamComparison:
     @property
     def verdict(self) -> Verdict:
         """Whether the second run passes as not worse than the first by more than chance, in a gate's words."""
-        direction = self._direction
+        direction = self.direction
         if not self.is_compared or self.p_corrected is None or direction is None:
             return "undecided"
         if self.decision == "worse":
@@ -149,7 +178,8 @@ class ExamComparison:
         return "undecided" if -direction in self.signs else "passed"
 
     @property
-    def _direction(self) -> int | None:
+    def direction(self) -> int | None:
+        """1 where more is better, -1 where less is, ``None`` where nothing says it."""
         is_better = self.higher_is_better
         if is_better is None and self.unit != "raw":
             is_better = True
@@ -186,7 +216,7 @@ class ExamComparison:
             return "no answer flipped"
         if self.better == self.worse:
             return f"{self.better} of {flips} flips are for the better"
-        are_few = self.comparisons * 2 * 0.5**flips >= _ALPHA
+        are_few = self.comparisons * 2 * 0.5**flips >= ALPHA
         return f"{flips} flip{' is' if flips == 1 else 's are'} too {'few' if are_few else 'even'}"
 
 

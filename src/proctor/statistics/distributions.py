@@ -99,7 +99,7 @@ def binomial_cdf(successes: int, trials: int, chance: float) -> float:
         return 0.0
     if successes >= trials:
         return 1.0
-    return 1.0 - beta_cdf(chance, successes + 1.0, float(trials - successes))
+    return beta_cdf(1.0 - chance, float(trials - successes), successes + 1.0)
 
 
 def _bisect(function: Callable[[float], float], target: float, low: float, high: float) -> float:

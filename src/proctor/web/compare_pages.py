@@ -87,12 +87,11 @@ def difference_rows(
     """
     rows = [
         {
-            **row.record(),
+            **row.record(names[place]),
             "run": names[place],
             "place": place,
             "shows_nothing": row.shows_nothing,
             "refused": row.refused or row.too_few,
-            "sentence": row.sentence(names[place]),
         }
         for place, compared in enumerate(compare_with(baseline, others, find_exam))
         for row in compared

@@ -14,7 +14,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -27,43 +27,15 @@ from proctor.artifacts.catalogs import LocalCatalog, catalogs
 from proctor.plugins import exam_folders
 from proctor.running.folder import SAMPLES
 from proctor.settings import settings
+from proctor.state import state_folder
+from proctor.wall.rules import SYSTEM, installed
+from proctor.wall.watch import CHANGES, STARTS, Places, place_of
 from proctor.web.library import Library
 
 MOST_BYTES = 2 << 30
 """Bytes of the data files that one page opens, together: more than the exams of any catalog have, less than memory."""
 
 _PROGRAM = (".py", ".pyc", ".so", ".pyd")  # endings of files that an import opens
-_SYSTEM = ("/usr/", "/lib/", "/lib64/", "/etc/ssl/", "/etc/pki/", "/etc/ca-certificates/", "/sys/devices/system/")
-"""What libraries read of a machine, and what says nothing about its users."""
-_SYSTEM_FILES = frozenset(
-    (
-        *(
-            "/dev/null",
-            "/dev/urandom",
-            "/dev/random",
-            "/proc/cpuinfo",
-            "/proc/meminfo",
-            "/proc/stat",
-            "/proc/filesystems",
-        ),
-        *("/proc/self/status", "/proc/self/stat", "/proc/self/statm", "/proc/self/cgroup", "/proc/self/mountinfo"),
-        *("/etc/mime.types", "/etc/localtime", "/etc/timezone", "/etc/os-release", "/etc/httpd/mime.types"),
-    )
-)
-_STARTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
-_CHANGES = frozenset(
-    (
-        "os.remove",
-        "os.rename",
-        "os.rmdir",
-        "os.mkdir",
-        "os.chmod",
-        "os.link",
-        "os.symlink",
-        "os.truncate",
-        "shutil.rmtree",
-    )
-)
 _LISTS = frozenset({"os.listdir", "os.scandir"})
 
 
@@ -111,11 +83,11 @@ class _Bounds:
         Raises:
             PermissionError: It is one.
         """
-        if event in _STARTS:
+        if event in STARTS:
             raise PermissionError(errno.EACCES, f"no page starts programs, and this would start {arguments[0]}")
-        if event in _CHANGES:
-            for path in _changed(event, arguments):
-                self._check_writing(path, is_new=event == "os.mkdir")
+        if event in CHANGES:
+            for number in CHANGES[event]:
+                self._check_writing(arguments[number], is_new=event == "os.mkdir")
         elif event in _LISTS:
             self._check_listing(arguments[0])
         elif event == "open":
@@ -127,10 +99,12 @@ class _Bounds:
 
     def _check_writing(self, path: Any, *, is_new: bool = False) -> None:
         """Let a page write in our cache and those of hubs, make folders above them, and temporary files of its own."""
-        if (place := _place_of(path)) is None or place == os.devnull:
+        if (place := place_of(path)) is None or place == os.devnull:
             return
         real = os.path.realpath(place)
-        if _is_below(real, _caches()) or (f"{os.sep}__pycache__{os.sep}" in real and _is_below(real, _installed())):
+        if (_is_below(real, _caches()) and not _is_below(real, (os.path.realpath(state_folder()),))) or (
+            f"{os.sep}__pycache__{os.sep}" in real and _always()[1].hold(real)
+        ):
             return
         if is_new and _is_below(real, (_temporary(),)):
             self.made.add(real)
@@ -139,16 +113,17 @@ class _Bounds:
             raise PermissionError(errno.EACCES, f"no page writes files, and this would write {place}")
 
     def _check_listing(self, path: Any) -> None:
-        place = _place_of(Path.cwd() if path is None else path)
+        place = place_of(Path.cwd() if path is None else path)
         if place is None or place in _search_path():
             return
         real = os.path.realpath(place)
-        if not (_is_below(place, (*self.named, *_installed())) or _is_below(real, (*self.folders, *self.made))):
+        is_known = _is_below(place, self.named) or _always()[1].hold(place)
+        if not is_known and not _is_below(real, (*self.folders, *self.made)):
             raise _unreadable(place)
 
     def _check_reading(self, path: Any) -> None:
-        place = _place_of(path)
-        if place is None or place in _SYSTEM_FILES or place.startswith(_SYSTEM) or _is_below(place, _installed()):
+        place = place_of(path)
+        if place is None or any(places.hold(place) for places in _always()):
             return
         if place.endswith(_PROGRAM) and os.path.dirname(place) and _is_below(place, _search_path()):  # noqa: PTH120
             return
@@ -176,11 +151,6 @@ class _Bounds:
             )
 
 
-def _changed(event: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the paths that an event changes: of a link only where it stands."""
-    return arguments[1:2] if event in ("os.link", "os.symlink") else arguments[: 2 if event == "os.rename" else 1]
-
-
 def _unreadable(place: str) -> PermissionError:
     return PermissionError(
         errno.EACCES,
@@ -188,26 +158,15 @@ def _unreadable(place: str) -> PermissionError:
     )
 
 
-def _place_of(path: Any) -> str | None:
-    """Return a path as it is written, from the root and without ``..``; ``None`` for what is open already."""
-    if isinstance(path, int) or path is None:
-        return None
-    text = os.fsdecode(path)
-    return text if text[:1] == os.sep and "/." not in text and "//" not in text else os.path.abspath(text)  # noqa: PTH100
-
-
-def _is_below(place: str, folders: Any) -> bool:
+def _is_below(place: str, folders: Iterable[str]) -> bool:
     return any(place == folder or place.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
 
 
 @cache
-def _installed() -> tuple[str, ...]:
-    """Return the folders of Python and of installed packages, this one included."""
-    own = str(Path(__file__).resolve().parents[1])
-    found = {own, sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__)}  # noqa: PTH120
-    found |= {each for each in sys.path if Path(each).name in ("site-packages", "dist-packages")}
-    places = {place for each in found for place in (os.path.abspath(each), os.path.realpath(each))}  # noqa: PTH100
-    return tuple(places - {"/usr", "/"})
+def _always() -> tuple[Places, Places]:
+    """Return what libraries read of a machine, and the folders of Python and of installed packages."""
+    own = {place for each in installed() for place in (os.path.abspath(each), os.path.realpath(each))}  # noqa: PTH100
+    return Places(SYSTEM), Places(tuple(own - {"/usr", "/"}))
 
 
 def _caches() -> tuple[str, ...]:
@@ -234,7 +193,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     bounds = _current.get()
     if bounds is None:
         return
-    if event == "open" or event in _STARTS or event in _LISTS or event in _CHANGES:
+    if event == "open" or event in STARTS or event in _LISTS or event in CHANGES:
         token = _current.set(None)  # what the check itself looks at is not the page's doing
         try:
             bounds.check(event, arguments)
@@ -251,5 +210,5 @@ def _temporary() -> str:
 def watch() -> None:
     """Begin to watch what Python does; it cannot end, and costs nothing outside pages."""
     _temporary()  # to find it, Python writes a file: inside the hook that would be asked about in a circle
-    _installed()
+    _always()
     sys.addaudithook(_hook)

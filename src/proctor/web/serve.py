@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
+import tempfile
 import threading
 import webbrowser
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from html import escape
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
@@ -72,9 +75,25 @@ def serve(
         address = f"{place}?{TOKEN}={access.token}" if access.token else f"{place}{first}"
         print(f"{address}\nCtrl-C ends", file=sys.stderr, flush=True)  # noqa: T201 - for the person who started it
         _warn(needs_token=needs_token, is_local=is_local)
-        if open_browser:
-            threading.Timer(0.5, webbrowser.open, [address]).start()
-        _answer(app, listening)
+        with _page_that_leads_to(address) as page:
+            if open_browser:
+                threading.Timer(0.5, webbrowser.open, [page.as_uri()]).start()
+            _answer(app, listening)
+
+
+@contextmanager
+def _page_that_leads_to(address: str) -> Iterator[Path]:
+    """Give a file that only its owner reads and that leads on: every user sees the arguments of a browser."""
+    handle, name = tempfile.mkstemp(prefix="proctor-view-", suffix=".html")
+    link = escape(address)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(
+            f'<!doctype html><meta http-equiv="refresh" content="0;url={link}"><a href="{link}">proctor view</a>'
+        )
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def _names(host: str, *, is_local: bool) -> list[str]:

@@ -17,7 +17,7 @@ from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import DataError, Location, TrustError
 from proctor.guests.code import module_named
 from proctor.guests.rooms import GuestModule, GuestRoom
-from proctor.packages import package_folder
+from proctor.packages import check_module, package_folder
 from proctor.settings import settings
 
 
@@ -105,6 +105,7 @@ def _module(file: Path, name: str) -> ModuleType:
     key = (str(file), file.stat().st_mtime_ns)
     if key in _modules:
         return _modules[key]
+    check_module(file)
     folders = [str(file.parent)] if file.name == "__init__.py" else None
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
     if spec is None or spec.loader is None:

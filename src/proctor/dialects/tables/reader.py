@@ -232,8 +232,9 @@ def _parquet(path: str) -> list[Row]:
     except ImportError as error:
         raise MissingExtraError.of("pyarrow", "loaders", "a parquet file") from error
     try:
-        _check_names(parquet.read_schema(path).names, path)
-        rows: list[Row] = parquet.read_table(path).to_pylist()
+        place = Path(path).absolute()  # none that could be an address
+        _check_names(parquet.read_schema(place).names, path)
+        rows: list[Row] = parquet.read_table(place).to_pylist()
     except (ArrowException, OSError) as error:
         raise DataError("the file is not parquet", location=Location(path), why=str(error)) from None
     return rows

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.data import web
 from proctor.data.bounds import check_picture
+from proctor.data.images import picture_of
 from proctor.effects import Effect, asking, author_of_rows, reading, refusals
 from proctor.engines.encoder import Encoder, Ids, RefusedError
 from proctor.errors import DataError, MissingExtraError, NotAllowedError
@@ -90,7 +90,7 @@ def open_picture(source: object) -> Image:
     except ImportError:
         raise MissingExtraError.of("pillow", "media", "reading a picture") from None
     try:
-        picture = source if isinstance(source, Image.Image) else Image.open(io.BytesIO(_bytes_of(source)))
+        picture = source if isinstance(source, Image.Image) else picture_of(_bytes_of(source))
         check_picture(picture.size)
         return picture.convert("RGB")
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, binascii.Error, DataError) as error:

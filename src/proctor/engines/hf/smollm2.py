@@ -130,8 +130,10 @@ def _write_model(weights: Path, folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
-    read = AutoModelForCausalLM.from_pretrained(weights.parent, gguf_file=weights.name, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name, trust_remote_code=False)
+    read = AutoModelForCausalLM.from_pretrained(
+        weights.parent, gguf_file=weights.name, trust_remote_code=False, dtype=torch.float32
+    )
     config = type(read.config)(**{k: v for k, v in read.config.to_dict().items() if k != "quantization_config"})
     plain = type(read)(config)
     plain.load_state_dict(read.state_dict())

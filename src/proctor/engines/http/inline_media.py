@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.data.bounds import check_picture
+from proctor.data.images import picture_of
 from proctor.effects import author_of_rows, reading, refusals
 from proctor.engines.http.retrying_client import CallError
 from proctor.errors import DataError, MissingExtraError
@@ -99,8 +99,7 @@ def _open(source: Any) -> Image:
     if isinstance(source, Image.Image):
         return source
     try:
-        image = Image.open(io.BytesIO(source))
-        check_picture(image.size)
+        image = picture_of(source)
     except (UnidentifiedImageError, Image.DecompressionBombError, TypeError, OSError, DataError) as error:
         raise CallError.of("engine", f"a picture cannot be read: {error}") from None
     return image

@@ -32,7 +32,9 @@ async def answered_safely(answer: Callable[[], Awaitable[Response]]) -> Response
 
 def without_secrets(response: Response) -> Response:
     """Return a response without the secrets that are known; the same response where it has none."""
-    whole = "\n".join((*response.texts, *response.thoughts, *response.written, *response.finish_reasons))
+    whole = "\n".join(
+        (*response.texts, *response.thoughts, *response.written, *response.finish_reasons, response.model)
+    )
     if _is_clean(whole) and (not response.tokens or _are_clean(response)):
         return response
     return structs.replace(
@@ -41,6 +43,7 @@ def without_secrets(response: Response) -> Response:
         thoughts=tuple(map(cleaned, response.thoughts)),
         written=tuple(map(cleaned, response.written)),
         finish_reasons=tuple(map(cleaned, response.finish_reasons)),
+        model=cleaned(response.model),
         tokens=tuple(map(_without, response.tokens)),
     )
 

@@ -21,7 +21,10 @@ def read(path: Path) -> list[ObservedExam]:
         found = lines.setdefault(exam, [])
         scale = PERCENT if run.results.get(exam, {}).get(UNIT) == "percent" else 1.0
         found.append(_observed(len(found), line, scale))
-    return [ObservedExam(name, "Proctor", found, *_main(run.results.get(name, {}))) for name, found in lines.items()]
+    spec = run.spec
+    engine = None if spec is None else {"identity": spec.engine, "engine": spec.model, **spec.model_args}
+    mains = {name: _main(run.results.get(name, {})) for name in lines}
+    return [ObservedExam(name, "Proctor", found, *mains[name], engine) for name, found in lines.items()]
 
 
 def _main(entry: Mapping[str, Any]) -> tuple[str, float | None]:
@@ -43,6 +46,7 @@ def _observed(number: int, line: Mapping[str, Any], scale: float) -> Observed:
         _decoding(line.get("decoding")),
         scores_of(scores, scale),
         str(failure.get("message", failure)) if isinstance(failure, Mapping) else "",
+        text_of(line.get("model")) or "",
     )
 
 

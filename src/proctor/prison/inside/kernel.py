@@ -124,7 +124,8 @@ _NETWORK, _NETWORK_SINCE = 3, 4
 _SCOPES, _SCOPES_SINCE = 3, 6
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
 _ONLY_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | 1 << 14 | 1 << 15
-_RULE_PATH = 1
+_RULE_PATH, _RULE_PORT = 1, 2
+_CONNECT = 2
 
 
 def landlock_version() -> int:
@@ -135,8 +136,16 @@ def landlock_version() -> int:
         return 0
 
 
-def landlock(readable: list[str], writable: list[str]) -> None:
-    """Let this process, and what it starts, open nothing but what lies below some paths, and no network.
+def landlock(
+    readable: list[str], writable: list[str], listed: tuple[str, ...] = (), ports: tuple[int, ...] = ()
+) -> None:
+    """Let this thread, and what it starts, open nothing but what lies below some paths, and no network.
+
+    Args:
+        readable: Read, listed and executed.
+        writable: Written, too, and not executed.
+        listed: Only listed.
+        ports: Of TCP, to which it may connect nevertheless.
 
     Raises:
         OSError: The kernel has no landlock, or refuses.
@@ -150,9 +159,11 @@ def landlock(readable: list[str], writable: list[str]) -> None:
     size = 24 if scopes else 16 if network else 8
     rules = call(_LANDLOCK_CREATE, struct.pack("QQQ", rights, network, scopes)[:size], size, 0)
     try:
-        for paths, allowed in ((readable, _READ), (writable, rights & ~_EXECUTE)):
+        for paths, allowed in ((readable, _READ), (writable, rights & ~_EXECUTE), (listed, _READ_DIR)):
             for path in paths:
                 _allow(rules, path, allowed & rights)
+        for port in ports if network else ():
+            call(_LANDLOCK_ADD, rules, _RULE_PORT, struct.pack("=QQ", _CONNECT, port), 0)
         call(_LANDLOCK_RESTRICT, rules, 0)
     finally:
         os.close(rules)

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import os
 import struct
+from collections.abc import Callable
 
 from .kernel import MACHINE, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, prctl
 
@@ -30,6 +31,8 @@ _MACHINE = """mount 165 40 umount2 166 39 pivot_root 155 41 chroot 161 51 setns 
  modify_ldt 154 -1 fanotify_init 300 262 fanotify_mark 301 263 mknod 133 -1 mknodat 259 33 uselib 134 -1
  memfd_secret 447 447"""
 _STARTING = """execve 59 221 execveat 322 281 fork 57 -1 vfork 58 -1"""
+_PROGRAMS = """execve 59 221 execveat 322 281 ptrace 101 117 process_vm_readv 310 270 process_vm_writev 311 271
+ pidfd_getfd 438 438"""
 _MODES = """chmod 90 -1 fchmod 91 52 fchmodat 268 53 fchmodat2 452 452 chown 92 -1 fchown 93 55 lchown 94 -1
  fchownat 260 54 setxattr 188 5 lsetxattr 189 6 fsetxattr 190 7 removexattr 197 14 lremovexattr 198 15
  fremovexattr 199 16 setxattrat 463 463 removexattrat 466 466 file_setattr 469 469 utime 132 -1 utimes 235 -1
@@ -63,9 +66,22 @@ def restrict(*, starting: bool, modes: bool) -> None:
     Raises:
         OSError: The kernel refuses, or this machine's numbers are not known.
     """
+    _install(lambda: _program(starting=starting, modes=modes))
+
+
+def refuse_programs() -> None:
+    """Refuse to start programs and to look into other processes, and nothing else; threads and forks stay.
+
+    Raises:
+        OSError: As :func:`restrict`.
+    """
+    _install(lambda: [*_head(_numbers_in(_PROGRAMS)), _step(_RETURN, _ALLOW)])
+
+
+def _install(make: Callable[[], list[bytes]]) -> None:
     if not is_known_machine():
         raise OSError(f"system calls of {MACHINE or 'this system'} are not known")
-    program = _program(starting=starting, modes=modes)
+    program = make()
     code = b"".join(program)
     buffer = ctypes.create_string_buffer(code, len(code))
     head = struct.pack("HxxxxxxP", len(program), ctypes.addressof(buffer))
@@ -74,16 +90,21 @@ def restrict(*, starting: bool, modes: bool) -> None:
 
 
 def _numbers(*, starting: bool, modes: bool) -> list[int]:
-    column = 1 if MACHINE == "x86_64" else 2
     tables = [_OTHER_PROCESSES, _NETWORK, _SHARED_MEMORY, _MACHINE]
     tables += [] if starting else [_STARTING]
     tables += [] if modes else [_MODES]
+    return _numbers_in(*tables)
+
+
+def _numbers_in(*tables: str) -> list[int]:
+    column = 1 if MACHINE == "x86_64" else 2
     words = " ".join(tables).split()
     found = (int(words[place + column]) for place in range(0, len(words), 3))
     return [each for each in found if each >= 0]
 
 
-def _program(*, starting: bool, modes: bool) -> list[bytes]:
+def _head(numbers: list[int]) -> list[bytes]:
+    """Refuse another architecture, its second table of numbers, and some system calls."""
     deny = _step(_RETURN, _ERRNO | errno.EPERM)
     steps = [
         _step(_LOAD, _ARCHITECTURE),
@@ -93,8 +114,14 @@ def _program(*, starting: bool, modes: bool) -> list[bytes]:
         _step(_AT_LEAST, _X32, 0, 1),
         deny,
     ]
-    for number in _numbers(starting=starting, modes=modes):
+    for number in numbers:
         steps += [_step(_EQUAL, number, 0, 1), deny]
+    return steps
+
+
+def _program(*, starting: bool, modes: bool) -> list[bytes]:
+    deny = _step(_RETURN, _ERRNO | errno.EPERM)
+    steps = _head(_numbers(starting=starting, modes=modes))
     steps += [_step(_EQUAL, _CLONE3, 0, 1), _step(_RETURN, _ERRNO | errno.ENOSYS)]  # its flags lie in memory
     steps += _clone(starting, deny)
     for number in _OWN_PROCESS_ONLY[MACHINE] if not starting else ():

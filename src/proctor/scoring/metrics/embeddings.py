@@ -137,4 +137,6 @@ def sentence_model(model: str) -> Any:
         raise MissingExtraError.of("sentence-transformers", "embeddings", "sentence embeddings") from error
     place = place_of(model)
     with loading(model):
-        return SentenceTransformer(place, device=device(), local_files_only=is_local_only(place))
+        return SentenceTransformer(
+            place, device=device(), trust_remote_code=False, local_files_only=is_local_only(place)
+        )

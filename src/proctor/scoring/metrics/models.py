@@ -315,7 +315,7 @@ def _language_model(name: str) -> tuple[Any, Any]:
         raise MissingExtraError.of("transformers", "hf", "perplexity") from error
     place = place_of(name)
     with loading(name):
-        local = {"local_files_only": is_local_only(place)}
+        local = {"trust_remote_code": False, "local_files_only": is_local_only(place)}
         config = AutoConfig.from_pretrained(place, **local)
         kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
         tokenizer = AutoTokenizer.from_pretrained(place, **local)
@@ -339,7 +339,7 @@ def classifier(name: str) -> Any:
     except ImportError as error:
         raise MissingExtraError.of("transformers", "hf", "a text classifier") from error
     with loading(name):
-        return pipeline("text-classification", model=place_of(name), device=device())
+        return pipeline("text-classification", model=place_of(name), device=device(), trust_remote_code=False)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from proctor.data.fields import Row
 from proctor.data.lazy_rows import read_through
 from proctor.dialects.aisbench.datasets.files import find_file, hub_id, hub_source, local_path
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
+from proctor.effects import author_of_file
 from proctor.errors import DataError, DatasetNotFoundError, Location
 from proctor.lazy import Deferred
 
@@ -90,6 +91,7 @@ def _dataset(arguments: Mapping[str, Any], files: Any, place: Location | None) -
         revision=arguments.get("revision"),
         num_proc=arguments.get("num_proc"),
         extra={key: value for key, value in arguments.items() if key not in _OWN},
+        author=author_of_file(place.file) if place is not None and place.file else None,
     )
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from proctor.engines.http.inline_media import split_data_url
 from proctor.engines.http.protocols.openai_shapes import call_text
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
-from proctor.engines.http.protocols.reasoning import count_in
+from proctor.engines.http.protocols.reasoning import count_in, model_of
 from proctor.engines.http.protocols.tool_calls import calls_of, result_id
 from proctor.engines.http.retrying_client import ReplyError
 from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
@@ -59,6 +59,7 @@ class _Reply(Struct):
     content: list[_Block]
     stop_reason: str | None
     usage: _Usage | None = None
+    model: Any = None
 
 
 _REPLY = msgspec.json.Decoder(_Reply)
@@ -132,6 +133,7 @@ def parse_messages(body: bytes) -> Response:
             count_in(usage.output_tokens_details, "thinking_tokens", "reasoning_tokens"),
             usage.cache_read_input_tokens or 0,
         ),
+        model=model_of(reply.model),
     )
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from proctor.engines.http.inline_media import split_data_url
 from proctor.engines.http.protocols.openai_shapes import call_text, ended_with_calls
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.protocols.reasoning import model_of
 from proctor.engines.http.protocols.tool_calls import calls_of
 from proctor.ir import Decoding, Message, Prompt, Response, TokenLogProbability, Usage, message_text
 
@@ -56,6 +57,7 @@ class _Reply(Struct):
     done_reason: str | None = None
     prompt_eval_count: int | None = None
     eval_count: int | None = None
+    model: Any = None
 
 
 _REPLY = msgspec.json.Decoder(_Reply)
@@ -96,6 +98,7 @@ def parse_chat(body: bytes) -> Response:
         thoughts=(reply.message.thinking,) if reply.message.thinking else (),
         tokens=(tuple(map(_token, reply.logprobs)),) if reply.logprobs else (),
         usage=Usage(reply.prompt_eval_count or 0, reply.eval_count or 0),
+        model=model_of(reply.model),
     )
 
 

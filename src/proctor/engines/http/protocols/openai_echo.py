@@ -25,6 +25,7 @@ from proctor.engines.http.protocols.openai_shapes import (
     total_of,
     usage_of,
 )
+from proctor.engines.http.protocols.reasoning import model_of
 from proctor.engines.http.retrying_client import CallError, ReplyError
 from proctor.ir import Failure, Response, Scored
 
@@ -89,7 +90,7 @@ def parse_echo(
     if not inside and start < len(text):
         raise CallError.of("engine", NO_ECHO)
     score = _sum(found, inside, is_start_unknown=start == 0, skips_first=skips_first)
-    return Response(scores=(score,), usage=usage_of(reply.usage))
+    return Response(scores=(score,), usage=usage_of(reply.usage), model=model_of(reply.model))
 
 
 def parse_context(body: bytes, text: str) -> Response:

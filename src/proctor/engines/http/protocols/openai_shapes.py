@@ -12,7 +12,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.http.protocols.reasoning import Thinks, content_parts, count_in, first_of, thoughts_beside
+from proctor.engines.http.protocols.reasoning import (
+    Thinks,
+    content_parts,
+    count_in,
+    first_of,
+    model_of,
+    thoughts_beside,
+)
 from proctor.engines.http.retrying_client import CallError, ReplyError, SaidError
 from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage, is_filtered_end
 
@@ -83,6 +90,7 @@ class UsageReply(Struct):
 class _ChatReply(Struct):
     choices: list[_ChatChoice]
     usage: UsageReply | None = None
+    model: Any = None
     error: Any = None
 
 
@@ -101,6 +109,7 @@ class TextReply(Struct):
     choices: list[TextChoice]
     prompt: Any = None
     usage: UsageReply | None = None
+    model: Any = None
     error: Any = None
 
 
@@ -173,6 +182,7 @@ def parse_chat(body: bytes, count: int = 1, *, thoughts_in_total: bool = False) 
         thoughts=thoughts if any(thoughts) else (),
         tokens=_tokens(choices),
         usage=usage_of(reply.usage, thoughts_in_total=thoughts_in_total),
+        model=model_of(reply.model),
     )
 
 
@@ -186,6 +196,7 @@ def parse_completion(body: bytes, count: int = 1) -> Response:
         finish_reasons=tuple(choice.finish_reason or "" for choice in choices),
         tokens=_tokens(choices),
         usage=usage_of(reply.usage),
+        model=model_of(reply.model),
     )
 
 

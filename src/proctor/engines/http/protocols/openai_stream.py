@@ -19,7 +19,7 @@ from proctor.engines.http.protocols.openai_shapes import (
     tokens_of,
     usage_of,
 )
-from proctor.engines.http.protocols.reasoning import Thinks, content_parts, first_of, thoughts_beside
+from proctor.engines.http.protocols.reasoning import Thinks, content_parts, first_of, model_of, thoughts_beside
 from proctor.engines.http.retrying_client import ReplyError, SaidError
 from proctor.ir import Response, TokenLogProbability, Usage
 
@@ -61,6 +61,7 @@ class _Event(Struct):
     error: Any = None
     object: Any = None
     message: Any = None
+    model: Any = None
 
     @property
     def complaint(self) -> Any:
@@ -119,7 +120,7 @@ def parse_stream(body: bytes, count: int = 1, *, thoughts_in_total: bool = False
         msgspec.DecodeError: An event is not JSON.
     """
     answers: dict[int, _Answer] = {}
-    usage, is_done = Usage(), False
+    usage, is_done, model = Usage(), False, ""
     for data, is_error in _events(body):
         if data == _DONE:
             is_done = True
@@ -127,6 +128,7 @@ def parse_stream(body: bytes, count: int = 1, *, thoughts_in_total: bool = False
         event = _EVENT.decode(data)
         if said := event.complaint or (is_error and (event.message or data.decode(errors="replace"))):
             raise SaidError(f"the server says in the middle of its answer: {said}", data)
+        model = model or model_of(event.model)
         for choice in event.choices:
             answers.setdefault(choice.index, _Answer()).add(choice)
         counted = event.usage if event.x_groq is None else event.usage or event.x_groq.usage
@@ -141,6 +143,7 @@ def parse_stream(body: bytes, count: int = 1, *, thoughts_in_total: bool = False
         finish_reasons=tuple(ended_with_calls(answer.reason) if answer.calls else answer.reason for answer in found),
         tokens=tuple(tuple(answer.tokens) for answer in found) if any(answer.tokens for answer in found) else (),
         usage=usage,
+        model=model,
     )
 
 

@@ -213,4 +213,5 @@ def merged(parts: Iterable[Response]) -> Response:
         tokens=tuple(tokens for part in found for tokens in part.tokens),
         usage=sum((part.usage for part in found), Usage()),
         timing=Timing(found[0].timing.started, sum(part.timing.seconds for part in found)),
+        model=found[0].model,
     )

@@ -68,3 +68,11 @@ def count_in(details: object, *names: str) -> int:
     """Return a count of tokens that a server gives under one of several names; 0 where it does not say."""
     found = [details.get(name) for name in names] if isinstance(details, Mapping) else []
     return next((value for value in found if isinstance(value, int) and not isinstance(value, bool)), 0)
+
+
+_LONGEST_NAME = 200  # characters: longer ones are not names of models
+
+
+def model_of(name: object) -> str:
+    """Return who answered, as a reply says it; empty where it says nothing that can be a name."""
+    return name if isinstance(name, str) and len(name) <= _LONGEST_NAME else ""

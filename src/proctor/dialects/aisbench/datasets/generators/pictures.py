@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
-import io
 import json
 import re
 import string
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.data.images import picture_of
 from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.files import found_file
 from proctor.dialects.aisbench.datasets.generators import LINES, Source
@@ -242,12 +242,10 @@ def _boxes(row: Row, source: Source) -> Iterator[Row]:
 
 def _size(data: bytes) -> tuple[int, int]:
     try:
-        from PIL import Image
+        with picture_of(data) as image:
+            return image.width, image.height
     except ImportError:
         raise MissingExtraError.of("pillow", "media", "the size of pictures") from None
-    try:
-        with Image.open(io.BytesIO(data)) as image:
-            return image.width, image.height
     except (OSError, ValueError) as error:
         raise DataError("a picture cannot be read", why=str(error)) from None
 

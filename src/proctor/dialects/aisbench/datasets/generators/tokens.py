@@ -56,6 +56,6 @@ def any_tokenizer(model: str) -> Any:
     except ImportError as error:
         raise MissingExtraError.of("transformers", "hf", "the tokenizer of this dataset") from error
     try:
-        return AutoTokenizer.from_pretrained(model, local_files_only=is_local_only(model))
+        return AutoTokenizer.from_pretrained(model, trust_remote_code=False, local_files_only=is_local_only(model))
     except (OSError, ValueError) as error:
         raise DataError(f"there is no tokenizer for '{model}'", why=str(error)) from error

@@ -1,0 +1,159 @@
+"""A watch over what Python opens, changes, starts and connects to, in every thread of the process."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import threading
+from typing import Any
+
+from proctor.effects import Effect, is_allowed
+from proctor.wall.rules import Rules
+
+STARTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
+CHANGES = {
+    **dict.fromkeys(
+        ("os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "shutil.rmtree", "os.chown"), (0,)
+    ),
+    **dict.fromkeys(("os.utime", "os.setxattr", "os.removexattr"), (0,)),
+    **dict.fromkeys(("os.link", "os.symlink"), (1,)),
+    "os.rename": (0, 1),
+}
+"""Events that change files, and which of their arguments are paths."""
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_LOOKS_UP = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
+_CONNECTS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+_inside = threading.local()
+
+
+class Places:
+    """Files and folders; asked for each file that Python opens."""
+
+    def __init__(self, places: tuple[str, ...]) -> None:
+        self._exact = frozenset(places)
+        self._below = tuple(f"{each}{os.sep}" for each in places)
+
+    def hold(self, place: str) -> bool:
+        """Whether a place is one of them, or lies below one."""
+        return place.startswith(self._below) or place in self._exact
+
+
+class Watch:
+    """Refuses what is against the rules, with the words that allow it.
+
+    Args:
+        rules: What may be touched.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self._readable, self._writable = Places((*rules.readable, *rules.writable)), Places(rules.writable)
+        self._shown, self._hosts = rules.shown, rules.hosts
+        self._addresses: set[str] = set()
+
+    def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Look at an event of Python.
+
+        Raises:
+            PermissionError: It is against the rules.
+        """
+        if event != "open" and event not in _LOOKED_AT:
+            return
+        if getattr(_inside, "looking", False):
+            return  # what the watch itself looks at
+        _inside.looking = True
+        try:
+            self._check(event, arguments)
+        finally:
+            _inside.looking = False
+
+    def _check(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            path, _, flags = arguments
+            if (place := place_of(path)) is not None:
+                (self._check_writing if (flags or 0) & _WRITING else self._check_reading)(place)
+        elif event in CHANGES:
+            for place in filter(None, (place_of(arguments[number]) for number in CHANGES[event])):
+                self._check_writing(place)
+        elif event in _LOOKS_UP:
+            self._check_host(str(arguments[0] or ""))
+        elif event in _CONNECTS:
+            self._check_address(arguments[1])
+        else:
+            name = _name_of(arguments[0])
+            raise _refused(f"the program {name} is not started", f"run:{name}")
+
+    def _check_reading(self, place: str) -> None:
+        if self._readable.hold(place):
+            return
+        real = os.path.realpath(place)
+        if self._readable.hold(real) or any(_is_shown(real, folder) for folder in self._shown):
+            return
+        raise _refused(f"{place} is not read", f"read:{real}")
+
+    def _check_writing(self, place: str) -> None:
+        folder, name = os.path.split(place)
+        real = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118 - a link is changed where it stands
+        if not self._writable.hold(real) or not self._writable.hold(os.path.realpath(place)):
+            raise _refused(f"{place} is not written", f"write:{real}")
+
+    def _check_host(self, host: str) -> None:
+        """Let the name of a host be looked up, and remember its addresses."""
+        if host in ("", "localhost") or _is_address(host):
+            return  # whether it may be connected to is asked then
+        if host not in self._hosts and not is_allowed(Effect("net", host.lower().rstrip("."))):
+            raise _refused(f"the server {host} is not asked", f"net:{host}")
+        import socket
+
+        try:
+            self._addresses.update(str(each[4][0]) for each in socket.getaddrinfo(host, None))
+        except OSError:
+            return  # whoever looks it up says so
+
+    def _check_address(self, address: Any) -> None:
+        if address is None:
+            return  # what is connected already
+        if not isinstance(address, tuple):
+            raise _refused(f"the socket {address!r} is not connected to", "")
+        host, port = str(address[0]), address[1]
+        bracketed = f"[{host}]" if ":" in host else host
+        if host in self._addresses or host in self._hosts or is_allowed(Effect("net", bracketed)):
+            return
+        if not is_allowed(Effect("net", f"{bracketed}:{port}")):
+            raise _refused(f"the server {bracketed}:{port} is not asked", f"net:{bracketed}:{port}")
+
+
+_LOOKED_AT = STARTS | CHANGES.keys() | _LOOKS_UP | _CONNECTS
+
+
+def _refused(what: str, grant: str) -> PermissionError:
+    allows = f"--allow {grant} lets it" if grant else "--no-wall lets it"
+    return PermissionError(errno.EACCES, f"{what}: it lies behind the wall; {allows}")
+
+
+def place_of(path: Any) -> str | None:
+    """Return a path from the root; ``None`` for what is open already."""
+    if path is None or isinstance(path, int):
+        return None
+    text = os.fsdecode(path)
+    return text if text[:1] == os.sep and "/." not in text and "//" not in text else os.path.abspath(text)  # noqa: PTH100
+
+
+def _name_of(program: Any) -> str:
+    text = program[0] if isinstance(program, (list, tuple)) and program else program
+    return os.path.basename(os.fsdecode(text)) if isinstance(text, (str, bytes, os.PathLike)) else str(text)  # noqa: PTH119
+
+
+def _is_shown(place: str, folder: str) -> bool:
+    return place == folder or (
+        place.startswith(f"{folder.rstrip(os.sep)}{os.sep}") and f"{os.sep}." not in place[len(folder.rstrip(os.sep)) :]
+    )
+
+
+def _is_address(host: str) -> bool:
+    return ":" in host or host.replace(".", "").isdecimal()
+
+
+def begin(rules: Rules) -> None:
+    """Begin to watch; it ends with the process."""
+    sys.addaudithook(Watch(rules).hook)

@@ -1,0 +1,301 @@
+"""Folders of strangers that lead elsewhere in every way that is known, and what comes of looking at them.
+
+``python tests/wall/strangers.py COUNT`` makes so many, looks at each with ``proctor show`` behind the wall, with the
+gate and without, and says what was read, asked, written or started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+SECRET = "SECRET77"
+
+
+@dataclass(frozen=True)
+class Canaries:
+    """What nobody may touch: a folder, an address, a folder of programs that leave a mark."""
+
+    folder: Path
+    address: str
+    marks: Path
+
+    def state(self) -> tuple[object, ...]:
+        """Return what is there now."""
+        files = sorted((str(each), each.read_bytes()) for each in self.folder.rglob("*") if each.is_file())
+        return tuple(files), tuple(sorted(each.name for each in self.marks.iterdir()))
+
+
+@contextlib.contextmanager
+def canaries() -> Iterator[Canaries]:
+    """Make them; the server writes a mark for each request."""
+    root = Path(tempfile.mkdtemp(prefix="canaries-"))
+    folder, marks, programs = root / "away", root / "marks", root / "bin"
+    for each in (folder / "inner", marks, programs):
+        each.mkdir(parents=True)
+    rows = {"q": SECRET, "a": "b", "text": SECRET, "label": "x"}
+    for place in (folder, folder / "inner"):
+        (place / "s.jsonl").write_text(json.dumps(rows) + "\n")
+        (place / "s.json").write_text(json.dumps([rows]))
+        (place / "s.csv").write_text(f"q,a,text,label\n{SECRET},b,{SECRET},x\n")
+        (place / "s.txt").write_text(SECRET)
+        with zipfile.ZipFile(place / "s.zip", "w") as archive:
+            archive.writestr("s.jsonl", json.dumps(rows))
+    for name in ("gs", "git", "ffmpeg", "sh"):
+        (programs / name).write_text(f"#!/bin/sh\n: > {marks}/{name}\n")
+        (programs / name).chmod(0o755)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            (marks / f"asked{len(list(marks.iterdir()))}").write_text(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps([rows]).encode())
+
+        do_HEAD = do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    path = os.environ["PATH"]
+    os.environ["PATH"] = f"{programs}{os.pathsep}{path}"
+    try:
+        yield Canaries(folder, f"http://127.0.0.1:{server.server_port}", marks)
+    finally:
+        os.environ["PATH"] = path
+        server.shutdown()
+        server.server_close()
+        shutil.rmtree(root)
+
+
+def _names(where: Canaries, kind: str) -> list[str]:
+    """Return names that lead elsewhere, for a kind of file."""
+    away, url = where.folder, where.address
+    found = [f"{away}/s.{kind}", f"file://{away}/s.{kind}", f"local://{away}/s.{kind}", f"FILE:{away}/s.{kind}"]
+    found += [
+        f"{away}/*.{kind}",
+        f"{away}/**",
+        f"../{away.parent.name}/away/s.{kind}",
+        f"{away}/in*/s.{kind}",
+        str(away),
+    ]
+    found += [f"{url}/s.{kind}", f"zip://s.jsonl::{away}/s.zip", f"zip://s.{kind}::{url}/x.zip?]", "link", "links/s"]
+    return [*found, f"simplecache::{url}/s.{kind}", f"simplecache::file://{away}/s.{kind}", f"{away}/s.zip", "link/*"]
+
+
+def _write_links(folder: Path, where: Canaries, kind: str) -> None:
+    for name, target in (("link", where.folder), ("links", where.folder / "inner")):
+        (folder / name).symlink_to(target)
+    (folder / f"linked.{kind}").symlink_to(where.folder / f"s.{kind}")
+
+
+def _task(source: str) -> str:
+    shape = "test_split: test\noutput_type: generate_until\ndoc_to_text: '{{%s}}'\ndoc_to_target: b\n"
+    column = "text" if '"text"' in source else "q"
+    return f"task: t\n{source}\n{shape % column}metric_list: [{{metric: exact_match}}]\n"
+
+
+def _lm_eval(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    reader = {"jsonl": "json", "json": "json", "csv": "csv", "txt": "text"}[kind]
+    files = json.dumps({"test": draw.choice([name, [name]])})
+    (folder / "t.yaml").write_text(_task(f'dataset_path: "{reader}"\ndataset_kwargs: {{data_files: {files}}}'))
+    return folder / "t.yaml"
+
+
+def _card(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    (folder / "ds").mkdir()
+    entry: dict[str, object] = {"config_name": "default", "data_files": [{"split": "test", "path": name}]}
+    if draw.random() < 0.3:
+        entry = {"config_name": "default", "data_dir": name}
+    (folder / "ds" / "README.md").write_text("---\n" + json.dumps({"configs": [entry]}) + "\n---\n")
+    (folder / "ds" / f"x.{kind}").touch()
+    (folder / "t.yaml").write_text(_task("dataset_path: ./ds"))
+    return folder / "t.yaml"
+
+
+def _linked_folder(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    del name
+    (folder / "ds").mkdir()
+    (folder / "ds" / f"test.{kind}").symlink_to(os.path.realpath(folder / f"linked.{kind}"))
+    if draw.random() < 0.5:
+        (folder / "ds" / "README.md").symlink_to(os.path.realpath(folder / "link") + "/s.txt")
+    (folder / "t.yaml").write_text(_task("dataset_path: ./ds"))
+    return folder / "t.yaml"
+
+
+def _recipe(folder: Path, loader: dict[str, object], steps: list[dict[str, object]] | None = None) -> Path:
+    task = {"__type__": "task", "input_fields": {"text": "str"}, "reference_fields": {"label": "str"}}
+    task |= {"prediction_type": "str", "metrics": ["metrics.accuracy"]}
+    template = {"__type__": "input_output_template", "input_format": "{text}", "output_format": "{label}"}
+    card = {"__type__": "task_card", "loader": loader, "preprocess_steps": steps or [], "task": task}
+    card["templates"] = [template]
+    recipe = {"__type__": "dataset_recipe", "template_card_index": 0, "card": card}
+    (folder / "e.json").write_text(json.dumps(recipe))
+    return folder / "e.json"
+
+
+def _loader(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    types = {"csv": ["load_csv"], "txt": ["load_iob"]}.get(kind, ["load_json_file"])
+    loader = {"__type__": draw.choice([*types, "load_hf"]), "files": {"test": name}}
+    if loader["__type__"] == "load_hf":
+        loader = {"__type__": "load_hf", "path": draw.choice(["json", "csv", "text"]), "data_files": {"test": name}}
+    return _recipe(folder, loader)
+
+
+def _step(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    del kind
+    row = {"text": name, "label": "x"}
+    away = os.path.realpath(folder / "link")
+    archive = folder / "r.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("s.jsonl", "EVIL")
+        made.writestr("../s.csv", "EVIL")
+    steps: list[dict[str, object]] = [
+        {"__type__": "read_file", "field": "text"},
+        {"__type__": "extract_zip_file", "zip_file": str(archive), "target_dir": draw.choice([away, "link", "~"])},
+        {"__type__": "extract_zip_file", "zip_file": f"{away}/s.zip", "target_dir": "out"},
+        {"__type__": "download_operator", "source": name, "target": f"{away}/s.jsonl"},
+    ]
+    return _recipe(folder, {"__type__": "load_from_dictionary", "data": {"test": [row]}}, [draw.choice(steps)])
+
+
+def _table(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    del draw
+    place = folder / f"rows.{'csv' if kind == 'txt' else kind}"
+    place.write_text(json.dumps({"question": name, "answer": "b", "image": name}) + "\n")
+    if place.suffix == ".csv":
+        place.write_text(f"question,answer,image\n{name},b,{name}\n")
+    return place
+
+
+def _config(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    del kind
+    path = draw.choice([f"path={name!r}", f"path='json', data_files={name!r}", f"path={name!r}, name='x'"])
+    (folder / "c.py").write_text(
+        "from opencompass.datasets import HFDataset, JsonlDataset\n"
+        f"datasets = [dict(abbr='t', type={draw.choice(['HFDataset', 'JsonlDataset'])}, {path},\n"
+        "  reader_cfg=dict(input_columns=['q'], output_column='a', test_split='train', train_split='train'),\n"
+        "  infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{q}'),\n"
+        "    retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),\n"
+        "  eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]\n"
+    )
+    return folder / "c.py"
+
+
+def _hub_yaml(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    _card(folder, name, kind, draw)
+    (folder / "ds" / "eval.yaml").write_text(
+        "name: t\nevaluation_framework: inspect-ai\ntasks:\n- id: t\n  split: test\n"
+        "  field_spec: {input: q, target: a}\n  solvers: [{name: generate}]\n  scorers: [{name: match}]\n"
+    )
+    return folder / "ds" / "eval.yaml"
+
+
+def _pictures(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    del kind
+    from datasets import Features, Image, Value
+    from pyarrow import Table, parquet
+
+    eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n(gs) run showpage\n"
+    value = draw.choice([{"bytes": None, "path": name}, {"bytes": eps, "path": None}])
+    schema = Features({"q": Value("string"), "a": Value("string"), "image": Image()}).arrow_schema
+    (folder / "ds").mkdir()
+    parquet.write_table(
+        Table.from_pylist([{"q": "x", "a": "b", "image": value}], schema), folder / "ds" / "test.parquet"
+    )
+    (folder / "t.yaml").write_text(_task("dataset_path: ./ds\ndoc_to_image: [image]"))
+    return folder / "t.yaml"
+
+
+MAKERS: tuple[Callable[[Path, str, str, random.Random], Path], ...] = (
+    *(_lm_eval, _card, _linked_folder, _loader, _step, _table, _config, _hub_yaml, _pictures),
+)
+KINDS = ("jsonl", "json", "csv", "txt")
+
+
+def stranger(number: int, folder: Path, where: Canaries) -> Path:
+    """Write the stranger's folder of a number, and return its exam."""
+    draw = random.Random(number)
+    kind = draw.choice(KINDS)
+    _write_links(folder, where, kind)
+    return MAKERS[number % len(MAKERS)](folder, draw.choice(_names(where, kind)), kind, draw)
+
+
+def looked_at(exam: Path, *, gate: bool, wall: bool = True) -> str:
+    """Return what ``proctor show`` says of an exam: in a process of its own, behind a wall of its own."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writing)
+        with os.fdopen(reading, encoding="utf-8", errors="replace") as file:
+            said = file.read()
+        os.waitpid(child, 0)
+        return said
+    status = 1
+    try:
+        os.close(reading)
+        os.chdir(exam.parent)
+        stream = io.TextIOWrapper(os.fdopen(writing, "wb"), encoding="utf-8", errors="replace", write_through=True)
+        sys.stdout = sys.stderr = stream
+        os.environ["STRANGERS_SECRET"] = "SECRET77-of-the-environment"
+        status = _look(exam, gate=gate, wall=wall)
+        stream.flush()
+    finally:
+        os._exit(status)
+
+
+def _look(exam: Path, *, gate: bool, wall: bool) -> int:
+    from proctor import effects
+    from proctor.cli.__main__ import main
+
+    if not gate:
+        effects.missing = lambda *_: []  # what every refusal is made of
+    sys.argv = ["proctor", "show", str(exam), "--docs", "1", *([] if wall else ["--no-wall"])]
+    return main()
+
+
+def effects_of(numbers: range, *, gate: bool, wall: bool = True) -> list[str]:
+    """Return what looking at strangers' folders did, one line for each that did something."""
+    found = []
+    with canaries() as where:
+        before = where.state()
+        for number in numbers:
+            folder = Path(tempfile.mkdtemp(prefix="stranger-"))
+            try:
+                exam = stranger(number, folder, where)
+                said = looked_at(exam, gate=gate, wall=wall)
+                if SECRET in said:
+                    found.append(f"{number} {exam.name}: a secret was read: {said[said.index(SECRET) - 80 :][:160]!r}")
+                if os.environ.get("STRANGERS_TALK"):
+                    print(number, exam.read_bytes()[:300], said[:500], "", sep="\n")
+                if "unexpected error" in said:
+                    found.append(f"{number} {exam.name}: {said!r}")
+                if where.state() != before:
+                    found.append(f"{number} {exam.name}: something was asked, written or started")
+                    before = where.state()
+            finally:
+                shutil.rmtree(folder)
+    return found
+
+
+if __name__ == "__main__":
+    COUNT = int(sys.argv[1]) if sys.argv[1:] else 2000
+    for GATE in (True, False):
+        FOUND = effects_of(range(COUNT), gate=GATE)
+        print(f"{COUNT} folders, the gate {'on' if GATE else 'off'}: {len(FOUND)} effects", *FOUND, sep="\n")
+        if FOUND:
+            sys.exit(1)
