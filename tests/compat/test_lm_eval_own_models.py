@@ -262,6 +262,21 @@ def test_a_method_that_nothing_calls_is_refused_with_the_class():
             type("Mine", (base,), {name: lambda self: {}, "__module__": "a_program"})
 
 
+def test_an_engine_with_lm_evals_face_answers_as_that_engine():
+    from proctor.compat.lm_eval_names.models import engine_of, get_model
+    from proctor.engines.dummy import DummyEngine
+    from proctor.guests.lm_eval.foreign_model import ForeignModel
+
+    dummy = get_model("dummy")
+    assert isinstance(engine_of(dummy(), None, {}), DummyEngine)
+    own = type("Own", (dummy,), {"generate_until": lambda self, requests: ["own"] * len(requests)})
+    assert isinstance(engine_of(own(), None, {}), ForeignModel)
+    with pytest.raises(UsageError, match="Mine.tok_encode would never be called"):
+        type("Mine", (dummy,), {"tok_encode": lambda self, text: [], "__module__": "a_program"})
+    calls = {"tok_encode": lambda self, text: [], "generate_until": lambda self, requests: self.tok_encode("")}
+    assert type("Mine", (dummy,), {**calls, "__module__": "a_program"})
+
+
 def test_one_process_of_several_is_refused():
     from proctor.guests.lm_eval.foreign_model import ForeignModel
     from proctor.guests.lm_eval.model import LM

@@ -101,6 +101,7 @@ _RENAMED = {
         "header": "extra_headers",
         "auth_token": "api_key",
         "model_id": "model",
+        "think_end_token": "think_end",
     },
     "hf": {"pretrained": "model", "device_map_option": "device_map", "max_gen_toks": "max_new_tokens"},
 }

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor import regexes
-from proctor.dialects.lm_eval.filters import FilterPipeline, make_filter, make_pipelines
+from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.filters import FilterPipeline, filter_list_problems, make_filter, make_pipelines
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import Location, ScoringError, TrustError
 
@@ -20,6 +21,14 @@ def test_regex():
     assert run("regex", ["$5 or 7"], regex_pattern=r"(-?[$0-9.,]{2,})|(-?[0-9]+)", group_select=-1) == ["7"]
     assert run("regex", ["xx"], regex_pattern=r"(a)?|(b)?", fallback="F") == ["F"]
     assert run("regex", [None], fallback="F") == ["F"]
+
+
+@pytest.mark.parametrize("wanted, repeats, lacks", [(2, 1, True), (2, 2, False), (8, 3, True)])
+def test_more_answers_than_are_asked_for_are_known_before_anybody_is_asked(wanted, repeats, lacks):
+    filters = [{"name": "k", "filter": [{"function": "take_first_k", "k": wanted}, {"function": "take_first"}]}]
+    problems = list(filter_list_problems(TaskConfig(task="t", repeats=repeats, filter_list=filters)))
+    said = f"take_first_k takes {wanted} answers to each request, and repeats asks for {repeats}"
+    assert [each.what for each in problems] == [said] * lacks
 
 
 def test_a_pattern_that_does_not_compile():

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from proctor.compat.lm_eval_names.task_index import Entry, resolved
 from proctor.dialects.lm_eval.classes.configurable_task import UNASKED, ConfigurableTask
@@ -307,6 +307,14 @@ class TaskManager:
             found.add(self._built_member(each))
         return found
 
+    def _with_keys(self, spec: Mapping[str, Any]) -> TaskHandle:
+        """Return a task that there is, with other keys, as releases of lm-eval before 0.4.12 read it."""
+        (found,) = _finder(TaskHandle("", None, self.include_paths, self.metadata)).find(spec["task"])
+        if not isinstance(found, Leaf):
+            raise UsageError(f"'{spec['task']}' is a group", hint="{'group': NAME, …} changes all of its tasks")
+        found.values = {**found.values, **{key: value for key, value in spec.items() if key != "task"}}
+        return TaskHandle(found.name, None, self.include_paths, self.metadata, leaf=found)
+
     def handle(self, spec: Any) -> TaskHandle:
         """Return a task by its name, its file, its configuration, or itself.
 
@@ -327,9 +335,15 @@ class TaskManager:
                 why="what is evaluated is a name, a file, or the configuration of one task",
                 hint="name the group, or write it into a file of an include_path",
             )
+        if isinstance(spec, Mapping) and not _WHOLE & spec.keys() and spec.get("task") in self.index.entries:
+            return self._with_keys(spec)
         config = dict(spec) if isinstance(spec, Mapping) else None
         name = str(spec if config is None else config.get("task") or config.get("task_alias") or "task")
         return TaskHandle(name, config, self.include_paths, self.metadata)
+
+
+_WHOLE: Final = frozenset(("class", "custom_dataset", "dataset_path", "include"))
+"""Keys of configurations that say all of a task; without them they change a task that there is."""
 
 
 def _nested(item: Any) -> dict[Any, Any]:

@@ -61,7 +61,18 @@ def filter_list_problems(config: TaskConfig) -> Iterator[Diagnostic]:
         for place, step in enumerate(pipeline["filter"]):
             path = f"filter_list[{number}].filter[{place}].function"
             where = None if config.source is None else config.source.location(path)
-            yield from (each.at(where, f"$.{path}") for each in _step_problems(step))
+            found = [*_step_problems(step), *repeats_lacking(step, config.repeats)]
+            yield from (each.at(where, f"$.{path}") for each in found)
+
+
+def repeats_lacking(step: Mapping[str, Any], repeats: Any) -> Iterator[Diagnostic]:
+    """Yield that a step takes more answers to each request than there are."""
+    wanted = step.get("k") if step["function"] == "take_first_k" else None
+    if isinstance(wanted, int) and isinstance(repeats, int) and wanted > repeats:
+        yield Diagnostic(
+            f"take_first_k takes {wanted} answers to each request, and repeats asks for {repeats}",
+            hint=f"repeats: {wanted} in the task, or --repeats {wanted}",
+        )
 
 
 def _step_problems(step: Mapping[str, Any]) -> Iterator[Diagnostic]:

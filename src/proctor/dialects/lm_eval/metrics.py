@@ -38,7 +38,9 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
             return own or mean
         return aggregations.find_aggregation(known.aggregation)
     if isinstance(spec, FunctionReference):
-        return guarded(value_of(spec, "aggregation"), f"aggregation ('{spec.name}')", spec.location)
+        found = value_of(spec, "aggregation")
+        is_known = any(found is each for each in AGGREGATIONS.values())  # those have standard errors
+        return found if is_known else guarded(found, f"aggregation ('{spec.name}')", spec.location)
     if callable(spec):
         return spec  # type: ignore[no-any-return]
     if spec not in AGGREGATIONS and (found := _registered("aggregation_registry", spec)) is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.dialects.lm_eval.checks import TASK_KEYS, task_problems
 from proctor.dialects.lm_eval.factory import resolve_template, template_choices
-from proctor.dialects.lm_eval.filters import filter_problems
+from proctor.dialects.lm_eval.filters import filter_problems, repeats_lacking
 from proctor.dialects.lm_eval.group_checks import group_problems, task_list_problems
 from proctor.dialects.lm_eval.index import IGNORED_FOLDERS, TaskIndex, build_index, file_entries
 from proctor.dialects.lm_eval.jinja import compile_text, is_template
@@ -162,7 +162,8 @@ class _Checker:
                 name = each["function"]
                 if isinstance(name, str) and repr(name)[1:-1] not in registered:
                     path = f"filter_list[{number}].filter[{step}].function"
-                    yield from (each_problem.at(locate(path), f"$.{path}") for each_problem in filter_problems(each))
+                    found = [*filter_problems(each), *repeats_lacking(each, values.get("repeats", 1))]
+                    yield from (problem.at(locate(path), f"$.{path}") for problem in found)
 
     def _functions(self, value: Any, path: str) -> Iterator[Diagnostic]:
         if isinstance(value, FunctionReference):

@@ -12,7 +12,9 @@ from typing_extensions import override
 
 from proctor.artifacts import Artifact
 from proctor.errors import UsageError
+from proctor.guests.unitxt.class_relations import Counting, counts_in
 from proctor.randomness import random_stream
+from proctor.scoring.pipeline import MetricsList
 
 
 class NoSuchItemError(UsageError, LookupError):
@@ -48,7 +50,7 @@ class Collection(Artifact):
         return len(self.items)
 
 
-class ListCollection(Collection):
+class ListCollection(Collection, metaclass=Counting):
     """Members in order."""
 
     items: list[Any] = []
@@ -67,6 +69,9 @@ class ListCollection(Collection):
     @override
     def keys(self) -> list[Hashable]:
         return list(range(len(self.items)))
+
+
+counts_in(ListCollection, lambda other: issubclass(other, MetricsList))
 
 
 class DictCollection(Collection):

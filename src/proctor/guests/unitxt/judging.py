@@ -7,6 +7,7 @@ of an installed or fetched Unitxt are found as soon as its catalog is registered
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -78,7 +79,8 @@ class EvaluatorNameEnum(StrEnum):
     GEMINI_2_5_FLASH = "Gemini 2.5 Flash"
 
 
-class EvaluatorMetadata(NamedTuple):
+@dataclass
+class EvaluatorMetadata:
     """A judge, and who serves its model."""
 
     name: EvaluatorNameEnum

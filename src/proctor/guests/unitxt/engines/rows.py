@@ -22,6 +22,7 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Engine
 from proctor.engines.inference import Predictions, TextGenerationInferenceOutput, checked_rows, metadata_of
 from proctor.errors import EngineError, ProctorError, UsageError
+from proctor.guests.unitxt.class_relations import Counting, counts_in
 from proctor.guests.unitxt.engines.words import ToldInUnitxtWords
 from proctor.ir import Answers, Failure, Generate, Response, TokenLogProbability, Usage
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from proctor.engines.inference import OnFailure, Row
 
 
-class InferenceEngine(ToldInUnitxtWords, Engine):
+class InferenceEngine(ToldInUnitxtWords, Engine, metaclass=Counting):
     """Base of engines that predict for rows.
 
     Attributes:
@@ -111,7 +112,7 @@ class InferenceEngine(ToldInUnitxtWords, Engine):
         )
 
 
-class LogProbInferenceEngine(Engine):
+class LogProbInferenceEngine(Engine, metaclass=Counting):
     """What an engine of users' own inherits, too, where it gives log-probabilities: implement ``_infer_log_probs``."""
 
     def _infer_log_probs(self, dataset: Any, return_meta_data: bool = False) -> Sequence[Any]:
@@ -187,3 +188,7 @@ def _with_tokens(found: Sequence[Mapping[str, Any]]) -> Response:
         for each in found
     )
     return Response(("".join(token.token for token in tokens),), tokens=(tokens,))
+
+
+counts_in(InferenceEngine, lambda other: issubclass(other, Engine))
+counts_in(LogProbInferenceEngine, lambda other: getattr(other, "can_score", None) is True)
