@@ -19,9 +19,14 @@ from functools import cache
 import numpy as np
 
 from proctor.results.comparison import compare
+from proctor.scoring.aggregations import aggregated, bits_per_byte
+from proctor.scoring.answer_reducers import reducer
 from proctor.scoring.metrics.f1 import F1Fast, LabelPair
-from proctor.statistics.intervals import Bootstrap, Interval, exact, settled, student_t, wilson
+from proctor.scoring.scores import interval_of_mean
+from proctor.statistics.bounded import share_bounds
+from proctor.statistics.intervals import Bootstrap, Interval, exact, mean_interval, settled, student_t, wilson
 from proctor.statistics.resampling import Means
+from proctor.statistics.two_level import two_level
 
 MANY = 1_000_000
 """Instances whose F1 is taken for the truth."""
@@ -75,6 +80,88 @@ def paired(generator: np.random.Generator, size: int) -> Interval:
     return Interval(found.low, found.high)
 
 
+def carried(values: np.ndarray) -> Interval:
+    """Return the interval that the score of a recipe carries: the bootstrap's, widened by what is unseen."""
+    mean = float(values.mean())
+    found = settled(bca(values), mean, lambda: values, count=len(values))
+    return Interval(mean, mean) if found is None else found
+
+
+def whole(values: np.ndarray) -> Interval:
+    """Return the interval of a mean of rows; that of equal ones has no width here, and counts as missed."""
+    mean = float(values.mean())
+    return mean_interval(values.tolist()) or Interval(mean, mean)
+
+
+def levels(chances: dict[float, float]) -> tuple[Drawing, float]:
+    """Draw scores with some levels; return their mean, too."""
+    values, shares = np.array(list(chances)), np.array(list(chances.values()))
+    return lambda generator, size: whole(generator.choice(values, size, p=shares)), float(values @ shares)
+
+
+def reduced(name: str, right: float, wrong: float) -> tuple[Drawing, float]:
+    """Draw eight answers to each question, right with a chance from a beta distribution, and reduce them."""
+    rule = reducer(name, 8)
+    table = np.array([rule.of([1.0] * hits + [0.0] * (8 - hits), []) for hits in range(9)])
+
+    def draw(generator: np.random.Generator, size: int) -> Interval:
+        return Interval(*two_level(table[generator.binomial(8, generator.beta(right, wrong, size))]).interval())
+
+    many = table[np.random.default_rng(1).binomial(8, np.random.default_rng(2).beta(right, wrong, MANY))]
+    return draw, float(many.mean())
+
+
+def ratio(generator: np.random.Generator, size: int) -> Interval:
+    """Draw texts of many lengths and return the interval of their bits per byte, which are 2 / log 2."""
+    lengths = generator.integers(5, 50, size)
+    values = [(-float(generator.gamma(2 * each, 1)), int(each)) for each in lengths]
+    found = aggregated("bits_per_byte", bits_per_byte, values, 0)
+    return Interval(found.low or 0.0, found.high or 0.0)
+
+
+def group(shares: tuple[float, ...], weights: tuple[float, ...]) -> Drawing:
+    """Draw a group of exams and return the interval of its mean."""
+
+    def draw(generator: np.random.Generator, size: int) -> Interval:
+        hits = generator.binomial(size, shares)
+        return Interval(*interval_of_mean(hits / size, [share_bounds(int(each), size) for each in hits], weights))
+
+    return draw
+
+
+def near_ends(repetitions: int) -> None:
+    """Print the coverage of every kind of mean, near the ends of its scale and elsewhere."""
+    plain, near = (0.3, 0.5, 0.7, 0.9), (0.9, 0.97, 0.99, 0.99)
+    weights = (0.4, 0.3, 0.2, 0.1)
+    weighted = [float(np.dot(shares, weights)) for shares in (plain, near)]
+    cases: list[tuple[str, Drawing, float]] = [
+        ("five levels", *levels({0: 0.1, 0.25: 0.2, 0.5: 0.3, 0.75: 0.2, 1: 0.2})),
+        ("F1 of short answers", *levels({0: 0.05, 0.4: 0.05, 2 / 3: 0.1, 1: 0.8})),
+        ("nearly all whole", *levels({1 / 3: 0.02, 2 / 3: 0.05, 1: 0.93})),
+        ("nearly all nothing", *levels({0: 0.95, 0.5: 0.03, 1: 0.02})),
+        ("skewed: beta(8, 0.1)", lambda generator, size: whole(generator.beta(8, 0.1, size)), 8 / 8.1),
+        ("the same in a recipe", lambda generator, size: carried(generator.beta(8, 0.1, size)), 8 / 8.1),
+        ("pass@4 of 8, near 1", *reduced("pass@4", 3, 0.3)),
+        ("pass^2 of 8, near 0", *reduced("pass^2", 0.3, 3)),
+        ("pass@4 of 8", *reduced("pass@4", 1, 3)),
+        ("bits per byte", ratio, 2 / math.log(2)),
+        ("group of four", group(plain, (1.0,) * 4), float(np.mean(plain))),
+        ("group of four, near 1", group(near, (1.0,) * 4), float(np.mean(near))),
+        ("weighted group", group(plain, weights), weighted[0]),
+        ("weighted group, near 1", group(near, weights), weighted[1]),
+    ]
+    sizes = (10, 20, 50, 200, 1_000)
+    print(f"{'mean of':32} " + " ".join(f"n={size:<6}" for size in sizes))
+    for low, high in ((0.01, 0.1), (0.1, 0.9), (0.9, 0.99)):
+        found = [
+            shares_covered(lambda *each: Interval(*share_bounds(*each)), n, np.linspace(low, high, 181)) for n in sizes
+        ]
+        print(f"{f'shares from {low} to {high}':32} " + " ".join(f"{each:<8.1%}" for each in found) + " summed")
+    for name, draw, truth in cases:
+        found = [coverage(draw, truth, size, repetitions) for size in sizes]
+        print(f"{name:32} " + " ".join(f"{each:<8.1%}" for each in found), flush=True)
+
+
 def shares_covered(make: Callable[[int, int], Interval], size: int, shares: np.ndarray) -> float:
     """Return the coverage of a share's interval, the mean over some shares; nothing is drawn."""
     hits = np.arange(size + 1)
@@ -118,6 +205,7 @@ def main() -> None:
         started = time.perf_counter()
         found = [coverage(draw, truth, size, repetitions) for size in (100, 400)]
         print(f"{name:32} {found[0]:8.1%} {found[1]:8.1%}    {time.perf_counter() - started:.0f} s", flush=True)
+    near_ends(max(1, repetitions // 4))
 
 
 if __name__ == "__main__":

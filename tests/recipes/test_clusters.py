@@ -235,8 +235,18 @@ def test_what_is_not_a_mean_of_instances_has_no_clusters():
 def test_rows_that_belong_together_are_known_by_any_value():
     values = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0]
     wanted = regraded(values, "aabbcc").main
-    for one, two, three in (([1], [2], [3]), (1, 2, 3), ({"x": 1}, {"x": 2}, {"x": [3]}), (None, True, "")):
+    for one, two, three in (([1], [2], [3]), (1, 2, 3), ({"x": 1}, {"x": 2}, {"x": [3]}), ("x", True, [])):
         assert regraded(values, [one, one, two, two, three, three]).main == wanted
     failed = Answered(Question(0, {}, Exchange(()), (), failure=Failure("row", "torn")), ())
     grade = regraded(values, "aabbcc")
-    assert graded_in_clusters(lambda given: list(given) and grade, [failed] * 6, "by").scores["clusters"]["count"] == 1
+    clusters = graded_in_clusters(lambda given: list(given) and grade, [failed] * 6, "by").scores["clusters"]
+    assert (clusters["count"], clusters["instances_without_key"]) == (6, 6)
+
+
+@pytest.mark.parametrize("missing", [None, ""])
+def test_a_row_without_a_key_belongs_to_no_other_and_is_counted(missing):
+    values = [1.0, 0.0, 0.0, 1.0, 1.0, 0.0]
+    found = regraded(values, ["a", "a", missing, missing, "b", "b"])
+    assert found.scores["clusters"]["count"] == 4
+    assert found.scores["clusters"]["instances_without_key"] == 2
+    assert found.main.low == regraded(values, "aacdbb").main.low

@@ -104,13 +104,18 @@ def test_how_answers_ended_is_said_with_what_helps():
     counts = {"n": 50, "answers": 50, "truncated": 7, "empty": 3, "thinking": 0}
     few = {"n": 8, "answers": 6, "truncated": 0, "empty": 0, "thinking": 2, "all_answers": {"equal": "yes\x1b"}}
     choice = {"n": 9, "answers": 9, "truncated": 0, "empty": 0, "thinking": 0, "all_answers": {"option": 2}}
-    rows = score_rows({"a": counts, "b": few, "c": choice, "d": {"n": 3}, "e": {**counts, "members": ["a"]}})
+    marked = {**choice, "all_answers": {"begin_with": {"tag": "<x'y>", "end": "</x'y>", "count": 9}}}
+    option = """--model-args 'think_start=<x'"'"'y>,think_end=</x'"'"'y>'"""
+    rows = score_rows(
+        {"a": counts, "b": few, "c": choice, "d": {"n": 3}, "e": {**counts, "members": ["a"]}, "f": marked}
+    )
     assert ending_notes(rows) == [
         "a: 7 of 50 answers were cut off: --decoding max_tokens=N leaves room for more",
         "a: 3 of 50 answers are empty",
         "b: 2 of 8 answers never came, because all tokens went into thinking: --thinking-tokens N allows for thoughts",
         "b: all 6 answers are equal: 'yes\\x1b'",
         "c: all 9 answers are equal: option 3 was the likeliest every time",
+        f"f: 9 of 9 answers begin with <x'y> … </x'y> and were scored with it; if these are thoughts: {option}",
     ]
 
 

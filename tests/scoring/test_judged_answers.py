@@ -8,7 +8,8 @@ from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.judged_answers import reported
-from proctor.scoring.evaluators.judgement_readers import Tagged
+from proctor.scoring.evaluators.judgement_readers import Tagged, marked_number, of_ten
+from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 
 SILENT = Failure("engine", "no answer", retryable=False)
 
@@ -55,3 +56,23 @@ def test_the_first_of_two_marks_counts():
         "not_attempted_count": 1,
     }
     assert found.instances == {"accuracy": [100.0, 0.0, 0.0, 100.0]}
+
+
+@pytest.mark.parametrize(
+    "report, good, beyond",
+    [
+        (of_ten, "7", "90"),
+        (marked_number, "<NUMBER>0.7</NUMBER>", "<NUMBER>7</NUMBER>"),
+        (marked_number, "<NUMBER>0.7</NUMBER>", "<NUMBER>-0.5</NUMBER>"),
+        (SUBJECTIVE_REPORTS["mtbench_postprocess"], "Rating: [[7]]", "Rating: [[70]]"),
+        (SUBJECTIVE_REPORTS["writingbench_postprocess"], '{"score": 7}', '{"score": 70}'),
+        (SUBJECTIVE_REPORTS["mtbench101_postprocess"], "[7]", "[11]"),
+        (SUBJECTIVE_REPORTS["compassarena_subjectiveeval_pointwise_postprocess"], "[[4分]]", "[[9分]]"),
+    ],
+)
+def test_a_rating_beyond_the_scale_is_in_no_number(report, good, beyond):
+    row = {"capability": "x", "domain1": "x", "task": "x", "multi_id": 1, "category": "x", "difficulty": "x"}
+    alone, both = report([good], [row], [None]), report([good, beyond], [row, row], [None, None])
+    assert both.scores == alone.scores
+    assert list(both.failures) == [1]
+    assert next(iter(both.instances.values()))[1] is None

@@ -712,9 +712,13 @@ def test_intervals_are_of_what_a_program_computes(base, method, fields):
         scores = getattr(base, method)(self, *given, **named)
         return {name: value * 10 if isinstance(value, float) else value for name, value in scores.items()}
 
-    derived = type("Tenfold", (base,), {method: tenfold, "__module__": "a_program"})
+    endless = {
+        "unit": "raw",
+        "__module__": "a_program",
+    }  # at the ends of a scale an interval knows more than a resampling
+    same, derived = type("Same", (base,), endless), type("Tenfold", (base,), {method: tenfold, **endless})
     columns = ANSWERS[base.__name__ if base.__name__ in ANSWERS else ""]
-    plain, scaled = (apply_metrics(columns, [made(**fields)]).scores for made in (base, derived))
+    plain, scaled = (apply_metrics(columns, [made(**fields)]).scores for made in (same, derived))
     assert scaled["score"] == pytest.approx(plain["score"] * 10)
     if "score_ci_low" in plain:
         bounds = [scaled["score_ci_low"], scaled["score_ci_high"]]
@@ -736,6 +740,9 @@ def test_an_interval_is_of_a_programs_own_reduction():
         def reduce_list(self, lst):
             return super().reduce_list(lst) / 2
 
-    plain = apply_metrics(ANSWERS[""], [AccuracyFast()]).scores
-    halved = apply_metrics(ANSWERS[""], [AccuracyFast(reduction=Halved())]).scores
+    class Endless(AccuracyFast):
+        unit = "raw"
+
+    plain = apply_metrics(ANSWERS[""], [Endless()]).scores
+    halved = apply_metrics(ANSWERS[""], [Endless(reduction=Halved())]).scores
     assert halved["score_ci_high"] == pytest.approx(plain["score_ci_high"] / 2)

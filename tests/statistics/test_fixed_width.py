@@ -62,6 +62,12 @@ def test_it_holds_in_95_of_100_runs_by_the_chances_of_every_way_a_run_can_end(sh
     assert asked <= 1.06 * float(units_needed(share * (1 - share), 500, 0.05)) + 16
 
 
+@pytest.mark.parametrize("total, right", [(60, 1), (100, 2), (500, 5), (500, 495), (1_319, 13), (5_000, 100)])
+def test_it_holds_near_the_ends_where_a_run_may_see_none_or_all(total, right):
+    held, _ = exact_coverage(total, right, 0.05)
+    assert held >= 0.94
+
+
 SCORES = {
     "five levels": ([0, 0.25, 0.5, 0.75, 1], [0.1, 0.2, 0.3, 0.2, 0.2]),
     "mostly 0.9, now and then 0": ([0, 0.9], [0.03, 0.97]),

@@ -40,6 +40,7 @@ class Execution:
     Attributes:
         output: The run folder, where one is named.
         goes_on_in: The folder of the run that is repeated: it is the run folder where the spec leads to its results.
+        files_predictions: Whether ``--mode eval`` is to find the answers to configs later.
     """
 
     output: Path | None
@@ -56,6 +57,7 @@ class Execution:
     write_out: bool
     fail_under: tuple[Threshold, ...] = ()
     goes_on_in: Path | None = None
+    files_predictions: bool = False
 
 
 def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> RunResult:
@@ -85,7 +87,7 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         from proctor.cli.show import print_requests
 
         print_requests(exams, sys.stderr)
-    export = exporter(execution.output_format, exams)
+    export = exporter(execution.output_format, exams, predictions=execution.files_predictions)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
     with closing(placed):
         result, exams = _asked(spec, execution, exams, placed, folder)

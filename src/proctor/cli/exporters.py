@@ -14,14 +14,23 @@ from proctor.running.exporting import ExportedRun, Exporter
 OWN = ("proctor", "lm-eval", "aisbench", "mlflow", "wandb", "trackio")
 
 
-def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
+def exporter(name: str, exams: Sequence[Exam], *, predictions: bool = False) -> Exporter:
     """Return the exporter of a name, checked before anybody is asked.
+
+    Args:
+        name: Of the format.
+        exams: What is asked.
+        predictions: Whether answers to configs are filed as AISBench files them, where no other format is named.
 
     Raises:
         UsageError: There is no such exporter, or an exam is not of the kind that it writes.
         MissingExtraError: It is a tracker whose package is not installed.
         PluginError: An installed package's exporter cannot be used.
     """
+    if name == "proctor" and predictions:
+        from proctor.exchange.aisbench_files import are_configs
+
+        name = "aisbench" if are_configs(exams) else name
     if name == "proctor":
         return lambda run: ()
     if name == "lm-eval":

@@ -30,7 +30,6 @@ MODES = ("all", "infer", "eval", "judge", "viz")
 """Modes that are here."""
 _FILES = (".py", ".yaml", ".yml")
 _MODE_WORDS = frozenset({*MODES, "perf", "perf_viz", "infer_judge"})
-_ACCELERATORS = frozenset({"vllm", "lmdeploy"})
 _IDLE_OF_TOKENIZERS = frozenset({"padding_side", "truncation_side", "truncation", "padding", "use_fast"})
 """Keywords of tokenizers that change no prompt here: lines of a batch are laid out by the engine."""
 
@@ -180,7 +179,7 @@ def _foreign(name: str, following: Sequence[str]) -> Flag | None:
     following_word = following[0] if following else ""
     if name == "-m" and (following_word in _MODE_WORDS or slips(following_word, MODES)):
         return flag("--mode")
-    if name == "-a" and following_word in _ACCELERATORS:
+    if name == "-a" and following_word in lm_eval_words.ACCELERATORS:
         return flag("--accelerator")
     return flag(name) if name.startswith("-") else None
 

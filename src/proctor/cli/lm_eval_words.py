@@ -86,9 +86,13 @@ def _found(word: str, left: Sequence[str], all_words: Sequence[str]) -> Flag | N
         return flag("--log_samples")
     if name in _LETTERS:
         return flag(name)
+    if name == "-a" and left and left[0] in ACCELERATORS:
+        return None
     return flag(name) if name.startswith("--") else flag(_ALSO_OURS.get(name, ""))
 
 
+ACCELERATORS = frozenset({"vllm", "lmdeploy"})
+"""What follows ``-a`` on OpenCompass' command line."""
 _ALSO_OURS = {"-t": "--tasks", "-a": "--model_args", "-o": "--output_path"}
 """Letters that are ours, too, before values that lm-eval reads in a way of its own."""
 

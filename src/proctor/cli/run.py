@@ -129,6 +129,7 @@ def command(named: tuple[str, ...], **options: Any) -> int:
         return _without_asking(spec, habits, options, execution.output, mine)
     if habits.mode == "infer":
         options["predict_only"] = True
+        execution = replace(execution, files_predictions=True)
     if spec is not None and spec.suffix == ".py":
         from proctor.cli.run_config import run_config
 

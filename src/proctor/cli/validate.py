@@ -21,7 +21,12 @@ _MOST_SHOWN = 200  # problems for people to read, who mend the first ones first;
 @click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams by their names, instead of files.")
 @include_path_option()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per problem.")
-def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tuple[str, ...], as_json: bool) -> int:
+@click.option(
+    "--trust-code", is_flag=True, help="Own classes beside a config may be imported, to see that they can be."
+)
+def command(
+    paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tuple[str, ...], *, as_json: bool, trust_code: bool
+) -> int:
     """Read task files (YAML), configs (Python) and artifacts (JSON); report every problem with file, line and hint.
 
     PATH is a file or a folder, of a run, too; nothing is run and no data is loaded, but the columns of a table (CSV,
@@ -30,6 +35,7 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
     """
     from proctor.cli.exam_options import split_names
     from proctor.running.run_files import can_be_repeated
+    from proctor.settings import settings
 
     if not paths and not tasks:
         raise UsageError("no file is named", hint="proctor validate FILE, or --tasks NAME")
@@ -39,10 +45,10 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
     if names:
         count, problems = _check_named(names, include_paths)
     for path in paths:
-        if can_be_repeated(path):
-            files, found = 1, _problems_of_run(path)
-        else:
-            files, found = _check(path)
+        files, found = (1, _problems_of_run(path)) if can_be_repeated(path) else _check(path)
+        if path.suffix == ".py" and not found:
+            with settings.context(trust_code=trust_code or settings.trust_code):
+                found = _refused_by_run(path)
         count += files
         problems.extend(found)
     if as_json:
@@ -70,6 +76,18 @@ def _problems_of_run(path: Path) -> list[Diagnostic]:
         return [problem for exam in exams_of_spec(RunSpec.load(path)) for problem in exam.problems()]
     except ProctorError as error:
         return list(error.diagnostics)
+
+
+def _refused_by_run(path: Path) -> list[Diagnostic]:
+    """Return what a run of a config would refuse before anybody is asked: classes of its own that are not trusted."""
+    from proctor.dialects.resolve import resolve_tasks
+
+    if not path.is_file():
+        return []
+    try:
+        return [problem for exam in resolve_tasks([str(path)]) for problem in exam.problems()]
+    except ProctorError:
+        return []  # a config of models alone, or rows on another machine
 
 
 def _say_effects(path: Path) -> None:

@@ -22,6 +22,7 @@ from proctor import foreign_text
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.bounds import check_file
 from proctor.data.dataframes import frames, tabular
+from proctor.data.encodings import not_utf8
 from proctor.data.fields import MISSING, Row, finder
 from proctor.data.found_files import file_named
 from proctor.data.json_lines import unchanged_lines
@@ -192,7 +193,7 @@ class LoadCSV(FileLoader):
         except pd.errors.EmptyDataError:
             raise DataError("the file is empty", location=Location(path)) from None
         except UnicodeDecodeError as error:
-            raise DataError("the file is not UTF-8 text", location=Location(path), why=str(error)) from None
+            raise not_utf8(path, error) from None
 
     def _malformed(self, path: str, error: Exception) -> DataError:
         place = _EXPECTED_CELLS.search(str(error))
@@ -309,7 +310,7 @@ def parse_json(text: bytes | str, path: str, line: int = 0) -> Any:
         place = Location(path, line or error.lineno, error.colno)
         raise DataError("the file is not valid JSON", location=place, why=error.msg) from None
     except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8 text", location=Location(path, line), why=str(error)) from None
+        raise not_utf8(path, error, line) from None
 
 
 def check_lines(path: str, limit: int | None = None) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from proctor.data.bounds import check_file
+from proctor.data.encodings import not_utf8
 from proctor.data.fields import Row
 from proctor.errors import DataError, Location, reason_of
 from proctor.foreign_text import parse_json
@@ -86,7 +87,9 @@ def read_rows(path: Path, layout: FileFormat = PLAIN, *, passing: bool = False) 
             yield from _table_rows(path, layout, passing=passing)
         else:
             yield from _text_lines(path, layout)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise not_utf8(str(path), error) from None
+    except (OSError, csv.Error) as error:
         raise DataError("the file cannot be read", location=Location(str(path)), why=reason_of(error)) from None
 
 

@@ -75,6 +75,11 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def takes_chats(self) -> bool:
+        """Whether prompts may be chat messages; else each is one string."""
+        return True
+
+    @property
     def scores_chats(self) -> bool:
         """Whether it gives the loss of chat messages, and not only of texts."""
         return False

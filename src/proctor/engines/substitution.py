@@ -142,6 +142,11 @@ class StandIn(Engine):
         return self._answering.is_billed
 
     @property
+    def takes_chats(self) -> bool:
+        """Whether the engine that answers takes chat messages."""
+        return self._answering.takes_chats
+
+    @property
     def only_chats(self) -> bool:
         """Whether the engine that answers only chats."""
         return self._answering.only_chats

@@ -231,6 +231,11 @@ def _config_of(exam: Exam) -> ConfigExam:
     return exam.own
 
 
+def are_configs(exams: Iterable[Exam]) -> bool:
+    """Return whether every exam is a dataset of a config."""
+    return all(isinstance(exam.own, ConfigExam) for exam in exams)
+
+
 def check_configs(exams: Iterable[Exam]) -> None:
     """See to it that every exam is a dataset of a config.
 

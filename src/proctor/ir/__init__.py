@@ -2,7 +2,15 @@
 
 from proctor.ir.answerer import Answerer, Answers, KnownAnswerer, in_order
 from proctor.ir.decoding_values import KNOWN_DECODING, unfit_decoding
-from proctor.ir.endings import FILTERED, THINKING, TRUNCATED, is_cut_off, is_filtered_end, without_filtered
+from proctor.ir.endings import (
+    FILTERED,
+    THINKING,
+    TRUNCATED,
+    is_cut_off,
+    is_filtered_end,
+    is_known_end,
+    without_filtered,
+)
 from proctor.ir.exchange import Exchange
 from proctor.ir.prompt import Message, Prompt, message_text, prompt_of_source
 from proctor.ir.question import Answered, Ask, Question
@@ -60,6 +68,7 @@ __all__ = [
     "in_order",
     "is_cut_off",
     "is_filtered_end",
+    "is_known_end",
     "message_text",
     "prompt_of_source",
     "several_answers",

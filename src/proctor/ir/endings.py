@@ -36,10 +36,40 @@ FILTER_REASONS = frozenset(
 Anthropic; Bedrock; Gemini (``SAFETY`` to ``MODEL_ARMOR``); Zhipu (``sensitive``); BAM (``moderation``)."""
 
 CUT_REASONS = frozenset(
-    {"length", "max_tokens", "max_length", "max_output_tokens", "token_limit", "model_context_window_exceeded"}
+    {
+        "length",
+        "limit",
+        "max_tokens",
+        "max_length",
+        "max_output",
+        "max_output_tokens",
+        "model_length",
+        "token_limit",
+        "model_context_window_exceeded",
+    }
 )
 """Reasons to end an answer, in small letters, with which services say that there was no room for more: OpenAI
 (``length``, ``max_output_tokens``); Anthropic, Gemini, BAM (``max_tokens``, ``token_limit``); Cohere, older servers."""
+
+GOOD_REASONS = frozenset(
+    {
+        *(
+            "stop",
+            "stopped",
+            "stop_sequence",
+            "stop_string",
+            "stop_str",
+            "stop_token",
+            "stop_word",
+            "stop_words",
+            "word",
+        ),
+        *("eos", "eos_token", "end", "end_turn", "end_of_turn", "end_of_text", "end_of_sequence", "endoftext"),
+        *("complete", "completed", "done", "finish", "finished", "normal", "success", "succeeded", "null", "none"),
+        *("tool_calls", "tool_call", "tool_use", "function_call", "pause_turn", "load", "unload"),
+    }
+)
+"""Reasons to end an answer, in small letters, with which services say that it is whole, or say nothing."""
 
 _HARMLESS = frozenset({"", "stop", "length", "tool_calls"})  # nearly every answer ends so
 _LONGEST_REASON = 80  # characters that are looked at: reasons are words, and servers of strangers send anything
@@ -58,6 +88,11 @@ def is_filtered_end(reason: str) -> bool:
 def is_cut_off(reason: str) -> bool:
     """Return whether a reason to end an answer says that there was no room for more."""
     return reason == "length" or (reason not in _HARMLESS and _word(reason) in CUT_REASONS)
+
+
+def is_known_end(reason: str) -> bool:
+    """Return whether an answer that ended for this reason is one, whole or cut off."""
+    return reason in _HARMLESS or _word(reason) in GOOD_REASONS or is_cut_off(reason)
 
 
 def without_filtered(response: Response) -> Response:

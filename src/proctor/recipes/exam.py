@@ -320,6 +320,12 @@ def _lacking(exam: Exam, engine: Engine) -> Iterator[Diagnostic]:
             hint="use hf, smollm2, vllm, or openai with endpoint=completions on a server that echoes (vLLM, SGLang); "
             "or the generate form of the exam, where it has one",
         )
+    if "converse" in exam.asker.kinds and not engine.takes_chats:
+        yield Diagnostic(
+            f"'{engine.label}' cannot sit '{exam.name}'",
+            why="the exam is a conversation in chat messages, and this engine takes one string",
+            hint="ask the chat endpoint of the server (openai without endpoint=completions, a config of a chat model)",
+        )
     if not exam.asker.kinds <= NEED_SCORES and not engine.can_generate:
         yield Diagnostic(f"'{engine.label}' cannot sit '{exam.name}'", why="this engine writes no text")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from proctor.scoring.flat_scores import (
     CLUSTERS,
     COUNT,
     FAILED,
+    NO_CLUSTER,
     NOWHERE,
     UNIT,
     WITHOUT,
@@ -227,6 +229,13 @@ def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Ite
             if alike.get("empty")
             else f"{empty} of {answers} answers are empty"
         )
+    if isinstance(tags := alike.get("begin_with"), Mapping):
+        marks = shlex.quote(f"think_start={tags.get('tag')},think_end={tags.get('end')}")
+        tag = f"{tags.get('tag')} … {tags.get('end')}"
+        yield (
+            f"{tags.get('count')} of {answers} answers begin with {tag} and were scored with it; "
+            f"if these are thoughts: --model-args {marks}"
+        )
     if "equal" in alike:
         yield f"all {answers} answers are equal: {alike['equal']!r}"
     if isinstance(option := alike.get("option"), int):
@@ -241,6 +250,8 @@ def cluster_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if isinstance(clusters, Mapping) and (alone := clusters.get(WITHOUT)):
             why = f"no means of instances, so their intervals are not of clusters of '{clusters.get('by')}'"
             found.append(f"{task}: {why}: {_listed(alone)}")
+        if isinstance(clusters, Mapping) and (single := clusters.get(NO_CLUSTER)):
+            found.append(f"{task}: {single} instances have no '{clusters.get('by')}'; each is a cluster of its own")
     return found
 
 

@@ -99,6 +99,11 @@ class RayEngine(Engine):
         return self.engine.identity_values()
 
     @property
+    def takes_chats(self) -> bool:
+        """Whether the engine that the workers run takes chat messages."""
+        return self.engine.takes_chats
+
+    @property
     def only_chats(self) -> bool:
         """Whether the engine that the workers run only chats."""
         return self.engine.only_chats

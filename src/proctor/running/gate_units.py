@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proctor.ir.question import Question
-from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.running.drawn_questions import in_drawn_order
-from proctor.scoring.grading.groups import values_of
+from proctor.scoring.grading.groups import cluster_key
 from proctor.statistics.gates import GateTest
 from proctor.statistics.sequences import mean_interval
 
@@ -113,7 +112,7 @@ class Units:
 
 
 def _cluster(question: Question, by: str, key: str) -> str:
-    """Return the name of a question's cluster; a row that cannot be asked about stands alone."""
+    """Return the name of a question's cluster; a row that cannot be asked about, or has no key, stands alone."""
     if question.failure is not None:
         return f"?{key}"
-    return repr(jsonable(values_of(question.instance, [by])[by]))
+    return repr(cluster_key(question.instance, by, f"?{key}"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proctor.errors import ProctorError, ScoringError
-from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.results.comparison import bounded_test
 from proctor.running.regrade import RegradedExam
@@ -29,7 +27,7 @@ from proctor.runs.pairs import SharedLines, matched_exams
 from proctor.runs.rankings import with_places
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import ScoredLines, failure_of
-from proctor.scoring.grading.groups import values_of
+from proctor.scoring.grading.groups import cluster_key
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
 from proctor.statistics.paired_tests import ResampledTest
@@ -253,8 +251,9 @@ class _Sides:
         """
         for side, numbers in zip((self.first, self.second), self.all_numbers, strict=True):
             values = dict(_values(side.index.records(side.exam), by))
-            if all(int(number) in values for number in numbers):
-                return [values[int(number)] for number in numbers]
+            found = [values.get(int(number), ("", int(number))) for number in numbers]
+            if any(not isinstance(key, tuple) for key in found):  # tuples are instances without the field
+                return found
         hint = "clusters are of a field of the task or its metadata: proctor show lists them"
         raise ScoringError(f"the samples of {self.first.exam} have no field '{by}'", hint=hint)
 
@@ -275,9 +274,7 @@ def _values(records: Iterator[dict[str, Any]], by: str) -> Iterator[tuple[int, H
     for record in records:
         given, number = record.get("input"), record.get("doc_id")
         if isinstance(given, Mapping) and isinstance(number, int):
-            with suppress(ProctorError):
-                value = jsonable(values_of(given, [by])[by])
-                yield number, value if isinstance(value, Hashable) else repr(value)
+            yield number, cluster_key(given, by, ("", number))
 
 
 def _of_instances(sides: _Sides, bare: ExamComparison, by: str | None = None) -> ExamComparison:

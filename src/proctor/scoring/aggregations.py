@@ -1,15 +1,25 @@
-"""Aggregations: from the values of rows to one number, with its standard error and interval as lm-eval has them."""
+"""Aggregations: from the values of rows to one number, with its standard error as lm-eval has it, and its interval."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.statistics.bounded import within
 from proctor.statistics.confusion import matthews_of_labels
-from proctor.statistics.intervals import wilson
-from proctor.statistics.standard_errors import REPLICATES, bootstrap, mean_error, sample_deviation
+from proctor.statistics.distributions import t_quantile
+from proctor.statistics.intervals import mean_interval, resampled_interval
+from proctor.statistics.standard_errors import (
+    REPLICATES,
+    Replicate,
+    bootstrap,
+    left_out,
+    mean_error,
+    ratio_error,
+    sample_deviation,
+)
 
 Values = Sequence[Any]
 Aggregate = Callable[[Values], Any]
@@ -18,9 +28,6 @@ BOOTSTRAP_RESAMPLES = 100_000  # lm-eval's bootstrap_iters, number for number
 CORPUS_RESAMPLES = 100  # lm-eval's, for each costs a whole BLEU, chrF or TER of a corpus
 NO_ERROR = "N/A"
 """What stands in the place of a standard error where lm-eval knows none."""
-
-CONFIDENCE_95 = 1.959963984540054
-"""The 97.5% quantile of the normal distribution."""
 
 
 def mean(values: Values) -> Any:
@@ -87,10 +94,14 @@ def need_scikit_learn(purpose: str) -> None:
 
 def brier_score(values: Values) -> float:
     """Return the mean squared distance of the probabilities from the right answer (Brier, 1950)."""
-    total = 0.0
-    for gold, chances in values:
-        total += sum((chance - (place == gold % len(chances))) ** 2 for place, chance in enumerate(chances))
-    return total / len(values)
+    return float(mean(_brier_scores(values)))
+
+
+def _brier_scores(values: Values) -> list[float]:
+    return [
+        sum((chance - (place == gold % len(chances))) ** 2 for place, chance in enumerate(chances))
+        for gold, chances in values
+    ]
 
 
 def _corpus(name: str) -> Aggregate:
@@ -166,19 +177,35 @@ def standard_error(metric: str, aggregate: Aggregate, values: Values, resamples:
         return NO_ERROR
     if aggregate is mean:
         return mean_error(values)
-    name = next((each for each, function in AGGREGATIONS.items() if function is aggregate), "")
+    found = _resampled(metric, aggregate, values, resamples)
+    return NO_ERROR if found is None else sample_deviation(found.drawn)
+
+
+class _Resampled(NamedTuple):
+    """Aggregates of resamples, and what makes them of rows of indices."""
+
+    drawn: list[float]
+    replicate: Replicate
+
+
+def _resampled(metric: str, aggregate: Aggregate, values: Values, resamples: int) -> _Resampled | None:
+    name = _name_of(aggregate)
     if name in _OF_A_CORPUS:
-        replicate = lambda indices: [aggregate([values[place] for place in row]) for row in indices.tolist()]  # noqa: E731
+        replicate: Replicate = lambda indices: [aggregate([values[place] for place in row]) for row in indices.tolist()]  # noqa: E731
     elif name in REPLICATES:
         replicate = REPLICATES[name](values)
     else:
-        return NO_ERROR
+        return None
     count = min(resamples, CORPUS_RESAMPLES) if metric in _OF_A_CORPUS else resamples
-    return sample_deviation(bootstrap(replicate, len(values), count))
+    return _Resampled(bootstrap(replicate, len(values), count), replicate)
+
+
+def _name_of(aggregate: Aggregate) -> str:
+    return next((each for each, function in AGGREGATIONS.items() if function is aggregate), "")
 
 
 class Aggregated(NamedTuple):
-    """An aggregate. Its error is ``"N/A"`` and its bounds are ``None`` where lm-eval knows none."""
+    """An aggregate. Its error is ``"N/A"`` where lm-eval knows none; its bounds are ``None`` where none are known."""
 
     value: Any
     error: float | str
@@ -187,7 +214,11 @@ class Aggregated(NamedTuple):
 
 
 def aggregated(metric: str, aggregate: Aggregate, values: Values, resamples: int) -> Aggregated:
-    """Return the aggregate of values: Wilson's interval for shares, else 1.96 standard errors to both sides.
+    """Return the aggregate of values with its standard error and its interval.
+
+    A mean has that of :func:`~proctor.statistics.intervals.mean_interval`; a ratio of sums that of its linearisation;
+    an aggregate that lm-eval resamples BCa bounds of the same resamples, and scores of a corpus, of which there are but
+    a hundred, Student's within their scale.
 
     Args:
         metric: Name of the metric; the bootstrap of corpus metrics draws fewer resamples.
@@ -196,12 +227,45 @@ def aggregated(metric: str, aggregate: Aggregate, values: Values, resamples: int
         resamples: Bootstrap resamples behind a standard error, where it has no closed form.
     """
     value = number(aggregate(values))
-    error = standard_error(metric, aggregate, values, resamples)
-    if aggregate is mean and all(each in (0, 1) for each in values):
-        return Aggregated(value, error, *wilson(int(sum(values)), len(values)))
-    if isinstance(error, float) and error > 0 and isinstance(value, int | float):  # of equal values nothing is known
-        return Aggregated(value, error, value - CONFIDENCE_95 * error, value + CONFIDENCE_95 * error)
-    return Aggregated(value, error)
+    if not isinstance(value, int | float) or math.isnan(value):
+        return Aggregated(value, standard_error(metric, aggregate, values, resamples))
+    if aggregate is mean or aggregate is brier_score or aggregate in _RATIOS or resamples <= 0 or len(values) == 1:
+        return Aggregated(value, standard_error(metric, aggregate, values, resamples), *_closed(aggregate, values))
+    found = _resampled(metric, aggregate, values, resamples)
+    if found is None:
+        return Aggregated(value, NO_ERROR)
+    error = sample_deviation(found.drawn)
+    if _name_of(aggregate) in _OF_A_CORPUS:
+        margin = t_quantile(_UPPER, len(values) - 1) * error
+        whole = math.inf if aggregate is AGGREGATIONS["ter"] else 100.0
+        bounds = (max(value - margin, 0.0), min(value + margin, whole)) if error else _UNKNOWN
+    else:
+        bounds = resampled_interval(found.drawn, value, left_out(found.replicate, len(values))) or _UNKNOWN
+        if aggregate is f1:
+            bounds = within(*(bounds if bounds[0] is not None else (value, value)), value, len(values))
+    return Aggregated(value, error, *bounds)
+
+
+_UPPER = 0.975
+_UNKNOWN = (None, None)
+_RATIOS: Mapping[Aggregate, Callable[[float], float]] = {
+    weighted_perplexity: lambda ratio: math.exp(-ratio),
+    bits_per_byte: lambda ratio: -ratio / math.log(2),
+}
+"""What becomes of a ratio of sums."""
+
+
+def _closed(aggregate: Aggregate, values: Values) -> tuple[float | None, float | None]:
+    """Return the bounds of a mean or a ratio."""
+    if aggregate is mean:
+        return mean_interval(values) or _UNKNOWN
+    if aggregate is brier_score:
+        return mean_interval(_brier_scores(values), 2.0) or _UNKNOWN
+    if aggregate not in _RATIOS or len(values) == 1 or not (error := ratio_error(values)):
+        return _UNKNOWN
+    margin, ratio = t_quantile(_UPPER, len(values) - 1) * error, weighted_mean(values)
+    one, other = (_RATIOS[aggregate](each) for each in (ratio - margin, ratio + margin))
+    return min(one, other), max(one, other)
 
 
 def number(value: object) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any
 
 from proctor.errors import ProctorError
@@ -57,7 +58,8 @@ class RowAggregation:
     def measured(self, rows: Iterable[Values | None], *, instances: bool = True) -> Measured:
         """Return the score of each metric, in the order in which rows name them; the first number is the main score.
 
-        A metric that cannot be aggregated is named with the reason, and the others count.
+        A metric that cannot be aggregated is named with the reason, and the others count. A row whose value has no mean
+        with the others' is a failure, and the others count.
 
         Args:
             rows: The values of each row, ``None`` where it has none; read once.
@@ -65,6 +67,8 @@ class RowAggregation:
         """
         found = Measured()
         for metric, column in _columns(rows).items():
+            if self.aggregates.get(metric, mean) is mean:
+                found.failures |= column.without_odd(metric)
             if instances:
                 found.instances[metric] = column.whole()
             try:
@@ -107,6 +111,20 @@ class _Column:
             self.rows.append(row)
         self.values.append(_shared(value))
 
+    def without_odd(self, metric: str) -> dict[int, Failure]:
+        """Take out the values that are no numbers where others are; return the reason by row."""
+        odd = [place for place, value in enumerate(self.values) if not _is_number(value)]
+        if not 0 < len(odd) < len(self.values):
+            return {}
+        rows = list(self.rows or range(len(self.values)))
+        why = {
+            rows[place]: Failure("scoring", f"'{metric}' is {self.values[place]!r}, not a number", retryable=False)
+            for place in odd
+        }
+        self.values = [value for value in self.values if _is_number(value)]
+        self.rows = [row for row in rows if row not in why]
+        return why
+
     def whole(self) -> Sequence[Any]:
         """Return an entry for each row, ``None`` where it has no value."""
         if self.rows is None and self.count == len(self.values):
@@ -115,6 +133,10 @@ class _Column:
         for row, value in zip(self.rows or range(len(self.values)), self.values, strict=True):
             entries[row] = value
         return entries
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Number) or hasattr(value, "__float__")  # NumPy's, too
 
 
 def _columns(rows: Iterable[Values | None]) -> dict[str, _Column]:

@@ -24,6 +24,7 @@ NOWHERE = "in_no_exam"
 COPIES = "copies"
 """In a file of results: how often each question stands among the samples, where that is more than once."""
 CLUSTERS = "clusters"
+NO_CLUSTER = "instances_without_key"
 """In results: by which field questions belong together, how many clusters there are, the main score's standard error,
 and ``without``, the scores whose interval is not of clusters."""
 BEHIND = "_n"
@@ -175,6 +176,8 @@ def read_flat(flat: Mapping[str, Any], known: Iterable[Score] = ()) -> list[Scor
     model = next(iter(before.values()), Score("", None, unit=flat.get(UNIT, "raw")))
     others = flat.get(UNITS) or {}
     beside = _SUMMARY | _COUNTED if not before and flat.keys() >= _COUNTED else _SUMMARY
+    if flat.get("score_name") == "score":  # some evaluators call their score so
+        beside -= {"score"}
     found = []
     for name, value in flat.items():
         if name in beside or (not before and not _is_number(value)) or _is_companion(name, flat, in_file=not before):

@@ -36,7 +36,7 @@ from proctor.scoring.columns import Columns, ConstantColumn, columns_of_rows, ro
 from proctor.scoring.flat_scores import MetricScores, ScoreSheet, merged
 from proctor.scoring.grading.protocols import Need
 from proctor.scoring.scores import Score, Unit
-from proctor.statistics.intervals import Interval, settled
+from proctor.statistics.intervals import CLOSED_FORMS, Interval, settled
 
 UNPREFIXED = frozenset({"score", "score_name", "num_of_instances"})
 FATAL = (MissingExtraError, PolicyError, TrustError, SettingsError, ArtifactError, EngineError, UsageError)
@@ -242,7 +242,9 @@ class Metric(StreamingOperator):
         public = public or self.score_prefix + name
         score = sheet.scores.get(public)
         whole = None if name in self.raw_scores else _WHOLE[self.unit]  # a metric that says nothing ends at 1
-        interval = settled(drawn, score and score.value, alone, level, whole=whole)
+        closed = getattr(self, "ci_method", "").lower() in CLOSED_FORMS  # somebody chose it, and gets it
+        count = 0 if closed or self.unit is None else sheet.n
+        interval = settled(drawn, score and score.value, alone, level, whole=whole, count=count)
         if interval is not None:
             sheet.bound(public, *interval)
             if sheet.main and name == self.main_score:

@@ -5,9 +5,8 @@ enough. Stopping by the width alone costs next to no coverage (Chow and Robbins 
 sequential confidence intervals for a proportion", The American Statistician 64), so the interval has to hold once, and
 not at every time as a confidence sequence's: it is narrower, and a sixth to a half fewer questions do.
 
-The interval is Wilson's (1927) for answers with two outcomes that have the mean, the variance and the skewness of the
-scores: of right and wrong answers it is Wilson's own, graded scores profit from their smaller variance, and clusters
-pay for theirs. It never shuts out what answers that nobody has seen yet could add (the rule of three).
+The interval is that of :mod:`proctor.statistics.bounded`: of right and wrong answers Wilson's, graded scores profit
+from their smaller variance, and clusters pay for theirs.
 
 Coverage of right and wrong answers was computed from the distribution of where runs stop
 (``tests/statistics/test_fixed_width.py``), that of other scores simulated (``benchmarks/precision.py``).
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from proctor.lazy import Deferred
+from proctor.statistics.bounded import FEW, few_hits, two_outcome_bounds, unseen, wilson_bounds
 from proctor.statistics.distributions import normal_quantile
 
 if TYPE_CHECKING:
@@ -99,19 +99,17 @@ def fixed_width_bounds(seen: Moments, precision: float, level: float = 0.95) -> 
     z = np.where(seen.is_plain, normal_quantile(0.5 + level / 2), _t_quantile(0.5 + level / 2, seen.drawn - 1))
     variance = seen.variance * np.where(seen.is_plain, 1.0, seen.drawn / np.maximum(seen.drawn - 1, 1))
     skew = seen.third / np.maximum(seen.variance, _TINY)
-    # how far apart two outcomes with these moments are, and how often the upper one comes
-    apart = np.where(seen.is_plain, 1.0, np.maximum(np.sqrt(skew * skew + 4.0 * variance), _TINY))
-    share = np.where(seen.is_plain, seen.mean, (1.0 - skew / apart) / 2.0)
-    end = np.where(seen.is_plain, _ONE_SIDED * precision if precision <= _FINEST else 0.0, 0.0)
+    end = _ONE_SIDED * precision if precision <= _FINEST else 0.0
     longer = _caution(seen.units)
     z = z * longer * np.where(seen.is_plain, 1.0, _GRADED)
     sided = normal_quantile(level) * longer
-    down = share - _lower(share, count, z, sided, end)
-    up = 1.0 - share - _lower(1.0 - share, count, z, sided, end)
-    unseen = np.where(seen.is_plain, 0.0, -math.log((1.0 - level) / 2.0) / np.maximum(count, 1))
-    low = seen.mean - np.maximum(apart * down, seen.mean * unseen)
-    high = seen.mean + np.maximum(apart * up, (1.0 - seen.mean) * unseen)
-    return np.where(left > 0, np.maximum(low, 0.0), seen.mean), np.where(left > 0, np.minimum(high, 1.0), seen.mean)
+    down, up = two_outcome_bounds(variance, skew, count, z)
+    below = np.where(seen.is_plain, seen.mean - _lower(seen.mean, seen, count, (z, sided), end), down)
+    above = np.where(seen.is_plain, 1.0 - seen.mean - _lower(1.0 - seen.mean, seen, count, (z, sided), end), up)
+    missing = unseen(seen.drawn, level, seen.units)
+    low = np.maximum(seen.mean - np.maximum(below, seen.mean * missing), 0.0)
+    high = np.minimum(seen.mean + np.maximum(above, (1.0 - seen.mean) * missing), 1.0)
+    return np.where(left > 0, low, seen.mean), np.where(left > 0, high, seen.mean)
 
 
 def next_look(seen: Moments, precision: float, level: float = 0.95) -> Any:
@@ -192,17 +190,14 @@ def _left(seen: Moments) -> Any:
     return (seen.units - seen.drawn) / max(seen.units - 1, 1)
 
 
-def _lower(share: Any, count: Any, z: Any, sided: float, end: Any) -> Any:
+def _lower(share: Any, seen: Moments, count: Any, z: tuple[Any, float], end: float) -> Any:
     """Return the lowest share that is not rejected; those below ``end`` are rejected on one side only."""
-    nearer = _wilson(share, count, sided)
-    return np.where(nearer < end, nearer, np.maximum(_wilson(share, count, z), end))
-
-
-def _wilson(share: Any, count: Any, z: Any) -> Any:
-    """Return the lower bound of Wilson's score interval (1927)."""
-    square = z * z / count
-    margin = np.sqrt(square * (share * (1.0 - share) + square / 4.0))
-    return np.maximum((share + square / 2.0 - margin) / (1.0 + square), 0.0)
+    sided = np.maximum(wilson_bounds(share, count, z[1])[0], 0.0)
+    low = np.where(sided < end, sided, np.maximum(wilson_bounds(share, count, z[0])[0], end))
+    hits = np.rint(share * seen.drawn)
+    for few in range(1, FEW + 1):
+        low = np.where(hits == few, np.minimum(low, few_hits(few) / seen.drawn), low)
+    return low
 
 
 def _t_quantile(probability: float, freedom: Any) -> Any:

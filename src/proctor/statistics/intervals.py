@@ -17,6 +17,7 @@ from proctor.errors import UsageError
 from proctor.lazy import Deferred
 from proctor.settings import settings
 from proctor.statistics.arrays import Floats, Indices, as_floats
+from proctor.statistics.bounded import mean_bounds, share_bounds, wilson_bounds, within
 from proctor.statistics.distributions import beta_quantile, normal_cdf, normal_quantile, t_quantile
 from proctor.statistics.resampling import Means, Resampler
 
@@ -119,6 +120,24 @@ class Bootstrap:
         return repaired
 
 
+def resampled_interval(
+    distribution: Sequence[float], observed: float, left_out: Floats, level: float = 0.95
+) -> Interval | None:
+    """Return the BCa interval of a statistic, and percentiles where leaving single values out says nothing.
+
+    Args:
+        distribution: The statistic of resamples.
+        observed: Of the values.
+        left_out: Of all values but one, for each of them.
+        level: Confidence level.
+    """
+    found, alpha = as_floats(distribution), (1.0 - level) / 2.0
+    bounds = Interval(_quantile(found, alpha), _quantile(found, 1.0 - alpha))
+    if np.ptp(left_out) > 0:
+        bounds = _bca(found, observed, left_out, alpha)
+    return bounds if bounds.low < bounds.high else None
+
+
 def _bca(distribution: Floats, observed: float, left_out: Floats, alpha: float) -> Interval:
     below = np.count_nonzero(distribution < observed) + np.count_nonzero(distribution <= observed)
     bias = normal_quantile(below / (2.0 * distribution.size)) if not math.isnan(observed) else math.nan
@@ -162,29 +181,14 @@ def _interval_of(kind: str, values: Floats, level: float) -> Interval:
 
 
 def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
-    """Return Wilson's score interval for a proportion (Wilson 1927); good from a handful of instances on.
+    """Return Wilson's score interval for a proportion (Wilson 1927).
 
     Raises:
         UsageError: No trials, or more successes than trials.
     """
     _check_proportion(successes, trials)
-    return wilson_of_share(successes / trials, trials, normal_quantile(0.5 + level / 2.0))
-
-
-def wilson_of_share(share: float, count: float, z: float) -> Interval:
-    """Return Wilson's interval of a share of as many independent answers as ``count``, which need not be whole.
-
-    Args:
-        share: From 0 to 1.
-        count: Answers that know the share as well as it is known.
-        z: The quantile: half of the width, in standard errors.
-    """
-    centre = share + z * z / (2 * count)
-    margin = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    scale = 1 + z * z / count
-    low = 0.0 if share == 0 else (centre - margin) / scale
-    high = 1.0 if share == 1 else (centre + margin) / scale
-    return Interval(low, high)
+    low, high = wilson_bounds(successes / trials, trials, normal_quantile(0.5 + level / 2.0))
+    return Interval(0.0 if successes == 0 else low, 1.0 if successes == trials else high)
 
 
 def settled(
@@ -194,14 +198,16 @@ def settled(
     level: float = 0.95,
     *,
     whole: float | None = 1.0,
+    count: int = 0,
 ) -> Interval | None:
     """Return the interval of a score once what a resampling cannot know is mended: none ever has width 0.
 
-    Where all resamples are equal (0 right of n, all right, one instance), resampling says "no doubt" from however few
-    answers. A score that lies between 0 and ``whole`` then gets Wilson's interval (1927), where it is the mean of
-    instances of which each is 0 or ``whole``: also F1 or BLEU of answers that are all wrong, for of all scores within
-    these bounds, those of 0 and ``whole`` alone vary most. Whatever else is constant has no interval: instances that
-    all have the value 0.37 do not say how others would vary, however many they are.
+    Resampling knows nothing of answers that it did not see. The interval of a score that lies between 0 and ``whole``
+    therefore never shuts out what unseen answers could add (:func:`~proctor.statistics.bounded.within`); where all
+    resamples are equal (0 right of n, all right, one instance) and each instance is 0 or ``whole``, it is that of a
+    share: also for F1 or BLEU of answers that are all wrong, for of all scores within these bounds, those of 0 and
+    ``whole`` alone vary most. Whatever else is constant has no interval: instances that all have the value 0.37 do not
+    say how others would vary, however many they are.
 
     Args:
         interval: What resampling gives; ``None`` where there was nothing to resample.
@@ -209,9 +215,13 @@ def settled(
         instances: Returns the instances' own values of it; asked only where the interval has no width.
         level: Confidence level.
         whole: The largest value: 1, or 100 for percentages; ``None`` where there is none.
+        count: Instances behind the score; 0 where that is not known.
     """
     if interval is not None and interval.low < interval.high:
-        return interval
+        if whole is None or not count or not isinstance(value, int | float) or not 0 <= value <= whole:
+            return interval
+        bounds = within(interval.low / whole, interval.high / whole, value / whole, count, level)
+        return Interval(*(bound * whole for bound in bounds))
     values = as_floats(instances()) if whole is not None else np.empty(0)
     values = values[~np.isnan(values)]
     if whole is None or not values.size or not isinstance(value, int | float) or not np.isin(values, (0, whole)).all():
@@ -219,8 +229,7 @@ def settled(
     hits = round(float(values.sum()) / whole)
     if not math.isclose(hits / values.size * whole, value, abs_tol=_CLOSE):
         return None
-    low, high = wilson(hits, int(values.size), level)
-    return Interval(low * whole, high * whole)
+    return Interval(*(bound * whole for bound in share_bounds(hits, int(values.size), level)))
 
 
 _CLOSE = 1e-9
@@ -259,6 +268,38 @@ _SAME_NUMBER = 1e-6
 """A score nearer than this to the mean of a column is that mean: both were summed in another order."""
 
 
+def mean_interval(values: Sequence[float], whole: float | None = None, level: float = 0.95) -> Interval | None:
+    """Return the interval of the mean of scores; ``None`` where they are equal and neither 0 nor ``whole``.
+
+    Args:
+        values: The scores; at least one.
+        whole: The largest score, where they end at 0 and there; ``None`` takes 1 where all lie between 0 and 1. Other
+            scores have Student's interval.
+        level: Confidence level.
+    """
+    if whole is None and all(0 <= each <= 1 for each in values):
+        whole = 1.0
+    ends = whole is not None and all(each in (0, whole) for each in values)
+    if ends and whole:
+        hits = sum(each == whole for each in values)
+        return Interval(*(bound * whole for bound in share_bounds(hits, len(values), level)))
+    data = as_floats(values)
+    around = data - data.mean()
+    if data.size == 1 or np.ptp(data) <= np.abs(data).max() * _ROUNDING:
+        return None
+    if whole is None:
+        return student_t(data, level)
+    error = float(data.std(ddof=1)) / math.sqrt(data.size)
+    skew = float((around**3).sum() / (around**2).sum())
+    mean = float(data.mean())
+    bounds = mean_bounds(mean / whole, error / whole, skew / whole, int(data.size), level)
+    return Interval(*(bound * whole for bound in bounds))
+
+
+_ROUNDING = 2.0**-44
+"""How far equal scores may lie apart, in the largest of them, because they were computed in another order."""
+
+
 def score_interval(values: Sequence[float | None], score: float, *, may_be_percent: bool = True) -> Interval | None:
     """Return the 95% interval of a score that is the mean of values, or a hundred times it; else ``None``.
 
@@ -274,14 +315,5 @@ def score_interval(values: Sequence[float | None], score: float, *, may_be_perce
     scale = next((scale for scale in (1.0, 100.0) if math.isclose(mean * scale, score, abs_tol=_SAME_NUMBER)), None)
     if scale is None:
         return None
-    if may_be_percent and set(known) <= {0.0, 100.0}:
-        bounds = Interval(*(bound * 100 for bound in wilson(round(sum(known) / 100), len(known))))
-    elif set(known) <= {0.0, 1.0}:
-        bounds = wilson(int(sum(known)), len(known))
-    else:
-        (drawn,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
-        found = settled(drawn, mean, lambda: known)
-        if found is None:
-            return None
-        bounds = found
-    return Interval(bounds.low * scale, bounds.high * scale)
+    found = mean_interval(known, 100.0 if may_be_percent and set(known) <= {0.0, 100.0} else None)
+    return None if found is None else Interval(found.low * scale, found.high * scale)

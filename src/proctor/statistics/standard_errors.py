@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.lazy import Deferred
+from proctor.statistics.arrays import Floats
 from proctor.statistics.confusion import matthews
 
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ else:
 Values = Sequence[Any]
 Replicate = Callable[[Any], list[float]]
 """From rows of indices to the aggregate of each resample."""
-
-BOOTSTRAP_RESAMPLES = 100_000  # lm-eval's bootstrap_iters, number for number
-CORPUS_RESAMPLES = 100  # lm-eval's, for each costs a whole BLEU, chrF or TER of a corpus
-NO_ERROR = "N/A"
 
 
 def sample_deviation(values: Values) -> float:
@@ -50,6 +47,28 @@ def bootstrap(replicate: Replicate, size: int, count: int) -> list[float]:
     """
     rows = min(1000, count)
     return [each for block in range(count // rows) for part in _indices(block, rows, size) for each in replicate(part)]
+
+
+def left_out(replicate: Replicate, size: int) -> Floats:
+    """Return an aggregate of all values but one, for each of them: the jackknife."""
+    step = max(1, 2_000_000 // size)
+    found: list[float] = []
+    for start in range(0, size, step):
+        missing = np.arange(start, min(start + step, size))[:, None]
+        places = np.arange(size - 1)[None, :]
+        found += replicate(places + (places >= missing))
+    return np.asarray(found)
+
+
+def ratio_error(values: Sequence[tuple[float, float]]) -> float:
+    """Return the standard error of the sum of first parts by the sum of second ones, from pairs, by linearisation.
+
+    Source: W. G. Cochran, *Sampling Techniques*, 3rd edition (1977), section 6.4.
+    """
+    above, below = np.asarray(values, dtype=float).T
+    residuals = above - above.sum() / below.sum() * below
+    size = len(residuals)
+    return math.sqrt(float(residuals @ residuals) * size / (size - 1)) / float(below.sum())
 
 
 def _indices(seed: int, rows: int, columns: int) -> Iterator[NDArray[np.intp]]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from proctor.lazy import Deferred
-from proctor.statistics.distributions import normal_quantile, t_quantile
-from proctor.statistics.intervals import wilson_of_share
+from proctor.statistics.bounded import mean_bounds
+from proctor.statistics.distributions import t_quantile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +41,7 @@ class TwoLevel:
         error: Standard error of the mean; NaN for fewer than two questions.
         freedom: Degrees of freedom of the error: one less than questions, or clusters.
         clusters: Clusters of questions, where they were given.
+        skew: Third central moment of what a question, or a cluster, adds to the mean, by its variance.
     """
 
     mean: float
@@ -51,6 +52,7 @@ class TwoLevel:
     error: float
     freedom: int
     clusters: int | None = None
+    skew: float = 0.0
 
     def repeats_for(self, error: float) -> int | None:
         """Return the least number of answers to each question with which the standard error is at most ``error``.
@@ -69,28 +71,22 @@ class TwoLevel:
         return max(1, math.ceil(self.n * (self.error / error) ** 2 * (1 - 1e-12)))
 
     def interval(self, level: float = 0.95, whole: float | None = 1.0) -> tuple[float, float]:
-        """Return the confidence interval of the mean.
+        """Return the confidence interval of the mean: that of :func:`~proctor.statistics.bounded.mean_bounds`.
 
-        Scores between 0 and ``whole`` have Wilson's interval (1927) for as many independent answers as have the same
-        standard error, with Student's quantile: it stays within bounds, and has a width where all answers are equal.
-        Others have Student's; NaN where all are equal, which says nothing of how others would vary.
+        Scores that do not lie between 0 and ``whole`` have Student's; NaN where all are equal, which says nothing of
+        how others would vary.
 
         Args:
             level: Confidence level.
             whole: The largest score; ``None`` where there is none.
         """
-        if math.isnan(self.error):
-            return math.nan, math.nan
-        z = t_quantile(0.5 + level / 2, self.freedom) if self.freedom else math.nan
-        if whole is None or not 0 <= self.mean <= whole:
-            z = z if self.error else math.nan
-            return self.mean - z * self.error, self.mean + z * self.error
-        share, error = self.mean / whole, self.error / whole
         units = self.clusters or self.n
-        count = share * (1 - share) / error**2 if error > 0 and 0 < share < 1 else float(units)
-        if self.clusters is None and self.k == 1:
-            z = normal_quantile(0.5 + level / 2)
-        low, high = wilson_of_share(share, count, z)
+        if math.isnan(self.error) or units < _FEWEST:
+            return math.nan, math.nan
+        if whole is None or not 0 <= self.mean <= whole:
+            z = t_quantile(0.5 + level / 2, self.freedom) if self.error else math.nan
+            return self.mean - z * self.error, self.mean + z * self.error
+        low, high = mean_bounds(self.mean / whole, self.error / whole, self.skew / whole, units, level)
         return low * whole, high * whole
 
 
@@ -117,10 +113,14 @@ def two_level(answers: Sequence[Sequence[float]] | Floats, clusters: Sequence[Ha
     sigma2 = float(table.var(axis=1, ddof=1).mean()) if k > 1 else None
     omega2 = None if sigma2 is None else max(0.0, spread - sigma2 / k)
     error, freedom, count = math.sqrt(spread / n) if n >= _FEWEST else math.nan, n - 1, None
+    around = means - means.mean()
     if clusters is not None:
-        error, count = clustered_error(means, clusters)
+        around = _cluster_sums(means, clusters)
+        error, count = _error_of_sums(around, n), len(around)
         freedom = count - 1
-    return TwoLevel(float(means.mean()), n, k, omega2, sigma2, error, freedom, count)
+    square = float(around @ around)
+    skew = float((around**3).sum()) / square * len(around) / n if square > 0 and spread else 0.0
+    return TwoLevel(float(means.mean()), n, k, omega2, sigma2, error, freedom, count, skew)
 
 
 def clustered_error(values: Sequence[float] | Floats, clusters: Sequence[Hashable]) -> tuple[float, int]:
@@ -132,15 +132,24 @@ def clustered_error(values: Sequence[float] | Floats, clusters: Sequence[Hashabl
     Raises:
         ValueError: There are more or fewer keys than values.
     """
-    data = np.asarray(values, dtype=np.float64)
+    sums = _cluster_sums(np.asarray(values, dtype=np.float64), clusters)
+    return _error_of_sums(sums, len(values)), len(sums)
+
+
+def _cluster_sums(data: Floats, clusters: Sequence[Hashable]) -> Floats:
+    """Return how far the sum of each cluster's scores lies from that of as many mean ones."""
     if len(clusters) != data.size:
         raise ValueError(f"{len(clusters)} keys for {data.size} values")
     place = {key: position for position, key in enumerate(dict.fromkeys(clusters))}
-    sums = np.bincount([place[key] for key in clusters], weights=data - data.mean())
+    sums = np.bincount([place[key] for key in clusters], weights=data - data.mean()).astype(np.float64)
     sums[np.abs(sums) <= data.size * _rounding(data)] = 0.0
+    return sums
+
+
+def _error_of_sums(sums: Floats, size: int) -> float:
     if len(sums) < _FEWEST:
-        return math.nan, len(sums)
-    return math.sqrt(float(sums @ sums) * len(sums) / (len(sums) - 1)) / data.size, len(sums)
+        return math.nan
+    return math.sqrt(float(sums @ sums) * len(sums) / (len(sums) - 1)) / size
 
 
 def _rounding(data: Floats) -> float:

@@ -87,3 +87,40 @@ def test_checks_are_made_without_looking_at_answers():
     found = list(made.grader.check())
     assert all(isinstance(each, Diagnostic) for each in found)
     assert [each.path for each in found] == ["$.metric_list[0]", "$.metric_list[1]"]
+
+
+class _Rows(TaskDocuments):
+    """Documents whose golds are given."""
+
+    def __init__(self, config, golds):
+        super().__init__(config)
+        self._golds = golds
+
+    def split(self, name, process):
+        return [{"q": f"Q{n}", "a": gold} for n, gold in enumerate(self._golds)]
+
+
+def graded_golds(golds, answers, **values):
+    config = TaskConfig(task="t", test_split="test", doc_to_text="{{q}}", doc_to_target="{{a}}", **values)
+    made = task_exam("t", config, ExamOptions(resamples=10), _Rows(config, golds))
+    return graded(made, lambda item: Response(texts=(answers[item.number],)))
+
+
+def test_the_first_document_decides_whether_a_gold_that_looks_like_a_list_is_several():
+    golds = ["w0", "[1]", "[]", "[1, 2]", "7"]
+    texts = graded_golds(golds, golds)
+    assert texts.scores["score"] == 1.0
+    assert [list(each) for each in texts.processed_references] == [[gold] for gold in golds]
+    several = graded_golds(["['a', 'b']", "['c']", "[]", "d"], ["b", "x", "y", "d"])
+    assert several.scores["score"] == 0.5
+    assert not several.metric_failures
+
+
+def test_a_row_whose_value_is_no_number_is_one_failure_and_the_rest_count():
+    grade = graded_golds(
+        ["a", "b", "c"], ["a", "x", "c"],
+        process_results=lambda doc, results: {"acc": None if doc["a"] == "c" else float(results[0] == doc["a"])},
+    )  # fmt: skip
+    assert grade.scores["acc"] == 0.5
+    assert grade.instance_scores["acc"] == [1.0, 0.0, None]
+    assert grade.failures[2].message == "'acc' is None, not a number"

@@ -27,8 +27,8 @@ def score(name, value, error=None, bounds=(None, None), grading=""):
 
 
 GRADES = {
-    "a": graded(10, score("acc", 0.5, 0.1), score("f", 1.0, 0.2, grading="x")),
-    "b": graded(30, score("acc", 1.0, 0.2)),
+    "a": graded(10, score("acc", 0.5, 0.1, (0.3, 0.7)), score("f", 1.0, 0.2, grading="x")),
+    "b": graded(30, score("acc", 1.0, 0.2, (0.6, 1.0))),
     "c": graded(5, score("other", 1.0)),
 }
 

@@ -524,9 +524,18 @@ def test_a_refused_prompt_is_the_same_failure(status, error):
     assert answer_to("chat", json.dumps({"error": error}).encode(), status).failure.kind == "content_filter"
 
 
-@pytest.mark.parametrize("reason", ["stop", "length", "tool_calls", "", "eos", "end_turn", "STOP", "content"])
+@pytest.mark.parametrize("reason", ["stop", "length", "tool_calls", "", "eos", "end_turn", "STOP", "COMPLETE"])
 def test_other_ends_are_answers(reason):
     assert answer_to("chat", as_body(chat_with(finish_reason=reason))).failure is None
+
+
+@pytest.mark.parametrize(
+    "reason", ["insufficient_system_resource", "network_error", "cancelled", "whatever", "x" * 999]
+)
+def test_an_end_that_nobody_knows_is_a_failure_that_names_it_and_is_asked_again(reason):
+    failure = answer_to("chat", as_body(chat_with(finish_reason=reason))).failure
+    assert (failure.kind, failure.retryable) == ("unfinished", True)
+    assert f"'{reason[:80]}'" in failure.message
 
 
 def test_a_refused_answer_is_in_no_number_and_counted(tmp_path):

@@ -559,10 +559,13 @@ def test_the_recorded_reply_of_bedrock_is_complete():
 
 
 @pytest.mark.parametrize("reason", FIELDS["aws"]["StopReason"])
-def test_every_way_in_which_bedrock_stops_is_an_answer_or_a_refusal(reason):
+def test_every_way_in_which_bedrock_stops_is_an_answer_a_refusal_or_unfinished(reason):
     response, _, _, _ = ask("aws", "m", {**BEDROCK, "stopReason": reason}, api_key="k")
     if reason in ("content_filtered", "guardrail_intervened"):
         assert response.failure.kind == "content_filter"
+        return
+    if "malformed" in reason:
+        assert response.failure.kind == "unfinished"
         return
     assert response.text == "Here is an answer."
     if "max_tokens" in reason or "context_window" in reason:

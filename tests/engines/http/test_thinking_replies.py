@@ -34,7 +34,7 @@ SHAPES: dict[str, tuple[dict[str, Any], dict[str, str | None]]] = {
     # the message, and what is to be graded by how it ended; NO_ANSWER is a failure of the kind 'thinking'
     "plain": ({"content": ANSWER}, {"stop": ANSWER, "length": ANSWER}),
     "quoted": ({"content": QUOTED}, {"stop": QUOTED, "length": QUOTED}),
-    "nothing": ({"content": None}, {"stop": "", "length": NO_ANSWER}),
+    "nothing": ({"content": ""}, {"stop": "", "length": NO_ANSWER}),
     "reasoning_content": (
         {"content": ANSWER, "reasoning_content": THOUGHT},
         {"stop": ANSWER, "length": ANSWER},

@@ -157,3 +157,24 @@ def test_special_tokens_are_marks_where_they_are_part_of_one():
     assert found.search("<|channel|>analysis")
     assert not found.search("<think>")
     assert special_marks(object(), MARKS) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<longcat_think>red</longcat_think>\nblue",
+        "[unused16]red[unused17]blue[unused10]",
+        "<unused94>thought\nred<unused95>blue",
+        "<|begin_of_thought|>red<|end_of_thought|>\n\n<|begin_of_solution|>blue<|end_of_solution|>",
+        "<reasoning>red</reasoning>blue",
+        "<reason>red</reason>blue",
+    ],
+)
+def test_marks_of_models_that_are_served_are_known_whatever_their_name(text):
+    found = split(text, marks_of("m"))
+    assert (found.thoughts, found.answer) == (("red",), "blue")
+
+
+def test_an_answer_of_ernie_ends_with_its_response():
+    found = split("<think>\nred\n</think>\n\n\n<response>\nblue\n</response>", marks_of("baidu/ERNIE-4.5-21B-Thinking"))
+    assert (found.thoughts, found.answer.strip()) == (("red",), "blue")

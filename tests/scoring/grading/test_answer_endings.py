@@ -131,3 +131,21 @@ def test_tokens_add_up():
     assert both == Usage(15, 7, 2, 1)
     assert both.as_data() == {"prompt_tokens": 15, "completion_tokens": 7, "thinking_tokens": 2, "cached_tokens": 1}
     assert Usage(1, 1).as_data() == {"prompt_tokens": 1, "completion_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    "tag, end", [("<zz_think>", "</zz_think>"), ("[PONDER]", "[/PONDER]"), ("<|begin_of_x|>", "<|end_of_x|>")]
+)
+def test_answers_that_begin_with_tags_nobody_knows_are_news_where_they_are_many(tag, end):
+    marked = [written(f"{tag}hm{number}{end}\n{number}") for number in range(FEWEST_EQUAL)]
+    assert counted(*marked)["all_answers"] == {"begin_with": {"tag": tag, "end": end, "count": FEWEST_EQUAL}}
+    plain = [written(f"answer {number}") for number in range(FEWEST_EQUAL + 1)]
+    assert "all_answers" not in counted(*marked, *plain)
+    assert "all_answers" not in counted(*marked[1:])
+
+
+@pytest.mark.parametrize(
+    "text", ["<b>{}</b>", "<p>{} without an end", "[{}] in brackets", "< {} >x</ {} >y", "{}<b>x</b>y"]
+)
+def test_tags_around_a_whole_answer_or_without_an_end_are_no_news(text):
+    assert "all_answers" not in counted(*[written(text.replace("{}", str(number))) for number in range(9)])

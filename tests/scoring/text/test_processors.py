@@ -101,6 +101,20 @@ def test_values_are_processed(operator, value, expected):
     assert operator.process_one(value) == expected
 
 
+@pytest.mark.parametrize(
+    "operator, value",
+    [
+        (p.ExtractMtBenchRatingJudgment(), "[[90]]"),
+        (p.ExtractMtBenchRatingJudgment(), "[[11/10]]"),
+        (p.ExtractHarmRatingJudgement(), "[[0]]"),
+        (p.ExtractHarmRatingJudgement(), "[[6]]"),
+    ],
+)
+def test_a_rating_beyond_the_scale_is_no_number(operator, value):
+    with pytest.raises(ScoringError, match="beyond the scale"):
+        operator.process_one(value)
+
+
 def test_a_missing_rating_may_be_nan():
     assert math.isnan(p.ExtractHarmRatingJudgement().process_one("none"))
 

@@ -125,7 +125,7 @@ class ConfigAsker:
             losses: Kind = "rolling_chat" if self.options.as_messages else "rolling"
             return frozenset({losses if own.normalizing is None else "likelihood"})
         if own.kind == CHAT:
-            return frozenset({"converse" if own.mode == "every" else "generate"})
+            return frozenset({"converse"} if own.mode == "every" else {"converse", "generate"})
         return frozenset({_KINDS[own.kind]})
 
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
@@ -189,6 +189,7 @@ class RowAsker:
         self._builder = builder
         self._output: str | None = config.reader.get("output_column")
         self._decoding = decoding_of(config, options)
+        self._has_limits = "max_out_len" in columns_of(config.reader)[0]  # a row's limit counts where it is named
         self._is_given_tools = options.returns_tool_calls
         self._is_olympiad = is_olympiad(config.values.get("infer_cfg") or {})
         self._abbr = config.abbr
@@ -244,7 +245,7 @@ class RowAsker:
 
     def _generate(self, row: Row, demos: Sequence[int]) -> AskedRow:
         prompt = self._prompt(row, demos)
-        limit = row.get("max_out_len")  # a dataset may set it row by row
+        limit = row.get("max_out_len") if self._has_limits else None
         decoding = self._decoding(limit if isinstance(limit, int) else None)
         return AskedRow(prompt.text, (Generate(prompt, decoding),), self._gold(row))
 

@@ -97,7 +97,8 @@ def _exchange(
         if len(input_columns) != 1:
             raise DataError("a conversation without a template needs exactly one input column")
         return [{"role": "user", "content": entry.get(input_columns[0])}, {"role": "assistant", "content": gold}]
-    prompt = template.generate_item(entry)
+    shows_answer = not isinstance(template.template, str)  # a dialogue has a turn for it
+    prompt = template.generate_item(entry if shows_answer else {**entry, output_column or "": ""})
     items = [prompt] if isinstance(prompt, str) else prompt.plain()
     made: list[Message] = [
         {"role": "user", "content": item}

@@ -31,6 +31,12 @@ def template_misfits(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
             f"{kind} compares the prompts of labels, and the template has none",
         )
         yield Diagnostic(what, where, path, why, "template={'A': …, 'B': …}, or type=GenInferencer")
+    if kind == _TALKING and isinstance(template, str):
+        what, why = (
+            "a text leaves no turn to the model, and shows the right answers",
+            f"{kind} asks for the turns of BOT",
+        )
+        yield Diagnostic(what, where, path, why, "template=dict(round=[…, dict(role='BOT', prompt='{answer}')])")
     if not isinstance(template, Mapping):
         return
     if kind in _COMPARING and isinstance(labels, list | tuple) and not _is_dialogue(template):

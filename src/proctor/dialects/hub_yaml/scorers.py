@@ -179,7 +179,7 @@ class HubScorer:
             resamples=100 if intervals else 0, directions={self.metric: True}, unit_of=lambda metric: "share"
         )
         measured = aggregation.measured(rows, instances=instances)
-        measured.failures = failures
+        measured.failures |= failures
         measured.parsed = [_shown(found) for found in verdicts]
         return measured
 

@@ -122,7 +122,7 @@ class ClassGrader:
                 else:
                     rows[place] = values
             found = aggregation.measured(rows)
-            found.failures = failures
+            found.failures |= failures
             yield Mark("" if pipeline == ONLY else pipeline, "process_results", found)
 
     def _aggregation(self) -> RowAggregation:

@@ -158,7 +158,7 @@ class DocumentScorer:
         for option in gold:
             value = called(metric.function, option, result, metric.arguments)
             values.append(value.get(metric.name, 0.0) if isinstance(value, dict) else value)
-        if all(isinstance(value, list | tuple) for value in values):
+        if values and all(isinstance(value, list | tuple) for value in values):
             return (list(gold), result)
         return 1.0 if any(values) else 0.0
 

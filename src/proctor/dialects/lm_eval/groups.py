@@ -10,10 +10,11 @@ from typing import Any
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.names import ONLY, listed, score_key
 from proctor.dialects.lm_eval.tree import Group, GroupMetric
-from proctor.scoring.aggregations import CONFIDENCE_95, number
+from proctor.scoring.aggregations import number
 from proctor.scoring.flat_scores import COUNT, NOWHERE, WITHOUT, units_of
 from proctor.scoring.grades import Grade
 from proctor.scoring.scores import Score, Unit, interval_of_mean
+from proctor.statistics.distributions import normal_quantile
 
 ACCURACY = frozenset({"acc", "accuracy"})
 """Names of one score: in tasks of lm-eval, and in recipes, which may stand in one group."""
@@ -153,7 +154,7 @@ def _aggregated(metric: GroupMetric, pipeline: str, scores: Sequence[Score], siz
     error = None
     if len(errors) == len(values):
         error = pooled_error(errors, sizes) if metric.weight_by_size else unweighted_error(errors)
-    low, high = _interval(value, error, scores, values, weights) if is_mean else _normal(value, error)
+    low, high = _interval(scores, values, weights) if is_mean else (None, None)
     units: set[Unit] = {score.unit for score in scores}
     return Score(
         score_key(metric.metric, pipeline),
@@ -175,25 +176,15 @@ def error_of(score: Score) -> float | None:
     """
     if score.stderr is not None or score.low is None or score.high is None or score.n == 1:
         return score.stderr
-    return (score.high - score.low) / 2 / CONFIDENCE_95
+    return (score.high - score.low) / 2 / normal_quantile(0.975)
 
 
 Bounds = tuple[float | None, float | None]
 
 
-def _interval(
-    value: Any, error: float | None, scores: Sequence[Score], values: Sequence[float], weights: Sequence[float]
-) -> Bounds:
+def _interval(scores: Sequence[Score], values: Sequence[float], weights: Sequence[float]) -> Bounds:
     intervals = [(score.low, score.high) for score in scores if score.low is not None and score.high is not None]
-    if len(intervals) == len(values):
-        return interval_of_mean(values, intervals, weights)
-    return _normal(value, error)
-
-
-def _normal(value: Any, error: float | None) -> Bounds:
-    if not error or not isinstance(value, float):  # of equal scores nothing is known
-        return None, None
-    return value - CONFIDENCE_95 * error, value + CONFIDENCE_95 * error
+    return interval_of_mean(values, intervals, weights) if len(intervals) == len(values) else (None, None)
 
 
 def weighted(values: Sequence[float], weights: Sequence[float]) -> float:

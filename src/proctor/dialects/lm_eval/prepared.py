@@ -100,7 +100,7 @@ class PreparedTask:
         """Return what the task finds in a document."""
         fields = self.fields.asked
         choices = None if fields.choices is None else fields.choices(doc)
-        return DocumentView(doc, fields.text(doc), fields.target(doc), choices)
+        return DocumentView(doc, fields.text(doc), self._target(fields.target(doc)), choices)
 
     def answer_view(self, doc: Document) -> DocumentView:
         """Return what scoring needs of a document: its question only where it may be the right one's position."""
@@ -108,7 +108,22 @@ class PreparedTask:
             return self.view(doc)
         fields = self.fields.asked
         choices = None if fields.choices is None else fields.choices(doc)
-        return DocumentView(doc, None, fields.target(doc), choices)
+        return DocumentView(doc, None, self._target(fields.target(doc)), choices)
+
+    def _target(self, found: Any) -> Any:
+        """Return a right answer: a list where the exam's are lists of right answers, else its text."""
+        return found if not isinstance(found, list) or self._lists_golds else str(found)
+
+    @cached_property
+    def _lists_golds(self) -> bool:
+        """Whether a list is several right answers, and not the text of one.
+
+        As in lm-eval the first document decides it for a task whose answers are written.
+        """
+        if self.config.output_type != "generate_until" or self.config.doc_to_choice is not None:
+            return True
+        documents = self.documents.asked()
+        return not documents or isinstance(self.fields.asked.target(documents[0]), list)
 
 
 def takes_repeats(config: TaskConfig) -> bool:

@@ -45,7 +45,7 @@ class DocumentValues:
         failures: dict[int, Failure] = {}
         aggregation = self._aggregation if intervals else replace(self._aggregation, resamples=0)
         found = aggregation.measured(_values(columns.predictions, failures), instances=instances)
-        found.failures = failures
+        found.failures |= failures
         found.parsed = _Shown(columns.predictions)
         if failures and not found.instances and not found.scores:  # what is wrong with every answer is said once
             found.failure = next(iter(failures.values()))

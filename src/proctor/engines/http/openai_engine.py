@@ -114,6 +114,11 @@ class OpenAIEngine(HTTPEngine):
         return self.endpoint != "completions"
 
     @property
+    def takes_chats(self) -> bool:
+        """Whether the endpoint is the chat one."""
+        return self.only_chats
+
+    @property
     def is_billed(self) -> bool:
         """Whether the server is reached as services are: by https."""
         return self._url.startswith("https:")

@@ -25,7 +25,7 @@ from proctor.engines.http.provider_errors import (
 from proctor.engines.http.rate_limits import Pacing
 from proctor.engines.http.retry import RetryPolicy, is_retried, retry_after_seconds
 from proctor.engines.http.transport import EVENT_STREAM, Reply, Transport, TransportError
-from proctor.ir import FILTERED, Failure, Response, Timing, Usage, is_filtered_end
+from proctor.ir import FILTERED, Failure, Response, Timing, Usage, is_filtered_end, is_known_end
 from proctor.secrets import redacted
 
 T = TypeVar("T")
@@ -85,6 +85,10 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
 
 class ReplyError(Exception):
     """Raised by a parser for a reply that is not what the protocol says; the call is tried again."""
+
+
+class UnfinishedError(ReplyError):
+    """Raised for an answer that ended for a reason that is none of those for which whole answers end."""
 
 
 class SaidError(ReplyError):
@@ -211,6 +215,8 @@ class Caller:
             if error.failure.kind == FILTERED:
                 raise CallError(failure, error.usage) from None
             raise
+        except UnfinishedError as error:
+            return Failure("unfinished", _sentence(url, str(error)))
         except Exception as error:  # noqa: BLE001 - a stranger's bytes may make a parser raise anything
             body = error.body if isinstance(error, SaidError) else reply.body
             if len(body) <= _MANY_BYTES and (hidden := hidden_error(body)) is not None:
@@ -266,6 +272,10 @@ def check_response(response: Response) -> None:
         if is_filtered_end(reason):
             said = f"the answer was refused or filtered (it ended with '{reason[:80]}'): it is not graded"
             raise CallError(Failure(FILTERED, said, retryable=False), usage)
+        if not is_known_end(reason):
+            raise UnfinishedError(
+                f"the answer ended with '{reason[:80]}', which no whole answer does: it is not graded"
+            )
 
 
 def _check_size(body: bytes) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Verdict, average, percent, percent_of_sum, share
 
 Row = Mapping[str, Any]
@@ -125,7 +126,21 @@ def marked_number(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]
     """Mean of the last number from 0 to 1 that the judge marks, in percent with two decimals; without one it is 0."""
     del rows, golds
     points = [float(found[-1]) if (found := _MARKED_NUMBER.findall(text)) else 0.0 for text in said]
-    return share(points, "final_score", details=False, rule=percent_of_sum, digits=2, parsed=list(said))
+    return _rated(said, points, 1, "final_score", lambda good: round(percent_of_sum(good), 2))
+
+
+def _rated(
+    said: Sequence[str], points: Sequence[float], most: int, name: str, rule: Callable[[Sequence[float]], float]
+) -> Verdict:
+    """Return the verdict of ratings; one beyond the scale is a failure, for nobody knows what the judge meant."""
+    failures = {
+        place: Failure("processor", f"the rating {each:g} is not between 0 and {most}", retryable=False)
+        for place, each in enumerate(points)
+        if not 0 <= each <= most
+    }
+    good = [each for place, each in enumerate(points) if place not in failures]
+    column = [None if place in failures else 100.0 * (each / most) for place, each in enumerate(points)]
+    return Verdict({name: rule(good)} if good else {}, {name: column}, parsed=list(said), failures=failures, main=name)
 
 
 _WHOLE_NUMBER = re.compile(r"^\s*[-+]?\d+\s*$|(?<!\d)\d+(?!\d)")
@@ -136,12 +151,9 @@ def of_ten(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Ve
     """Mean of the first whole number that the judge writes, of ten, in percent; 0 without one (EESE)."""
     del rows, golds
     points = [int(match.group()) if (match := _WHOLE_NUMBER.search(text)) else 0 for text in said]
-    shares = [each / _FULL_POINTS for each in points]
-
-    def rule(marks: Sequence[float]) -> float:
-        return sum(points) / (_FULL_POINTS * len(marks)) * 100
-
-    return share(shares, "overall_score", details=False, rule=rule, parsed=list(said))
+    return _rated(
+        said, points, _FULL_POINTS, "overall_score", lambda good: sum(good) / (_FULL_POINTS * len(good)) * 100
+    )
 
 
 _KINDS = {

@@ -132,14 +132,14 @@ def _rounded(values: Sequence[float]) -> float:
 # -- exams whose judgements hold one number -----------------------------------------------------------------------
 
 
-def _whole(pattern: str) -> Callable[[str, Row], int | None]:
-    """Return what reads the first whole number that a pattern marks."""
+def _whole(pattern: str, most: int) -> Callable[[str, Row], int | None]:
+    """Return what reads the first whole number that a pattern marks; a number beyond the scale says nothing."""
     compiled = re.compile(pattern)
 
     def read(text: str, row: Row) -> int | None:
         del row
         match = compiled.search(text)
-        return None if match is None else int(match.group(1))
+        return None if match is None or int(match.group(1)) > most else int(match.group(1))
 
     return read
 
@@ -173,7 +173,7 @@ def _rating(text: str, row: Row) -> float | None:
     del row
     found = re.findall(r"Rating:\s*\[\[([\d.]+)\]\]", text)
     try:
-        return float(found[0]) if found else None
+        return float(found[0]) if found and float(found[0]) <= _MOST else None
     except ValueError:
         return None
 
@@ -284,12 +284,12 @@ def _hello_scores(judged: Judgements) -> dict[str, float]:
 
 SUBJECTIVE_REPORTS: Mapping[str, Callable[[Sequence[str], Sequence[Row], Sequence[Any]], Verdict]] = {
     "alignbench_postprocess": _report(_align_points, _align_scores, "总分"),
-    "fofo_postprocess": _report(_whole(r"[\"']format_correctness[\"']:\s*([0-1]+)"), _fofo_scores, "overall"),
-    "writingbench_postprocess": _report(_whole(r"[\"']score[\"']:\s*([0-9]+)"), _writing_scores, "overall"),
-    "mtbench101_postprocess": _report(_whole(r"\[([0-9]+)\]"), _bench101_scores, "avg"),
+    "fofo_postprocess": _report(_whole(r"[\"']format_correctness[\"']:\s*([0-1]+)", 1), _fofo_scores, "overall"),
+    "writingbench_postprocess": _report(_whole(r"[\"']score[\"']:\s*([0-9]+)", _MOST), _writing_scores, "overall"),
+    "mtbench101_postprocess": _report(_whole(r"\[([0-9]+)\]", _MOST), _bench101_scores, "avg"),
     "mtbench_postprocess": _report(_rating, _bench_scores, "total"),
     "compassarena_subjectiveeval_pointwise_postprocess": _report(
-        _whole(r"\[\[(\d+)分\]\]"), _arena_scores, "Average_score", lambda points: _OF_FIVE * points
+        _whole(r"\[\[(\d+)分\]\]", 5), _arena_scores, "Average_score", lambda points: _OF_FIVE * points
     ),
     "elbench_safety_postprocess": _report(_safe, _safety_scores, "overall", lambda points: 100.0 * points),
     "elbench_highlevel_edu_postprocess": _report(

@@ -7,6 +7,7 @@ answers are counted as they pass, one at a time, and what was counted stands bes
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -26,6 +27,9 @@ _WRITTEN: Final = (Generate, Converse)
 
 _STOPPED: Final = ("stop",)
 """Why nearly all answers end."""
+
+_TAG: Final = re.compile(r"\s*(<\|?[^<>\s/|]{2,40}\|?>|\[[A-Za-z][\w:]{1,30}\])")
+"""What may begin thoughts: a tag."""
 
 _SHOWN: Final = 80  # characters of an answer that all answers are: a line
 
@@ -49,6 +53,7 @@ class Endings:
     def __init__(self) -> None:
         self.answers = self.truncated = self.empty = self.thinking = 0
         self._texts = _Same()
+        self._tags: Counter[str] = Counter()
         self._options = _Same()
         self._writes = False
 
@@ -83,6 +88,8 @@ class Endings:
         for text in texts:
             words = text.strip()
             self.empty += not words
+            if words[:1] in "<[" and (tag := _opening_tag(words)):
+                self._tags[tag] += 1
             if same.is_same:  # else it is known that they are not
                 same.add(words, is_right=same.may_be_right and _agrees(words, references))
 
@@ -100,11 +107,31 @@ class Endings:
                 found["truncated"] = True
             if self.empty == self.answers:
                 return {**found, "empty": True}
+        for tag, count in self._tags.most_common(1):
+            if count >= max(FEWEST_EQUAL, self.answers / 2):
+                found["begin_with"] = {"tag": tag, "end": closing_of(tag), "count": count}
         if self._texts.is_news:
             found["equal"] = str(self._texts.value)[:_SHOWN]
         if self._options.is_news:
             found["option"] = self._options.value
         return found
+
+
+def closing_of(tag: str) -> str:
+    """Return what ends what a tag begins: ``</x>`` of ``<x>``, ``<|end_of_x|>`` of ``<|begin_of_x|>``."""
+    for begins, ends in (("begin", "end"), ("start", "end"), ("START", "END"), ("BEGIN", "END")):
+        if begins in tag:
+            return tag.replace(begins, ends)
+    return f"{tag[:1]}/{tag[1:]}"
+
+
+def _opening_tag(text: str) -> str:
+    """Return the tag with which a text begins, where it ends further on and something stands behind that end."""
+    found = _TAG.match(text)
+    if found is None:
+        return ""
+    _, end, behind = text.partition(closing_of(found[1]))
+    return found[1] if end and behind.strip() else ""
 
 
 class _Same:

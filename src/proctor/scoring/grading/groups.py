@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.data.fields import get_field
+from proctor.errors import ProctorError
+from proctor.jsonable import jsonable
 
 Names = tuple[str, ...]
 _NO_GROUP = -1  # beside the numbers of groups, which count from 0
@@ -81,6 +83,17 @@ def values_of(instance: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
     metadata = instance.get("metadata")
     known = {**instance, **(metadata if isinstance(metadata, Mapping) else {})}
     return {name: get_field(known, name) for name in names}
+
+
+def cluster_key(instance: Mapping[str, Any], by: str, alone: Hashable) -> Hashable:
+    """Return the value that instances which belong together share; ``alone`` where the instance has none."""
+    try:
+        value = jsonable(values_of(instance, [by])[by])
+    except ProctorError:
+        return alone
+    if value is None or value == "":
+        return alone
+    return value if isinstance(value, Hashable) else repr(value)
 
 
 class Groupings:

@@ -43,11 +43,23 @@ def test_an_error_that_says_nothing_is_none(error: Any) -> None:
     assert chat({**reply("Paris"), "error": error}).text == "Paris"
 
 
-def test_content_that_is_null_is_an_empty_answer_only_where_something_was_written() -> None:
-    with pytest.raises(ReplyError, match="the server wrote nothing"):
-        chat(reply(None, written=0))
-    assert [chat(reply(None, written=count)).text for count in (1, None)] == ["", ""]
-    assert chat(reply("", written=0)).text == ""
+@pytest.mark.parametrize("written", [0, 1, None])
+def test_content_that_is_null_is_no_answer(written: int | None) -> None:
+    with pytest.raises(ReplyError, match="the reply has no content"):
+        chat(reply(None, written=written))
+    assert chat(reply("", written=written)).text == ""
+
+
+def test_text_beside_calls_of_tools_is_the_answer_where_no_tools_were_offered() -> None:
+    calls = [{"id": "1", "type": "function", "function": {"name": "add", "arguments": "{}"}}]
+    body = json.dumps({"choices": [{"message": {"content": "42", "tool_calls": calls}, "finish_reason": "stop"}]})
+    called = '{"name": "add", "arguments": {}}'
+    assert parse_chat(body.encode(), offers_tools=True).text == called
+    assert parse_chat(body.encode(), offers_tools=False).text == "42"
+    assert parse_chat(body.replace('"42"', "null").encode(), offers_tools=False).text == called
+
+
+def test_a_refusal_is_one_whatever_the_content() -> None:
     assert chat(reply(None, written=0, refusal="no")).finish_reasons == ("refusal",)
 
 

@@ -166,4 +166,6 @@ def test_an_event_after_an_error_of_another_one_is_not_called_one():
 def test_a_stream_without_words_in_their_places_is_no_empty_answer():
     with pytest.raises(ReplyError, match="neither in 'delta' nor in 'text'"):
         parse_stream(stream({"choices": [{"index": 0, "message": {"content": "Paris"}, "finish_reason": "stop"}]}))
-    assert parse_stream(stream({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})).text == ""
+    with pytest.raises(ReplyError, match="no content"):
+        parse_stream(stream({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
+    assert parse_stream(stream(piece("", reason="stop"))).text == ""

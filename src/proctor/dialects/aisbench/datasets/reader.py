@@ -81,7 +81,7 @@ def check_columns(
             why=f"the columns are {', '.join(map(repr, row))}",
             hint=did_you_mean(missing[0], map(str, row)),
         )
-    if infer and not _has_media(infer):
+    if infer:
         _check_places(infer, row, place)
 
 
@@ -92,8 +92,13 @@ def _check_places(infer: Mapping[str, Any], row: Mapping[str, Any], place: Locat
         MissingFieldError: Not one of its places is a column, so that every row is asked the same.
     """
     part = infer.get("prompt_template") or infer.get("ice_template")
+    kind = short_name(part.get("type", "")) if isinstance(part, Mapping) else ""
+    if kind in _FILLED_BY_NAME or _has_media(infer):
+        words = [infer.get("prompt_template"), infer.get("ice_template")]
+        kept_places("the prompt", words, _FILLED_BY_NAME.get(kind) or {*row, *FILLED})
+        return
     asking = short_name((infer.get("inferencer") or {}).get("type", ""))
-    if not isinstance(part, Mapping) or short_name(part.get("type", "")) not in _OF_COLUMNS or _TALKS.search(asking):
+    if not isinstance(part, Mapping) or kind not in _OF_COLUMNS or _TALKS.search(asking):
         return
     words = [part.get("template"), part.get("messages")]
     text = "\n".join(texts_in(words))
@@ -127,6 +132,8 @@ def kept_places(what: str, part: object, columns: Container[str]) -> None:
 _TALKS = re.compile("Chat|FunctionCall")
 """Inferencers whose rows are whole conversations."""
 _OF_COLUMNS = ("PromptTemplate", "RawPromptTemplate", "")
+_FILLED_BY_NAME = {"MultiTurnPromptTemplate": frozenset({"question", "answer"})}
+"""What templates fill that read columns of these names, whatever the reader says."""
 _PLACE = re.compile(r"(?<![\w\\{}\]^])\{([A-Za-z_]\w*)\}(?!\})")
 """A name in braces, where it is not part of a formula: ``\\frac{a}{b}``, ``x_{i}``, ``x^{n}``."""
 

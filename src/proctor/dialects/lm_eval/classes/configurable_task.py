@@ -317,7 +317,10 @@ class ConfigurableTask(Task):
 
     def _view(self, doc: Any) -> DocumentView:
         choices = self.doc_to_choice(doc) if self._has_choices() else None
-        return DocumentView(doc, self.doc_to_text(doc), self.doc_to_target(doc), choices)
+        target = self.doc_to_target(doc)
+        if isinstance(target, list) and self.OUTPUT_TYPE == "generate_until" and not (choices or self.multiple_target):
+            target = str(target)  # the first document decides whether lists are several right answers
+        return DocumentView(doc, self.doc_to_text(doc), target, choices)
 
     def process_results(self, doc: Any, results: Sequence[Any]) -> Mapping[str, Any]:
         """Return what the metrics of ``metric_list`` make of a document's answers."""

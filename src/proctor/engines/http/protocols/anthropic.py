@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
 from msgspec import Struct
 
 from proctor.engines.http.inline_media import split_data_url
-from proctor.engines.http.protocols.openai_shapes import call_text
+from proctor.engines.http.protocols.openai_shapes import answer_text
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
 from proctor.engines.http.protocols.reasoning import count_in, model_of
 from proctor.engines.http.protocols.tool_calls import calls_of, result_id
@@ -92,7 +93,7 @@ class AnthropicProtocol(ProviderProtocol):
         if tools := decoding.extra.get("tools"):
             body["tools"] = [_tool(tool) for tool in tools]
         body.update({name: value for name, value in decoding.extra.items() if name not in _NOT_SENT})
-        return Post("/messages", body, parse_messages)
+        return Post("/messages", body, partial(parse_messages, offers_tools="tools" in body))
 
 
 def _trimmed(messages: list[Message]) -> list[Message]:
@@ -109,8 +110,8 @@ def split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
     return system, [message for message in messages if message["role"] != "system"]
 
 
-def parse_messages(body: bytes) -> Response:
-    """Return the response in a reply.
+def parse_messages(body: bytes, *, offers_tools: bool = True) -> Response:
+    """Return the response in a reply; its text is that of :func:`~.openai_shapes.answer_text`.
 
     Raises:
         ReplyError, msgspec.DecodeError: The reply is not what the protocol says.
@@ -124,7 +125,7 @@ def parse_messages(body: bytes) -> Response:
     usage = reply.usage or _Usage()
     cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
     return Response(
-        texts=(call_text([(call.name, call.input) for call in calls]) if calls else text,),
+        texts=(answer_text(text, [(call.name, call.input) for call in calls], offers_tools=offers_tools),),
         finish_reasons=(REASONS.get(reply.stop_reason or "", reply.stop_reason or ""),),
         thoughts=(thoughts,) if thoughts else (),
         usage=Usage(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -17,7 +18,7 @@ from msgspec import Struct, field
 
 from proctor.engines.http.inline_media import split_data_url
 from proctor.engines.http.protocols.anthropic import REASONS, split_system
-from proctor.engines.http.protocols.openai_shapes import call_text
+from proctor.engines.http.protocols.openai_shapes import answer_text
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
 from proctor.engines.http.protocols.tool_calls import calls_of, result_id
 from proctor.engines.http.retrying_client import CallError
@@ -100,7 +101,8 @@ class BedrockProtocol(ProviderProtocol):
             further["top_k"] = decoding.top_k
         if further:
             body["additionalModelRequestFields"] = further
-        return Post(f"/model/{quote(self.model, safe='')}/converse", body, parse_converse)
+        parse = partial(parse_converse, offers_tools="toolConfig" in body)
+        return Post(f"/model/{quote(self.model, safe='')}/converse", body, parse)
 
 
 def _alternating(messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -115,8 +117,12 @@ def _alternating(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return found
 
 
-def parse_converse(body: bytes) -> Response:
-    """Return the response in a reply; raise ``msgspec.DecodeError`` where it is not what the protocol says."""
+def parse_converse(body: bytes, *, offers_tools: bool = True) -> Response:
+    """Return the response in a reply; its text is that of :func:`~.openai_shapes.answer_text`.
+
+    Raises:
+        msgspec.DecodeError: It is not what the protocol says.
+    """
     reply = _REPLY.decode(body)
     blocks = reply.output.message.content
     calls = [(block.tool_use.name, block.tool_use.input) for block in blocks if block.tool_use]
@@ -125,7 +131,7 @@ def parse_converse(body: bytes) -> Response:
     usage = reply.usage or _Usage()
     cached = (usage.cache_read_input_tokens or 0) + (usage.cache_write_input_tokens or 0)
     return Response(
-        texts=(call_text(calls) if calls else "".join(block.text for block in blocks),),
+        texts=(answer_text("".join(block.text for block in blocks), calls, offers_tools=offers_tools),),
         finish_reasons=(REASONS.get(reply.stop_reason, reply.stop_reason),),
         thoughts=(thoughts,) if thoughts else (),
         usage=Usage(usage.input_tokens + cached, usage.output_tokens, 0, usage.cache_read_input_tokens or 0),

@@ -9,13 +9,14 @@ to, and refuses them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from proctor.engines.http.inline_media import split_data_url
-from proctor.engines.http.protocols.openai_shapes import call_text, ended_with_calls
+from proctor.engines.http.protocols.openai_shapes import answer_text, ended_with_calls
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
 from proctor.engines.http.protocols.reasoning import model_of
 from proctor.engines.http.protocols.tool_calls import calls_of
@@ -85,15 +86,19 @@ class OllamaProtocol(ProviderProtocol):
             "options": given,
             **{name: decoding.extra[name] for name in _TOP if name in decoding.extra},
         }
-        return Post("/api/chat", body, parse_chat)
+        return Post("/api/chat", body, partial(parse_chat, offers_tools="tools" in body))
 
 
-def parse_chat(body: bytes) -> Response:
-    """Return the response in a reply; raise ``msgspec.DecodeError`` where it is not what the protocol says."""
+def parse_chat(body: bytes, *, offers_tools: bool = True) -> Response:
+    """Return the response in a reply; its text is that of :func:`~.openai_shapes.answer_text`.
+
+    Raises:
+        msgspec.DecodeError: It is not what the protocol says.
+    """
     reply = _REPLY.decode(body)
     calls = [(call.function.name, call.function.arguments) for call in reply.message.tool_calls or ()]
     return Response(
-        texts=(call_text(calls) if calls else reply.message.content or "",),
+        texts=(answer_text(reply.message.content or "", calls, offers_tools=offers_tools),),
         finish_reasons=(ended_with_calls(reply.done_reason) if calls else reply.done_reason or "",),
         thoughts=(reply.message.thinking,) if reply.message.thinking else (),
         tokens=(tuple(map(_token, reply.logprobs)),) if reply.logprobs else (),

@@ -76,6 +76,7 @@ class OpenAIProtocol(ProviderProtocol):
                 parse_stream if is_stream else parse_chat,
                 count=decoding.count,
                 thoughts_in_total=_IS_GEMINI.search(self.model) is not None,
+                offers_tools="tools" in body or "functions" in body,
             )
             return Post(route, body, parse_reply, is_stream)
         if prompt.is_chat:

@@ -21,7 +21,7 @@ from proctor.engines.http.protocols.reasoning import (
     thoughts_beside,
 )
 from proctor.engines.http.retrying_client import CallError, ReplyError, SaidError
-from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage, is_filtered_end
+from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage, is_cut_off, is_filtered_end
 
 
 class _Function(Struct):
@@ -157,15 +157,14 @@ def _with_text_arguments(message: Message) -> Message:
     return {**message, "tool_calls": calls}
 
 
-def parse_chat(body: bytes, count: int = 1, *, thoughts_in_total: bool = False) -> Response:
+def parse_chat(body: bytes, count: int = 1, *, thoughts_in_total: bool = False, offers_tools: bool = True) -> Response:
     """Return the response in the reply to a chat request.
 
     Args:
         body: The reply.
         count: How many answers were asked for.
         thoughts_in_total: As in :func:`usage_of`.
-
-    Tool calls become text: ``{"name": …, "arguments": …}``, or a list of these where there are several.
+        offers_tools: As in :func:`answer_text`.
 
     Raises:
         ReplyError, msgspec.DecodeError: The reply is not what the protocol says.
@@ -173,11 +172,11 @@ def parse_chat(body: bytes, count: int = 1, *, thoughts_in_total: bool = False) 
     reply = _CHAT.decode(body)
     check_said(reply.error, body)
     choices = _chosen(reply.choices, count)
-    if reply.usage is not None and reply.usage.completion_tokens == 0 and all(map(_is_without_words, choices)):
-        raise ReplyError("the reply has no content, and the server wrote nothing")
+    if any(map(_is_without_words, choices)):
+        raise ReplyError("the reply has no content: neither text nor a call of a tool nor a refusal")
     thoughts = tuple([_thoughts(choice) for choice in choices])
     return Response(
-        texts=tuple([_message_text(choice) for choice in choices]),
+        texts=tuple([_message_text(choice, offers_tools=offers_tools) for choice in choices]),
         finish_reasons=tuple([_reason(choice) for choice in choices]),
         thoughts=thoughts if any(thoughts) else (),
         tokens=_tokens(choices),
@@ -211,11 +210,12 @@ def check_said(error: object, body: bytes) -> None:
 
 
 def _is_without_words(choice: _ChatChoice) -> bool:
-    """Whether the content is null, for no reason that is said; an empty text is an empty answer."""
+    """Whether the content is null and nothing says why; an empty text is an empty answer."""
     message = choice.message
     if message is None or message.content is not None or message.refusal or message.tool_calls:
         return False
-    return not thoughts_beside(message) and choice.finish_reason in (None, "stop")
+    reason = choice.finish_reason or ""
+    return not (thoughts_beside(message) or is_cut_off(reason) or is_filtered_end(reason))
 
 
 def _chosen(choices: list[Any], count: int) -> list[Any]:
@@ -255,14 +255,13 @@ def ended_with_calls(reason: str | None) -> str:
     return TOOL_CALLS if not reason or reason == "stop" else reason
 
 
-def _message_text(choice: _ChatChoice) -> str:
+def _message_text(choice: _ChatChoice, *, offers_tools: bool) -> str:
     if (message := choice.message) is None:  # of an answer that was filtered nothing may be left
         if not is_filtered_end(choice.finish_reason or ""):
             raise ReplyError("a choice has no message")
         return ""
-    if message.tool_calls:
-        return call_text([(call.function.name, call.function.arguments) for call in message.tool_calls])
-    return content_parts(message.content)[0]
+    calls = [(call.function.name, call.function.arguments) for call in message.tool_calls or ()]
+    return answer_text(content_parts(message.content)[0], calls, offers_tools=offers_tools)
 
 
 def _thoughts(choice: _ChatChoice) -> str:
@@ -271,8 +270,18 @@ def _thoughts(choice: _ChatChoice) -> str:
     return first_of(thoughts_beside(message)) or content_parts(message.content)[1]
 
 
-def call_text(calls: Sequence[tuple[str, Any]]) -> str:
-    """Return tool calls, pairs of name and arguments, as text: one object, or a list where there are several."""
+def answer_text(text: str, calls: Sequence[tuple[str, Any]], *, offers_tools: bool) -> str:
+    """Return what is graded of an answer: what it says, or its calls of tools.
+
+    Calls become text: ``{"name": …, "arguments": …}``, or a list of these where there are several.
+
+    Args:
+        text: What it says.
+        calls: Name and arguments of each call.
+        offers_tools: Whether the exam offered tools; else calls are the answer only where nothing is said beside them.
+    """
+    if not calls or (text.strip() and not offers_tools):
+        return text
     texts = [f'{{"name": "{name}", "arguments": {_arguments_text(arguments)}}}' for name, arguments in calls]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 

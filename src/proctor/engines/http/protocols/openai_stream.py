@@ -14,14 +14,14 @@ from proctor.engines.http.protocols.openai_shapes import (
     FewerAnswersError,
     TextLogProbs,
     UsageReply,
-    call_text,
+    answer_text,
     ended_with_calls,
     tokens_of,
     usage_of,
 )
 from proctor.engines.http.protocols.reasoning import Thinks, content_parts, first_of, model_of, thoughts_beside
 from proctor.engines.http.retrying_client import ReplyError, SaidError
-from proctor.ir import Response, TokenLogProbability, Usage
+from proctor.ir import Response, TokenLogProbability, Usage, is_cut_off, is_filtered_end
 
 _DONE = b"[DONE]"
 
@@ -83,12 +83,13 @@ class _Answer:
         self.is_refused = False
         self.calls: dict[int, list[str]] = {}
         self.tokens: list[TokenLogProbability] = []
-        self.has_words = False
+        self.has_words = self.has_content = False
 
     def add(self, choice: _Choice) -> None:
         answer, thoughts = content_parts(choice.delta.content if choice.delta else None)
         self.pieces.append(choice.text or answer)
         self.has_words = self.has_words or choice.delta is not None or choice.text is not None
+        self.has_content = self.has_content or choice.text is not None or (choice.delta or _Delta()).content is not None
         self.thought_parts.append(thoughts)
         for place, words in thoughts_beside(choice.delta).items() if choice.delta else ():
             self.thoughts.setdefault(place, []).append(words)
@@ -101,18 +102,24 @@ class _Answer:
                 known[1] += call.function.arguments or ""
         self.tokens += tokens_of(choice.logprobs)
 
+    def is_empty(self) -> bool:
+        """Whether no content came, not even an empty text, and nothing says why."""
+        said = self.has_content or self.calls or self.is_refused or self.thought()
+        return not (said or is_cut_off(self.reason) or is_filtered_end(self.reason))
+
     def thought(self) -> str:
         return first_of({place: "".join(pieces) for place, pieces in self.thoughts.items()}) or "".join(
             self.thought_parts
         )
 
-    def words(self) -> str:
-        if not self.calls:
-            return "".join(self.pieces)
-        return call_text([(name, arguments) for _, (name, arguments) in sorted(self.calls.items())])
+    def words(self, *, offers_tools: bool) -> str:
+        calls = [(name, arguments) for _, (name, arguments) in sorted(self.calls.items())]
+        return answer_text("".join(self.pieces), calls, offers_tools=offers_tools)
 
 
-def parse_stream(body: bytes, count: int = 1, *, thoughts_in_total: bool = False) -> Response:
+def parse_stream(
+    body: bytes, count: int = 1, *, thoughts_in_total: bool = False, offers_tools: bool = True
+) -> Response:
     """Return the response in a streamed reply; arguments are those of :func:`~.openai_shapes.parse_chat`.
 
     Raises:
@@ -138,7 +145,7 @@ def parse_stream(body: bytes, count: int = 1, *, thoughts_in_total: bool = False
     _check(found, count, is_done=is_done)
     thoughts = tuple(answer.thought() for answer in found)
     return Response(
-        texts=tuple(answer.words() for answer in found),
+        texts=tuple(answer.words(offers_tools=offers_tools) for answer in found),
         thoughts=thoughts if any(thoughts) else (),
         finish_reasons=tuple(ended_with_calls(answer.reason) if answer.calls else answer.reason for answer in found),
         tokens=tuple(tuple(answer.tokens) for answer in found) if any(answer.tokens for answer in found) else (),
@@ -157,6 +164,8 @@ def _check(found: Sequence[_Answer], count: int, *, is_done: bool) -> None:
         raise ReplyError("the stream has no words of an answer, neither in 'delta' nor in 'text'")
     if broken := next((answer.reason for answer in found if answer.reason in BROKEN), None):
         raise ReplyError(f"the server ended the answer with '{broken}'")
+    if any(answer.is_empty() for answer in found):
+        raise ReplyError("the stream has no content: neither text nor a call of a tool nor a refusal")
     if len(found) < count:
         raise FewerAnswersError(count, len(found))
 
