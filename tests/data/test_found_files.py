@@ -229,6 +229,14 @@ def test_pictures_of_a_table_are_opened_by_us_and_only_where_one_may_read(world,
             seen()
 
 
+def test_values_of_several_kinds_stay_what_they_are(world):
+    written = [{"q": each, "gold": {"names": ["x"], "kwargs": [{}]}} for each in "ab"]
+    Path("ds/test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in written))
+    found = rows(hub.Dataset("./ds"))
+    assert [row["q"] for row in found] == ["a", "b"]
+    assert all(isinstance(row["gold"], dict) and isinstance(row["gold"]["kwargs"][0], dict) for row in found)
+
+
 def test_no_picture_starts_a_program():
     with pytest.raises(DataError, match="cannot be decoded"):
         open_image(picture_bytes("EPS"))

@@ -12,6 +12,8 @@ from dataclasses import is_dataclass, replace
 from typing import Any
 
 Make = Callable[[Any], Any]
+_PLAIN = ("Json",)
+"""Types whose decoding opens nothing: values of several kinds, kept as text."""
 
 
 def undecoded(dataset: Any) -> Any:
@@ -43,7 +45,8 @@ def _raw(feature: Any) -> Any:
         return made({name: _raw(each) for name, each in feature.items()})
     if isinstance(feature, (list, tuple)):
         return [_raw(each) for each in feature]
-    if getattr(feature, "decode", False) is True and is_dataclass(feature):
+    is_media = getattr(feature, "_type", "") not in _PLAIN and getattr(feature, "decode", False) is True
+    if is_media and is_dataclass(feature):
         return replace(feature, decode=False)  # type: ignore[type-var]
     if is_dataclass(feature) and hasattr(feature, "feature"):
         inner = _raw(feature.feature)
