@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from proctor.runs.compare_runs import compare_runs, compare_with, evidence_of, flips
+from proctor.runs.compare_runs import _resamples, compare_runs, compare_with, evidence_of, flips
 from proctor.runs.sample_index import SampleIndex
 from proctor.statistics.paired_shares import melded_interval
 
@@ -143,3 +143,8 @@ def test_questions_that_were_drawn_for_what_they_tell_are_like_no_others(runs):
     first, second = runs
     second.adaptive = frozenset({"qa"})
     assert "questions of qa were drawn for what they tell" in compare_exams(first, "qa", second, "qa").refused
+
+
+@pytest.mark.parametrize("pairs, resamples", [(96, 1_000), (300, 1_000), (1_000, 300), (14_042, 200)])
+def test_how_often_an_exam_is_resampled_depends_on_its_pairs_alone(pairs, resamples):
+    assert len(list(_resamples(pairs))) == resamples

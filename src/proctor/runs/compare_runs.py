@@ -8,7 +8,6 @@ again, for both runs, on resamples of the pairs.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -38,10 +37,11 @@ FindExam = Callable[[RunSpec, str], Exam]
 
 RESAMPLES: Final = 1_000
 FEWEST_RESAMPLES: Final = 200
-"""Resamples of a score of a whole exam: as many as the time allows, and enough for bounds at 2.5% and 97.5%."""
+"""Resamples of a score of a whole exam: enough for bounds at 2.5% and 97.5%."""
 
-RESAMPLING_SECONDS: Final = 20.0
-"""For one comparison of such scores; BLEU of a thousand answers takes a third of a second for each resample."""
+MOST_ANSWERS: Final = 300_000
+"""Answers that are scored again for one comparison of such scores: BLEU of a thousand takes a third of a second. The
+number of pairs alone decides how many resamples that are, so that a comparison says the same on every machine."""
 
 _ROUNDED: Final = 5e-5
 """How far the mean of instance scores may be from the main score to be it, as a share of 1: some systems round."""
@@ -331,12 +331,9 @@ def _of_scores(sides: _Sides, bare: ExamComparison, find_exam: FindExam | None) 
 
 
 def _resamples(count: int) -> Iterator[list[int]]:
-    """Yield resamples of so many pairs, until there are enough or the time is over."""
+    """Yield resamples of so many pairs."""
     generator = np.random.default_rng(settings.seed & 0xFFFFFFFF)
-    started = time.monotonic()
-    for made in range(RESAMPLES):
-        if made >= FEWEST_RESAMPLES and time.monotonic() - started > RESAMPLING_SECONDS:
-            return
+    for _ in range(min(RESAMPLES, max(FEWEST_RESAMPLES, MOST_ANSWERS // count))):
         yield generator.integers(0, count, count).tolist()
 
 
