@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,6 +64,27 @@ def say_idle_keys(exams: Iterable[Exam]) -> None:
     for text, own in names.items():
         who = f"'{own[0]}'" if len(own) == 1 else f"'{own[0]}' and {len(own) - 1} more"
         say(f"note: {who}: without effect here: {text}")
+
+
+def say_doubts(exams: Iterable[Exam]) -> None:
+    """Warn of what cannot have been meant by the first questions of exams, once for those that say the same."""
+    from contextlib import suppress
+
+    from proctor.cli.error_reporting import warn
+    from proctor.errors import ProctorError
+    from proctor.prompts.doubts import doubts_of
+
+    said: dict[str, list[str]] = {}
+    for exam in islice(exams, _MOST_EXAMS):
+        with suppress(ProctorError):  # which keeps it from being asked, and is said there
+            for text in doubts_of(exam):
+                said.setdefault(text, []).append(exam.name)
+    for text, names in said.items():
+        warn(f"warning: {names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {text}")
+
+
+_MOST_EXAMS = 20
+"""Exams whose first questions are looked at: those of a suite are mostly of one form."""
 
 
 def say_effects(exams: Iterable[Exam]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import is_quiet, say
-from proctor.cli.exam_notes import say_what_has_no_effect
+from proctor.cli.exam_notes import say_doubts, say_what_has_no_effect
 from proctor.errors import ChangedDataError, EngineError
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     _check_draws(spec)
     draws = spec.precision is not None
     engine, exams = prepared(spec, origin, trust_code=execution.trust_code, draws_questions=draws)
+    say_doubts(exams)
     if execution.fail_under:
         from proctor.cli.thresholds import check_names, check_scored, check_units
 

@@ -11,7 +11,7 @@ import click
 
 from proctor.cli.commands import LookingCommand
 from proctor.cli.completion import complete_tasks
-from proctor.cli.exam_notes import say_effects, say_what_has_no_effect
+from proctor.cli.exam_notes import say_doubts, say_effects, say_what_has_no_effect
 from proctor.cli.exam_options import exam_options, find_exams, split_names
 from proctor.errors import UsageError
 
@@ -45,6 +45,7 @@ def command(
     say_what_has_no_effect(exams)
     say_effects(exams)
     _say_what_a_run_refuses(names, exams)
+    say_doubts(exams)
     if fingerprint:
         _print_fingerprints(exams, as_json=as_json)
         return

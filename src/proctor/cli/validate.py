@@ -92,7 +92,7 @@ def _refused_by_run(path: Path) -> list[Diagnostic]:
 
 def _say_effects(path: Path) -> None:
     """Say what the exams of a file do; what keeps it from being read is among the problems."""
-    from proctor.cli.exam_notes import say_effects, say_idle_keys
+    from proctor.cli.exam_notes import say_doubts, say_effects, say_idle_keys
     from proctor.dialects.resolve import resolve_tasks
 
     if not path.is_file():
@@ -101,6 +101,7 @@ def _say_effects(path: Path) -> None:
         exams = resolve_tasks([str(path)])
         say_idle_keys(exams)
         say_effects(exams)
+        say_doubts(exam for exam in exams if all(each.kind == "read" for each in exam.effects()))
     if path.suffix == ".py":
         from proctor.cli.run_config import say_idle_of_models, say_idle_sections
 
