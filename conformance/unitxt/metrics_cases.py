@@ -320,6 +320,14 @@ def _is_more_alike(name: str, ours: Any, theirs: Any) -> bool:
     return name.startswith(_OF_FROM) and numbers and ours <= theirs
 
 
+def _is_wider(name: str, ours: Any, theirs: Any) -> bool:
+    if not isinstance(ours, float) or not isinstance(theirs, float):
+        return False
+    if not 0 <= theirs <= 1:  # the basic bootstrap leaves the scale
+        return ours == min(max(theirs, 0.0), 1.0)
+    return ours < theirs if name.endswith("_ci_low") else ours > theirs
+
+
 def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  # noqa: PLR0911, C901 - one for each
     """Return the id of why a difference is meant; ``""`` where it is not."""
     metric, _, field = metric.partition("[")
@@ -343,6 +351,8 @@ def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  
     nothing = ours == "(absent)" and isinstance(theirs, float) and not math.isnan(theirs)
     if interval and (nothing or is_wilsons_of_equals(ours, theirs, wilson)):
         return "unitxt/no-width"
+    if interval and _is_wider(name, ours, theirs):
+        return "unitxt/unseen-answers"
     if field == "score_prefix=p_]" and name.startswith("score_ci") and theirs == "(absent)":
         return "unitxt/main-interval-with-prefix"
     if interval and metric == "metrics.weighted_win_rate_correlation":
