@@ -553,8 +553,9 @@ def a_model_in(folder):
 
 
 def test_an_embedding_model_is_looked_for_where_settings_say(monkeypatch, tmp_path):
-    def load(folder, *, local_files_only):
+    def load(folder, *, local_files_only, trust_remote_code):
         assert local_files_only
+        assert not trust_remote_code
         return folder
 
     library = types.SimpleNamespace(SentenceTransformer=load)
@@ -570,7 +571,8 @@ def test_an_embedding_model_is_looked_for_where_settings_say(monkeypatch, tmp_pa
 def test_a_language_model_is_looked_for_where_settings_say(monkeypatch, tmp_path):
     class Loaded(types.SimpleNamespace):
         @classmethod
-        def from_pretrained(cls, folder, *, local_files_only):
+        def from_pretrained(cls, folder, *, local_files_only, trust_remote_code):
+            assert not trust_remote_code
             if not Path(folder).is_dir():
                 raise OSError(f"{folder} is not a folder\nand so on, local only: {local_files_only}")
             return cls(folder=folder, local=local_files_only, eos_token="<end>", pad_token=None, padding_side="left")

@@ -49,9 +49,8 @@ def _said(tmp_path, monkeypatch, capsys):
         asked = (
             ["--model", "scripted", "--model-args", "answer=2", "-o", f"out_{len(text)}"] if command == "run" else []
         )
-        monkeypatch.setattr("sys.argv", ["proctor", command, "config.py", *asked])
         with pytest.raises(SystemExit) as ended:
-            raise SystemExit(main())
+            raise SystemExit(main([command, "config.py", *asked]))
         told = capsys.readouterr()
         return " ".join((told.out + told.err).split()), ended.value.code or 0
 
