@@ -200,9 +200,16 @@ def test_reading_follows_links_inside_a_folder_and_none_out_of_it(tmp_path):
 
 
 WRITERS = {"write_text", "write_bytes", "mkstemp", "NamedTemporaryFile", "extractall", "copyfile", "copytree"}
-ELSEWHERE = {"safe_files.py", "scoring/program_runner.py", "error_reporting.py", "prison/choice.py", "cli/__main__.py"}
-"""Where files are written in another way: this module, the process of a program of a model, to ``/dev/null`` (twice), and the
-secret in a temporary folder that a prison must keep from the program that tries it."""
+ELSEWHERE = {
+    "safe_files.py",
+    "scoring/program_runner.py",  # the process of a program of a model
+    "error_reporting.py",  # to /dev/null
+    "cli/__main__.py",  # likewise
+    "prison/choice.py",  # a secret in a temporary folder that a prison must keep from the program that tries it
+    "proctor/state.py",  # the owner's key: made once, and never over a file that is there (O_EXCL)
+    "web/serve.py",  # the page that leads to the viewer: a new temporary file of mode 600
+}
+"""Where files are written in another way, and why."""
 
 
 def test_nothing_in_the_package_writes_files_past_this_module(repository):
