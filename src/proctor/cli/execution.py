@@ -75,7 +75,6 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     _check_draws(spec)
     draws = spec.precision is not None
     engine, exams = prepared(spec, origin, trust_code=execution.trust_code, draws_questions=draws)
-    say_doubts(exams)
     if execution.fail_under:
         from proctor.cli.thresholds import check_names, check_scored, check_units
 
@@ -89,6 +88,7 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
 
         print_requests(exams, sys.stderr)
     export = exporter(execution.output_format, exams, predictions=execution.files_predictions)
+    say_doubts(exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
     with closing(placed):
         result, exams = _asked(spec, execution, exams, placed, folder)

@@ -22,21 +22,23 @@ _MOST_SHOWN = 200  # problems for people to read, who mend the first ones first;
 @include_path_option()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per problem.")
 @click.option(
-    "--trust-code", is_flag=True, help="Own classes beside a config may be imported, to see that they can be."
+    "--trust-code", is_flag=True, help="Code that exams bring along may be imported, to see that a run can use it."
 )
 def command(
     paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tuple[str, ...], *, as_json: bool, trust_code: bool
 ) -> int:
     """Read task files (YAML), configs (Python) and artifacts (JSON); report every problem with file, line and hint.
 
-    PATH is a file or a folder, of a run, too; nothing is run and no data is loaded, but the columns of a table (CSV,
-    JSONL, parquet) are looked at. Of a file, it says what its exams would do besides being exams: read files, ask
-    servers, send keys. The exit code is 2 where there are problems.
+    PATH is a file or a folder, of a run, too; nobody is asked, and no data is loaded of a folder's exams. Of one file,
+    it says what its exams would do besides being exams (read files, ask servers, send keys), and where their data lies
+    here, what its first questions cannot mean. The exit code is 2 where there are problems.
     """
     from proctor.cli.exam_options import split_names
     from proctor.running.run_files import can_be_repeated
     from proctor.settings import settings
 
+    if trust_code:
+        settings.trust_code = True
     if not paths and not tasks:
         raise UsageError("no file is named", hint="proctor validate FILE, or --tasks NAME")
     count = 0
@@ -46,11 +48,8 @@ def command(
         count, problems = _check_named(names, include_paths)
     for path in paths:
         files, found = (1, _problems_of_run(path)) if can_be_repeated(path) else _check(path)
-        if path.suffix == ".py" and not found:
-            with settings.context(trust_code=trust_code or settings.trust_code):
-                found = _refused_by_run(path)
         count += files
-        problems.extend(found)
+        problems.extend(found or _refused_by_run(path))
     if as_json:
         _print_json(problems)
     elif problems:
@@ -82,7 +81,7 @@ def _refused_by_run(path: Path) -> list[Diagnostic]:
     """Return what a run of a config would refuse before anybody is asked: classes of its own that are not trusted."""
     from proctor.dialects.resolve import resolve_tasks
 
-    if not path.is_file():
+    if path.suffix != ".py" or not path.is_file():
         return []
     try:
         return [problem for exam in resolve_tasks([str(path)]) for problem in exam.problems()]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Any
+from itertools import chain, islice
 
 from proctor.ir import Generate
-from proctor.prompts.lint import warnings_of
+from proctor.prompts.lint import fields_of, warnings_of
 from proctor.prompts.preview import prompts_of
 from proctor.recipes.exam import Exam, Question
 
@@ -26,12 +25,15 @@ _OF_EVERY_QUESTION = ("is the instance itself", "are alike: ")
 
 
 def doubts_of(exam: Exam) -> list[str]:
-    """Return a sentence on each mistake that the first questions of an exam share.
+    """Return a sentence on each mistake that the first questions of an exam share; the next pass over it goes on there.
 
     Raises:
         ProctorError: Its rows cannot be had, or not be put in words.
     """
-    asked = [each for each in islice(exam.questions(), LOOKED_AT) if each.failure is None and each.requests]
+    questions = exam.questions()
+    first = list(islice(questions, LOOKED_AT))
+    exam.resume(chain(first, questions))  # whoever asks them next need not make them again
+    asked = [each for each in first if each.failure is None and each.requests]
     if not asked:
         return []
     return list(dict.fromkeys([*_of_words(asked), *_of_answers(asked)]))
@@ -45,7 +47,7 @@ def _of_words(asked: Sequence[Question]) -> Iterator[str]:
     if all(map(_ESCAPED.search, texts)) and not any("\\n" in value for each in asked for value in _values(each)):
         yield "the prompt shows a backslash and an n where a new line may be meant: in YAML, double quotes make it one"
     places = set.intersection(*(set(_PLACE.findall(text)) for text in texts))
-    shown = [name for name in sorted(places) if all(name in _columns(each) for each in asked)]
+    shown = [name for name in sorted(places) if all(name in fields_of(each) for each in asked)]
     if shown:
         listed = ", ".join(f"'{{{name}}}'" for name in shown)
         yield f"the prompt shows {listed} as it stands, and the data has that column: is '{{{{{shown[0]}}}}}' meant?"
@@ -62,11 +64,11 @@ def _of_answers(asked: Sequence[Question]) -> Iterator[str]:
         answer and end.endswith(answer) for end, answer in zip(ends, answers, strict=True)
     ):
         yield "each prompt ends with its right answer"
-    if len(asked) >= _ENOUGH:
-        for end in _OF_EVERY_QUESTION:
-            found = [[said for said in warnings_of(each) if end in said] for each in asked]
-            if all(found):
-                yield f"in each of the first {len(asked)} questions {found[0][0]}"
+    said = [list(warnings_of(each)) for each in asked]
+    for part in _OF_EVERY_QUESTION if len(asked) >= _ENOUGH else ():
+        found = [[each for each in own if part in each] for own in said]
+        if all(found):
+            yield f"in each of the first {len(asked)} questions {found[0][0]}"
 
 
 def _needed_stops(question: Question) -> list[str]:
@@ -80,12 +82,7 @@ def _text(question: Question) -> str:
     return "\n".join(prompt.text for request in question.requests[:1] for prompt in prompts_of(request)[:1])
 
 
-def _columns(question: Question) -> dict[str, Any]:
-    fields = question.instance.get("input_fields", question.instance)
-    return dict(fields) if isinstance(fields, dict) else dict(question.instance)
-
-
 def _values(question: Question) -> Iterator[str]:
     """Yield what a row holds as text; of lists and mappings their parts, as Python writes them."""
-    for value in _columns(question).values():
+    for value in fields_of(question).values():
         yield value if isinstance(value, str) else repr(value).replace("\\\\", "\\")

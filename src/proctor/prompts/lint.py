@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from proctor.ir import Media, Prompt, Request
 from proctor.prompts.origins import label_of, part_of
@@ -24,6 +25,12 @@ def warnings_of(question: Question) -> Iterator[str]:
     prompts = [prompt for request in question.requests for prompt in prompts_of(request)]
     if prompts:
         yield from _unused(question, prompts)
+
+
+def fields_of(question: Question) -> Mapping[str, Any]:
+    """Return what a question's row holds for its prompt, by name."""
+    fields = question.instance.get("input_fields", question.instance)
+    return fields if isinstance(fields, dict) else {}
 
 
 def _of_request(question: Question, request: Request) -> Iterator[str]:
@@ -53,8 +60,7 @@ def _leaks(question: Question, prompt: Prompt) -> Iterator[str]:
 def _listed(question: Question, asking: str) -> set[str]:
     """Return the labels that the prompt lists for the model to choose from: all of a field, or none."""
     found: set[str] = set()
-    fields = question.instance.get("input_fields", question.instance)
-    for value in fields.values() if isinstance(fields, dict) else ():
+    for value in fields_of(question).values():
         if isinstance(value, list) and len(value) > 1 and all(isinstance(each, str) for each in value):
             labels = {each.strip().lower() for each in value}
             found |= labels if all(label in asking for label in labels) else set()
@@ -82,13 +88,12 @@ def _alike(choices: tuple[str, ...]) -> Iterator[str]:
 
 
 def _unused(question: Question, prompts: Sequence[Prompt]) -> Iterator[str]:
-    fields = question.instance.get("input_fields", question.instance)
-    if not isinstance(fields, dict) or any(_has_media(prompt) for prompt in prompts):
+    if any(_has_media(prompt) for prompt in prompts):
         return
     text = "\n".join(prompt.text for prompt in prompts)
     unused = [
         f"'{name}'"
-        for name, value in fields.items()
+        for name, value in fields_of(question).items()
         if isinstance(value, str) and len(value.strip()) >= _SHORTEST_LEAK and name not in _NEVER_SHOWN
         if value.strip() not in text and not _is_reference(question, value)
     ]

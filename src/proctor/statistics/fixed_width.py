@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from proctor.lazy import Deferred
@@ -104,8 +105,9 @@ def fixed_width_bounds(seen: Moments, precision: float, level: float = 0.95) -> 
     z = z * longer * np.where(seen.is_plain, 1.0, _GRADED)
     sided = normal_quantile(level) * longer
     down, up = two_outcome_bounds(variance, skew, count, z)
-    below = np.where(seen.is_plain, seen.mean - _lower(seen.mean, seen, count, (z, sided), end), down)
-    above = np.where(seen.is_plain, 1.0 - seen.mean - _lower(1.0 - seen.mean, seen, count, (z, sided), end), up)
+    lower = partial(_lower, drawn=seen.drawn, count=count, z=(z, sided), end=end, level=level)
+    below = np.where(seen.is_plain, seen.mean - lower(seen.mean), down)
+    above = np.where(seen.is_plain, 1.0 - seen.mean - lower(1.0 - seen.mean), up)
     missing = unseen(seen.drawn, level, seen.units)
     low = np.maximum(seen.mean - np.maximum(below, seen.mean * missing), 0.0)
     high = np.minimum(seen.mean + np.maximum(above, (1.0 - seen.mean) * missing), 1.0)
@@ -190,13 +192,13 @@ def _left(seen: Moments) -> Any:
     return (seen.units - seen.drawn) / max(seen.units - 1, 1)
 
 
-def _lower(share: Any, seen: Moments, count: Any, z: tuple[Any, float], end: float) -> Any:
+def _lower(share: Any, *, drawn: Any, count: Any, z: tuple[Any, float], end: float, level: float) -> Any:
     """Return the lowest share that is not rejected; those below ``end`` are rejected on one side only."""
     sided = np.maximum(wilson_bounds(share, count, z[1])[0], 0.0)
     low = np.where(sided < end, sided, np.maximum(wilson_bounds(share, count, z[0])[0], end))
-    hits = np.rint(share * seen.drawn)
+    hits = np.rint(share * drawn)
     for few in range(1, FEW + 1):
-        low = np.where(hits == few, np.minimum(low, few_hits(few) / seen.drawn), low)
+        low = np.where(hits == few, np.minimum(low, few_hits(few, level) / drawn), low)
     return low
 
 

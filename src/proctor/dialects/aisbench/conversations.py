@@ -97,8 +97,9 @@ def _exchange(
         if len(input_columns) != 1:
             raise DataError("a conversation without a template needs exactly one input column")
         return [{"role": "user", "content": entry.get(input_columns[0])}, {"role": "assistant", "content": gold}]
-    shows_answer = not isinstance(template.template, str)  # a dialogue has a turn for it
-    prompt = template.generate_item(entry if shows_answer else {**entry, output_column or "": ""})
+    if output_column and isinstance(template.template, str):  # a dialogue has a turn for the answer
+        entry = {**entry, output_column: ""}
+    prompt = template.generate_item(entry)
     items = [prompt] if isinstance(prompt, str) else prompt.plain()
     made: list[Message] = [
         {"role": "user", "content": item}

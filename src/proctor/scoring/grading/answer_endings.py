@@ -31,6 +31,9 @@ _STOPPED: Final = ("stop",)
 _TAG: Final = re.compile(r"\s*(<\|?[^<>\s/|]{2,40}\|?>|\[[A-Za-z][\w:]{1,30}\])")
 """What may begin thoughts: a tag."""
 
+_MOST_TAGS: Final = 32
+"""Tags that are counted: one that half of the answers begin with is among the first."""
+
 _SHOWN: Final = 80  # characters of an answer that all answers are: a line
 
 COUNTED: Final = ("answers", "truncated", "empty", "thinking")
@@ -88,7 +91,8 @@ class Endings:
         for text in texts:
             words = text.strip()
             self.empty += not words
-            if words[:1] in "<[" and (tag := _opening_tag(words)):
+            tag = _opening_tag(words)
+            if tag and (tag in self._tags or len(self._tags) < _MOST_TAGS):
                 self._tags[tag] += 1
             if same.is_same:  # else it is known that they are not
                 same.add(words, is_right=same.may_be_right and _agrees(words, references))
