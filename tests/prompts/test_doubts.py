@@ -87,3 +87,15 @@ def test_it_is_said_once_before_anybody_is_asked(tmp_path, monkeypatch, capsys, 
     path = task(tmp_path, doc_to_text="Answer the question below.")
     assert main([command[0], str(path), *command[1:], *(["--no-wall"] if command == ["show"] else [])]) == 0
     assert capsys.readouterr().err.count("warning: t: the first 8 prompts are all the same") == 1
+
+
+def test_the_next_pass_goes_on_where_the_look_ended(tmp_path):
+    (exam,) = resolve_tasks([str(task(tmp_path))])
+    expected = [question.digest for question in exam.questions()]
+    begun, compile_ = [], exam.asker.compile
+    exam.asker.__dict__["compile"] = lambda *given: begun.append(1) or compile_(*given)
+    doubts_of(exam)
+    assert [question.digest for question in exam.questions()] == expected
+    assert len(begun) == 1
+    assert [question.digest for question in exam.questions()] == expected  # a pass that nobody began
+    assert len(begun) == 2

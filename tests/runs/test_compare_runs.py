@@ -96,7 +96,7 @@ def clustered(folder, name, scores, **more):
             "exam": "qa",
             "doc_id": number,
             "scores": {"score": score},
-            "input": {"topic": number // 4, "text": ["a"]},
+            "input": {"topic": number // 4, "text": ["a"], "part": number // 2 if number < 12 else None},
             **more,
         }
         for number, score in enumerate(scores)
@@ -116,6 +116,9 @@ def test_instances_of_one_cluster_count_as_much_as_they_differ(tmp_path):
     assert by_topic.high - by_topic.low > plain.high - plain.low
     assert by_topic.notes[-1] == "errors are of 4 clusters of 'topic'"
     assert by_text.notes[-1] == "errors are of 1 clusters of 'text'"
+    by_part = compare_exams(old, "qa", new, "qa", clusters="part")
+    said = "errors are of 10 clusters of 'part'; 4 instances have no 'part', and each is a cluster of its own"
+    assert by_part.notes[-1] == said
     assert plain.notes == ()
     refused = compare_exams(old, "qa", new, "qa", clusters="nowhere")
     assert (refused.refused, refused.better, refused.worse) == ("the samples of qa have no field 'nowhere'", 0, 0)

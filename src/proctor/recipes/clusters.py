@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.scoring.flat_scores import CLUSTERS, HIGH, LOW, NO_CLUSTER, WITHOUT
 from proctor.scoring.grades import Grade, MainColumn, question_column, score_column
-from proctor.scoring.grading.groups import cluster_key
+from proctor.scoring.grading.groups import Alone, cluster_key
 from proctor.scoring.scores import Score
 from proctor.statistics.two_level import two_level
 
@@ -33,14 +33,8 @@ def graded_in_clusters(grade: Callable[[Iterable[Answered]], Grade], answered: I
 
 def _noting(answered: Iterable[Answered], by: str, keys: list[Hashable]) -> Iterator[Answered]:
     for place, each in enumerate(answered):
-        keys.append(cluster_key(each.question.instance, by, _Alone(place)))
+        keys.append(cluster_key(each.question.instance, by, place))
         yield each
-
-
-class _Alone(NamedTuple):
-    """The cluster of a question that says of no other that it belongs to it."""
-
-    place: int
 
 
 def _clustered(grade: Grade, keys: Sequence[Hashable], by: str) -> Grade:
@@ -67,7 +61,7 @@ def _clustered(grade: Grade, keys: Sequence[Hashable], by: str) -> Grade:
     grade.scores[CLUSTERS] = {"by": by, "count": found.clusters, "stderr": found.error} | (
         {WITHOUT: alone} if alone else {}
     )
-    if single := sum(isinstance(key, _Alone) for key in keys):
+    if single := sum(isinstance(key, Alone) for key in keys):
         grade.scores[CLUSTERS][NO_CLUSTER] = single
     return grade
 

@@ -115,4 +115,4 @@ def _cluster(question: Question, by: str, key: str) -> str:
     """Return the name of a question's cluster; a row that cannot be asked about, or has no key, stands alone."""
     if question.failure is not None:
         return f"?{key}"
-    return repr(cluster_key(question.instance, by, f"?{key}"))
+    return repr(cluster_key(question.instance, by, key))

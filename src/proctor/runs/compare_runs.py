@@ -26,7 +26,7 @@ from proctor.runs.pairs import SharedLines, matched_exams
 from proctor.runs.rankings import with_places
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import ScoredLines, failure_of
-from proctor.scoring.grading.groups import cluster_key
+from proctor.scoring.grading.groups import Alone, cluster_key
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
 from proctor.statistics.paired_tests import ResampledTest
@@ -252,8 +252,8 @@ class _Sides:
         """
         for side, numbers in zip((self.first, self.second), self.all_numbers, strict=True):
             values = dict(_values(side.index.records(side.exam), by))
-            found = [values.get(int(number), ("", int(number))) for number in numbers]
-            if any(not isinstance(key, tuple) for key in found):  # tuples are instances without the field
+            found = [values.get(int(number), Alone(int(number))) for number in numbers]
+            if not all(isinstance(key, Alone) for key in found):
                 return found
         hint = "clusters are of a field of the task or its metadata: proctor show lists them"
         raise ScoringError(f"the samples of {self.first.exam} have no field '{by}'", hint=hint)
@@ -276,16 +276,20 @@ def _values(records: Iterator[dict[str, Any]], by: str) -> Iterator[tuple[int, H
     for record in records:
         given, number = record.get("input"), record.get("doc_id")
         if isinstance(given, Mapping) and isinstance(number, int):
-            yield number, cluster_key(given, by, ("", number))
+            yield number, cluster_key(given, by, number)
 
 
 def _of_instances(sides: _Sides, bare: ExamComparison, by: str | None = None) -> ExamComparison:
     keys = sides.cluster_keys(by) if by else None
-    notes = bare.notes if keys is None else (*bare.notes, f"errors are of {len(set(keys))} clusters of '{by}'")
+    notes = [*bare.notes]
+    if keys is not None:
+        single = sum(isinstance(key, Alone) for key in keys)
+        without = f"; {single} instances have no '{by}', and each is a cluster of its own" if single else ""
+        notes.append(f"errors are of {len(set(keys))} clusters of '{by}'{without}")
     old, new = sides.scores
     return replace(
         bare,
-        notes=notes,
+        notes=tuple(notes),
         first=float(old.mean()),
         second=float(new.mean()),
         difference=float((new - old).mean()),

@@ -6,7 +6,7 @@ import json
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from proctor.data.fields import get_field
 from proctor.errors import ProctorError
@@ -85,14 +85,26 @@ def values_of(instance: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
     return {name: get_field(known, name) for name in names}
 
 
-def cluster_key(instance: Mapping[str, Any], by: str, alone: Hashable) -> Hashable:
-    """Return the value that instances which belong together share; ``alone`` where the instance has none."""
+class Alone(NamedTuple):
+    """The cluster of an instance that says of no other that it belongs to it."""
+
+    name: Hashable
+
+
+def cluster_key(instance: Mapping[str, Any], by: str, name: Hashable) -> Hashable:
+    """Return the value that instances which belong together share; :class:`Alone` where the instance has none.
+
+    Args:
+        instance: Its fields.
+        by: The field.
+        name: Of the instance, in case it is alone.
+    """
     try:
         value = jsonable(values_of(instance, [by])[by])
     except ProctorError:
-        return alone
+        return Alone(name)
     if value is None or value == "":
-        return alone
+        return Alone(name)
     return value if isinstance(value, Hashable) else repr(value)
 
 
