@@ -48,12 +48,13 @@ class BoundedLoader(_Base):  # type: ignore[misc]
     def __init__(self, content: str | bytes) -> None:
         data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
         _look_over(data, self.most_bytes, self.most_nodes)
+        self._may_grow = b"*" in data or len(data) <= _WITHOUT_LOOK  # others are as deep and large as they were seen
         super().__init__(content)
 
     def get_single_node(self) -> Any:
         """Return the only document's root, its aliases within bounds."""
         node = super().get_single_node()
-        if node is not None:
+        if node is not None and self._may_grow:
             _check_size(node, self.most_expanded)
         return node
 
