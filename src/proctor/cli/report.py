@@ -54,7 +54,8 @@ def command(
 
         if pivot:
             raise UsageError("--pivot is of scores, and --items of questions", hint="leave out one of them")
-        return report_items(runs, output, form or (output and _form_of(output)), samples, as_json=as_json)
+        form = form or (None if output is None else _form_of(output))
+        return report_items(runs, output, form, samples, as_json=as_json)
     if as_json:
         raise UsageError("--json is for --items", hint="results.json in the run folder has the scores")
     form = form or ("md" if pivot and output is None else _form_of(output))

@@ -22,6 +22,7 @@ from proctor.statistics.intervals import Interval, mean_interval
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 else:
     np = Deferred("numpy")
 
@@ -115,7 +116,7 @@ def discriminations(table: Floats, level: float = 0.95) -> list[Discrimination |
     return found
 
 
-def _centred(values: Floats, known: Floats) -> Floats:
+def _centred(values: Floats, known: NDArray[np.bool_]) -> Floats:
     filled = np.where(known, values, 0.0)
     means = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return np.where(known, values - means, 0.0)

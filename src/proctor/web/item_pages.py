@@ -29,7 +29,7 @@ def items(library: Library, request: Request) -> tuple[str, dict[str, Any]]:
 def item_report(found: Sequence[ExamItems], most: int) -> str:
     """Return a file that needs nothing else, with so many questions of a kind."""
     styles = files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
-    return render("items.html", path="", styles=styles, unread=0, **_view(found, most))
+    return render("item_report.html", path="", styles=styles, unread=0, **_view(found, most))
 
 
 def _view(found: Sequence[ExamItems], most: int) -> dict[str, Any]:
