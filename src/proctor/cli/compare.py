@@ -10,7 +10,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.completion import complete_runs
-from proctor.cli.error_reporting import BAD_INPUT, DONE, FAILURES, say
+from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, say
 from proctor.cli.run_folders import read_run
 from proctor.errors import UsageError
 
@@ -35,7 +35,8 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
 @click.option(
     "--fail-if-worse",
     is_flag=True,
-    help="Exit with 1 where a RUN is worse by more than chance (95%), with 2 where it may be.",
+    help="Say a gate's verdict and exit with its code: 1 where a RUN is worse by more than chance (95%), 4 where "
+    "that is undecided.",
 )
 def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse: bool, clusters: str | None) -> int:
     """Compare runs with a baseline, instance by instance.
@@ -124,7 +125,7 @@ def _verdict(found: _Found) -> int:
             few = ", but no difference would show: the instances are too few" if row.shows_nothing else ""
             say(f"PASSED: {run} is not worse on {row.task} by more than chance{few}")
     said = {row.verdict for _, row in verdicts}
-    return FAILURES if "failed" in said else BAD_INPUT if "undecided" in said else DONE
+    return FAILURES if "failed" in said else UNDECIDED if "undecided" in said else DONE
 
 
 def _why_undecided(row: ExamComparison) -> str:
