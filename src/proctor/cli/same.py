@@ -57,6 +57,8 @@ def _lines(found: Sameness) -> Iterator[str]:
     for reason in found.reasons:
         yield f"  {reason}"
     yield f"  requests          {found.requests}" + (f" ({found.otherwise} asked otherwise)" if found.otherwise else "")
+    if found.unanswered:
+        yield f"  not answered      {found.unanswered} by one of them"
     if any(found.models):
         yield f"  answered by       {found.models[0] or '(not said)'}; {found.models[1] or '(not said)'}"
     if found.flips is not None:

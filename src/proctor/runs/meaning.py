@@ -89,7 +89,11 @@ def why_not_comparable(
     return ""
 
 
+_REPEATED = re.compile(r" \(\d+ runs average\)$")
+"""What AISBench puts behind a score that is a mean over runs of the questions."""
+
+
 def _plain(name: str) -> str:
     """Return a name without the filter that lm-eval puts behind it, and one name for all that mean the same."""
-    plain = name.partition(",")[0].lower()
+    plain = _REPEATED.sub("", name.partition(",")[0]).lower()
     return next((min(names) for names in _SAME if plain in names), plain)

@@ -112,6 +112,7 @@ class SampleIndex:
         self.fingerprints: Mapping[str, Fingerprint | None] = {}  # what exams were made of, where there are results
         self.clusters: Mapping[str, str] = {}  # by which field instances of an exam belong together, where it says so
         self.adaptive: frozenset[str] = frozenset()  # exams of which questions were drawn for what they tell
+        self.counts_said: Mapping[str, int] = {}  # how many instances exams have by their results
         self.copied: frozenset[str] = frozenset()  # exams whose instances are copies of questions, each several times
         self.spec: RunSpec | None = None  # what was run, where that is known
         self._main_scores = dict(main_scores or {})
@@ -153,6 +154,7 @@ class SampleIndex:
         index.fingerprints = {exam: Fingerprint.from_dict(entry.get(FINGERPRINT)) for exam, entry in results.items()}
         index.clusters = {exam: by for exam, entry in results.items() if (by := _clusters_of(entry))}
         index.adaptive = frozenset(exam for exam, entry in results.items() if _is_adaptive(entry.get("sample")))
+        index.counts_said = {exam: count for exam, entry in results.items() if isinstance(count := entry.get("n"), int)}
         index.copied = frozenset(exam for exam, entry in results.items() if entry.get(COPIES))
         index.spec = spec
         return index
