@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 
 from proctor.exchange.observed import DECODING_KEYS, Observed, ObservedExam
 from proctor.exchange.observed_pairs import Pair, paired
+from proctor.runs.meaning import SAME
 
 Layer = Literal["rows", "prompt", "engine", "decoding", "answer", "failure", "extraction", "metric", "weights"]
 
@@ -36,8 +37,6 @@ _CLOSE: Final = 1e-6
 
 _ROUNDED: Final = 1e-4
 """How far a score lies from the mean of its instances where a file rounds it."""
-
-_SAME: Final = ({"acc", "accuracy", "exact_match", "correct", "match"},)
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +374,7 @@ def _metrics(first: ObservedExam, second: ObservedExam) -> tuple[str, str]:
             return name, name
     one = first.metric if first.metric in mine else min(mine, default=first.metric)
     two = second.metric if second.metric in theirs else min(theirs, default=second.metric)
-    for same in _SAME:
+    for same in SAME:
         if _bare(one) in same and (found := next((name for name in sorted(theirs) if _bare(name) in same), None)):
             return one, found
     return one, two

@@ -101,7 +101,9 @@ class SharedLines:
         sides, taken = (self.first, self.second), (self.pairs.first, self.pairs.second)
         left = [np.setdiff1d(np.arange(len(side.numbers)), used) for side, used in zip(sides, taken, strict=True)]
         lines = [
-            _lines_by(set(), ScoredLines(*(each[kept] for each in side)), records, is_part=False)
+            _lines_by(
+                set(), ScoredLines(side.numbers[kept], side.digests[kept], side.scores[kept]), records, is_part=False
+            )
             for side, kept, records in zip(sides, left, rows, strict=True)
         ]
         more = paired(*lines)
