@@ -57,6 +57,7 @@ class ObservedExam:
         score: The score that the file reports; ``None`` where it reports none.
         engine: Who was asked and with which arguments, where the file says it; one ``identity`` means the same engine,
             whatever arguments change how soon it answers.
+        judged: What its judges were asked with, where one of our runs has some.
     """
 
     name: str
@@ -65,6 +66,7 @@ class ObservedExam:
     metric: str = ""
     score: float | None = None
     engine: Mapping[str, Any] | None = None
+    judged: object = None
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a score over the instances that have it."""

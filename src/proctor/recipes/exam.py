@@ -32,6 +32,7 @@ from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
 from proctor.scoring.grades import Grade
 from proctor.scoring.grading.groups import GroupBy, values_of
+from proctor.scoring.judges.judged import judged_by
 from proctor.scoring.scores import Score
 
 if TYPE_CHECKING:
@@ -266,10 +267,17 @@ class Exam:
     def definition(self) -> Definition:
         """The exam's extraction, metrics and named artifacts, by value."""
         found = self.define() if self.define is not Definition else self._own_definition()
+        if judged := judged_by(found.scorers):
+            found = replace(found, metrics=[found.metrics, judged])
         said = {"truncated": self.options.truncated == "fail", "answers": self.options.answers == "raw"}
         if not any(said.values()):
             return found
         return replace(found, extraction=[found.extraction, [name for name, is_said in said.items() if is_said]])
+
+    @cached_property
+    def judged(self) -> list[dict[str, Any]]:
+        """What the judges of the exam are asked with: whose words, their digest; nothing where no judge scores."""
+        return judged_by(self.definition.scorers)
 
     def _own_definition(self) -> Definition:
         from proctor.recipes.own_definition import own_definition

@@ -44,6 +44,7 @@ from proctor.runs.sample_tables import TABLES, VERSION, beside, count_of, look_f
 from proctor.runs.score_bins import ScoreBin, score_bins
 from proctor.safe_files import opened
 from proctor.scoring.flat_scores import COPIES, UNIT, main_of
+from proctor.scoring.judges.judged import JUDGED
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
 
@@ -110,6 +111,7 @@ class SampleIndex:
         self.units: Mapping[str, Unit] = {}  # of the main scores by exam, where the results say it
         self.mains: Mapping[str, Score] = {}  # the main scores themselves, where there are results
         self.fingerprints: Mapping[str, Fingerprint | None] = {}  # what exams were made of, where there are results
+        self.judged: Mapping[str, object] = {}  # what judges of an exam were asked with, where it has some
         self.clusters: Mapping[str, str] = {}  # by which field instances of an exam belong together, where it says so
         self.adaptive: frozenset[str] = frozenset()  # exams of which questions were drawn for what they tell
         self.copied: frozenset[str] = frozenset()  # exams whose instances are copies of questions, each several times
@@ -151,6 +153,7 @@ class SampleIndex:
         index.units = {exam: entry[UNIT] for exam, entry in results.items() if UNIT in entry}
         index.mains = {exam: main_of(entry) for exam, entry in results.items() if entry.get("score_name")}
         index.fingerprints = {exam: Fingerprint.from_dict(entry.get(FINGERPRINT)) for exam, entry in results.items()}
+        index.judged = {exam: entry[JUDGED] for exam, entry in results.items() if JUDGED in entry}
         index.clusters = {exam: by for exam, entry in results.items() if (by := _clusters_of(entry))}
         index.adaptive = frozenset(exam for exam, entry in results.items() if _is_adaptive(entry.get("sample")))
         index.copied = frozenset(exam for exam, entry in results.items() if entry.get(COPIES))

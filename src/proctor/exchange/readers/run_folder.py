@@ -10,6 +10,7 @@ from proctor.exchange.lines import samples_of
 from proctor.exchange.observed import PERCENT, Observed, ObservedExam, prompt_text, scores_of, text_of
 from proctor.runs.stored_run import load_run
 from proctor.scoring.flat_scores import UNIT
+from proctor.scoring.judges.judged import JUDGED
 
 
 def read(path: Path) -> list[ObservedExam]:
@@ -24,7 +25,8 @@ def read(path: Path) -> list[ObservedExam]:
     spec = run.spec
     engine = None if spec is None else {"identity": spec.engine, "engine": spec.model, **spec.model_args}
     mains = {name: _main(run.results.get(name, {})) for name in lines}
-    return [ObservedExam(name, "Proctor", found, *mains[name], engine) for name, found in lines.items()]
+    judged = {name: run.results.get(name, {}).get(JUDGED) for name in lines}
+    return [ObservedExam(name, "Proctor", found, *mains[name], engine, judged[name]) for name, found in lines.items()]
 
 
 def _main(entry: Mapping[str, Any]) -> tuple[str, float | None]:
