@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any, Final, NamedTuple
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from proctor.results.instance_scores import main_score, whole_of
 from proctor.runs.meaning import why_not_comparable
-from proctor.runs.question_words import answer_of, asked_of, gold_of, question_of
+from proctor.runs.question_words import answer_of, asked_of, gold_of, question_of, sent_of
 from proctor.runs.sample_lines import digest_of_line, failure_of, next_lines, read_line
 from proctor.runs.stored_run import StoredRun
 from proctor.safe_files import opened
@@ -159,6 +160,7 @@ class _Line(NamedTuple):
 
 @dataclass(slots=True)
 class _Question:
+    run: int
     number: int
     asked: str
     question: str
@@ -184,6 +186,8 @@ class _Table:
         self.notes: list[str] = []
         self._first: StoredRun | None = None
         self._digests: set[int | None] = set()
+        self._by_sent: dict[str, list[Key]] = defaultdict(list)
+        self._runs = 0
 
     def read(self, run: StoredRun, number: int, record: Mapping[str, Any]) -> _Line:
         """Return what counts of a line; its words where no run before had the question."""
@@ -203,20 +207,28 @@ class _Table:
             self.notes.append(f"{run.path.name} is left out: {why}")
             return
         self._first, self.metric = self._first or run, self.metric or main.name
-        row, met = self._row_of(run), Counter[int]()
-        for line in lines:
-            key = (0, line.number) if line.digest is None else (line.digest, met[line.digest])
-            if line.digest is not None and not entry.get(COPIES):
-                met[line.digest] += 1
+        row, taken = self._row_of(run), set[Key]()
+        self._runs += 1
+        for line, key in zip(lines, _keys(lines, are_copies=bool(entry.get(COPIES))), strict=True):
             if key not in self.questions and line.words is not None:
-                words = (asked_of(line.words), question_of(line.words), gold_of(line.words))
-                self.questions[key] = _Question(line.number, *words)
+                key = self._named(key, line.number, line.words, taken)  # noqa: PLW2901 - the same question
+            taken.add(key)
             if not math.isnan(line.score):
                 share = line.score / whole
                 row.scores[key].append(1.0 - share if main.higher_is_better is False else share)
             if line.answer is not None:
                 row.answers.setdefault(key, line.answer)
         self._digests |= {line.digest for line in lines}
+
+    def _named(self, key: Key, number: int, words: Mapping[str, Any], taken: AbstractSet[Key]) -> Key:
+        """Return the key of the question of another run that sent the same and has the same gold, else this one's."""
+        sent, gold = sent_of(words), gold_of(words)
+        same = self._by_sent[f"{sent}\0{gold}"]
+        if found := next((each for each in same if each not in taken), None):
+            return found
+        same.append(key)
+        self.questions[key] = _Question(self._runs, number, asked_of(words), question_of(words), gold)
+        return key
 
     def _why_not(self, run: StoredRun, known: Sequence[float], whole: float) -> str:
         if not known:
@@ -257,12 +269,12 @@ class _Table:
         return ExamItems(self.exam, self.metric, tuple(names), tuple(items), tuple(self._duplicates()), notes)
 
     def _duplicates(self) -> Iterator[Duplicate]:
-        by: dict[str, list[_Question]] = defaultdict(list)
+        by: dict[tuple[int, str], list[_Question]] = defaultdict(list)
         for each in self.questions.values():
-            by[each.asked].append(each)
+            by[each.run, each.asked].append(each)
         found = [
             Duplicate(tuple(e.number for e in group), group[0].question, tuple(e.gold for e in group))
-            for asked, group in by.items()
+            for (_, asked), group in by.items()
             if asked.strip() and len(group) > 1
         ]
         yield from sorted(found, key=lambda each: not each.differs)
@@ -301,6 +313,15 @@ def _records(run: StoredRun) -> Iterator[dict[str, Any]]:
         with opened(run.samples, within=run.path) as file:
             while lines := next_lines(file, _BATCH):
                 yield from (read_line(line) for line, _ in lines)
+
+
+def _keys(lines: Sequence[_Line], *, are_copies: bool) -> Iterator[Key]:
+    """Yield the key of each line's question; copies of a question are one."""
+    met: Counter[int] = Counter()
+    for line in lines:
+        yield (0, line.number) if line.digest is None else (line.digest, met[line.digest])
+        if line.digest is not None and not are_copies:
+            met[line.digest] += 1
 
 
 def _mean(values: Sequence[float] | None) -> float:

@@ -30,6 +30,11 @@ def asked_of(record: Mapping[str, Any]) -> str:
     return "\n".join([*sorted(texts), "", *sorted(choices)]) if texts else _plain(shown)
 
 
+def sent_of(record: Mapping[str, Any]) -> str:
+    """Return all words that were sent."""
+    return _plain(words_of([record.get("prompt"), record.get("continuations")]))
+
+
 def question_of(record: Mapping[str, Any]) -> str:
     """Return the words that tell an instance from the others: its longest text that is asked and is not the answer.
 
