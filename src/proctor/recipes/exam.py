@@ -32,7 +32,6 @@ from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
 from proctor.scoring.grades import Grade
 from proctor.scoring.grading.groups import GroupBy, values_of
-from proctor.scoring.judges.judged import judged_by
 from proctor.scoring.scores import Score
 
 if TYPE_CHECKING:
@@ -267,7 +266,7 @@ class Exam:
     def definition(self) -> Definition:
         """The exam's extraction, metrics and named artifacts, by value."""
         found = self.define() if self.define is not Definition else self._own_definition()
-        if judged := judged_by(found.scorers):
+        if judged := _judged(found):
             found = replace(found, metrics=[found.metrics, judged])
         said = {"truncated": self.options.truncated == "fail", "answers": self.options.answers == "raw"}
         if not any(said.values()):
@@ -277,7 +276,7 @@ class Exam:
     @cached_property
     def judged(self) -> list[dict[str, Any]]:
         """What the judges of the exam are asked with: whose words, their digest; nothing where no judge scores."""
-        return judged_by(self.definition.scorers)
+        return _judged(self.definition)
 
     def _own_definition(self) -> Definition:
         from proctor.recipes.own_definition import own_definition
@@ -297,6 +296,12 @@ class Exam:
         for _, row in chosen(self.opened, self.selection, self.name):
             found.add("" if isinstance(row, Failure) else instance_digest(row))
         return found
+
+
+def _judged(definition: Definition) -> list[dict[str, Any]]:
+    from proctor.scoring.judges.judged import judged_by
+
+    return judged_by(definition.scorers) if definition.scorers else []
 
 
 _NO_ROW: Row = {}

@@ -32,7 +32,7 @@ NOT_ARGUMENTS: Final = frozenset(
 """Keys of a model that OpenCompass takes out before its class is made."""
 
 
-def own_class(name: str, place: Location | None) -> type | None:
+def own_class(name: str, place: Location | None) -> Any:
     """Return the class that a config names as its model's type; ``None`` where it names none that answers.
 
     Raises:
