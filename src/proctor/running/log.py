@@ -37,7 +37,7 @@ from proctor.running.log_schema import (
     transaction,
     use_write_ahead_log,
 )
-from proctor.state import LOG_NAME, made_state_folder, place_in_state, state_folder
+from proctor.state import LOG_PLACE, made_state_folder, place_in_state, state_folder
 
 _KEYS_PER_QUERY = 500  # SQLite before 3.32 takes 999 variables in a statement
 
@@ -68,8 +68,8 @@ class LogStats:
 
 
 def default_log_path() -> Path:
-    """Return the default place of the log: ``responses.db`` in the user's state."""
-    return place_in_state(LOG_NAME, _is_settled)
+    """Return the default place of the log: ``log/responses.db`` in the user's state."""
+    return place_in_state(LOG_PLACE, _is_settled)
 
 
 def _is_settled(old: Path) -> bool:
@@ -130,10 +130,11 @@ class ResponseLog:
 
     def _make_place(self) -> None:
         """Make the file, in the user's state for him alone; elsewhere it may be shared."""
-        if self.path.parent != state_folder():
+        if self.path != state_folder() / LOG_PLACE:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return
         made_state_folder()
+        self.path.parent.mkdir(exist_ok=True, mode=0o700)
         with suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 

@@ -6,9 +6,12 @@ import errno
 import os
 import sys
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from proctor.effects import Effect, is_allowed
+from proctor.safe_files import is_part_of
+from proctor.starter import is_starting
 from proctor.wall.rules import Rules
 
 STARTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
@@ -47,9 +50,16 @@ class Watch:
     """
 
     def __init__(self, rules: Rules) -> None:
-        self._readable, self._writable = Places((*rules.readable, *rules.writable)), Places(rules.writable)
+        self._readable = Places((*rules.readable, *rules.writable, *rules.files))
+        self._writable, self._files = Places(rules.writable), rules.files
         self._shown, self._hosts = rules.shown, rules.hosts
+        self._reads_everything = rules.trusts
+        self.is_open = rules.trusts
         self._addresses: set[str] = set()
+
+    def let(self, targets: Iterable[str]) -> None:
+        """Let further hosts be asked, with or without a port."""
+        self._hosts |= frozenset(targets)
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Look at an event of Python.
@@ -79,12 +89,12 @@ class Watch:
             self._check_host(str(arguments[0] or ""))
         elif event in _CONNECTS:
             self._check_address(arguments[1])
-        else:
+        elif not (self.is_open or is_starting()):
             name = _name_of(arguments[0])
             raise _refused(f"the program {name} is not started", f"run:{name}")
 
     def _check_reading(self, place: str) -> None:
-        if self._readable.hold(place):
+        if self._reads_everything or self._readable.hold(place):
             return
         real = os.path.realpath(place)
         if self._readable.hold(real) or any(_is_shown(real, folder) for folder in self._shown):
@@ -94,12 +104,15 @@ class Watch:
     def _check_writing(self, place: str) -> None:
         folder, name = os.path.split(place)
         real = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118 - a link is changed where it stands
-        if not self._writable.hold(real) or not self._writable.hold(os.path.realpath(place)):
+        whole = os.path.realpath(place)
+        if not (self._writable.hold(real) and self._writable.hold(whole)) and not any(
+            whole == each or is_part_of(whole, each) for each in self._files
+        ):
             raise _refused(f"{place} is not written", f"write:{real}")
 
     def _check_host(self, host: str) -> None:
         """Let the name of a host be looked up, and remember its addresses."""
-        if host in ("", "localhost") or _is_address(host):
+        if host in ("", "localhost") or self.is_open or _is_address(host):
             return  # whether it may be connected to is asked then
         if host not in self._hosts and not is_allowed(Effect("net", host.lower().rstrip("."))):
             raise _refused(f"the server {host} is not asked", f"net:{host}")
@@ -111,15 +124,15 @@ class Watch:
             return  # whoever looks it up says so
 
     def _check_address(self, address: Any) -> None:
-        if address is None:
+        if address is None or self.is_open:
             return  # what is connected already
         if not isinstance(address, tuple):
             raise _refused(f"the socket {address!r} is not connected to", "")
         host, port = str(address[0]), address[1]
         bracketed = f"[{host}]" if ":" in host else host
-        if host in self._addresses or host in self._hosts or is_allowed(Effect("net", bracketed)):
+        if host in self._addresses or self._hosts & {host, bracketed, f"{bracketed}:{port}"}:
             return
-        if not is_allowed(Effect("net", f"{bracketed}:{port}")):
+        if not any(is_allowed(Effect("net", each)) for each in (bracketed, f"{bracketed}:{port}")):
             raise _refused(f"the server {bracketed}:{port} is not asked", f"net:{bracketed}:{port}")
 
 
@@ -154,6 +167,8 @@ def _is_address(host: str) -> bool:
     return ":" in host or host.replace(".", "").isdecimal()
 
 
-def begin(rules: Rules) -> None:
-    """Begin to watch; it ends with the process."""
-    sys.addaudithook(Watch(rules).hook)
+def begin(rules: Rules) -> Watch:
+    """Begin to watch, and return the watch; it ends with the process."""
+    found = Watch(rules)
+    sys.addaudithook(found.hook)
+    return found
