@@ -106,12 +106,12 @@ def _seal_of(table: dict[str, Any]) -> str:
 
 
 def secret() -> bytes:
-    """Return the key of this user's state, made where there is none; it is read once, before there is a wall.
+    """Return this user's key, made where there is none; it is read once, before there is a wall.
 
     Raises:
         OSError: It cannot be read or made.
     """
-    return _secret_in(state_folder())
+    return _secret_in(data_home())
 
 
 @cache
@@ -119,7 +119,7 @@ def _secret_in(folder: Path) -> bytes:
     key = folder / "key"
     with suppress(FileNotFoundError):
         return key.read_bytes()
-    made_state_folder()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     made = secrets.token_bytes(_KEY_BYTES)
     try:
         with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

@@ -35,6 +35,7 @@ def circumstances(session: Session, usage: Mapping[str, Usage], began: float) ->
             "failed": progress.failed,
             "from_log": progress.cached,
             **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
+            **({"writers": others} if (others := session.log.writers.others()) else {}),
         },
         "usage": {name: each.as_data() for name, each in usage.items()},
         **_cost(session, sum(usage.values(), Usage())),

@@ -208,7 +208,7 @@ def installed() -> Iterator[str]:
 
 def _named() -> Iterator[str | Path]:
     """Yield the folders of data, models and catalogs, and what their order links to; no credentials in them."""
-    kept = (state_folder() / "packages", data_home() / "catalog", data_home() / "allowed.json")
+    kept = (state_folder() / "packages", *(data_home() / each for each in ("catalog", "allowed.json", "trusted.json")))
     yield from kept
     for folder in named_folders():
         if folder.is_dir():

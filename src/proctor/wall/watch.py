@@ -12,7 +12,7 @@ from typing import Any
 from proctor.effects import Effect, is_allowed
 from proctor.safe_files import is_part_of
 from proctor.starter import is_starting
-from proctor.wall.rules import Rules
+from proctor.wall.rules import Rules, granted
 
 STARTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
 CHANGES = {
@@ -55,7 +55,7 @@ class Watch:
         self._shown, self._hosts = rules.shown, rules.hosts
         self._reads_everything = rules.trusts
         self.is_open = rules.trusts
-        self._addresses: set[str] = set()
+        self._names: dict[str, set[str]] = {}
 
     def let(self, targets: Iterable[str]) -> None:
         """Let further hosts be asked, with or without a port."""
@@ -111,17 +111,25 @@ class Watch:
             raise _refused(f"{place} is not written", f"write:{real}")
 
     def _check_host(self, host: str) -> None:
-        """Let the name of a host be looked up, and remember its addresses."""
-        if host in ("", "localhost") or self.is_open or _is_address(host):
+        """Let the name of a host be looked up, and remember which addresses are its."""
+        name = host.lower().rstrip(".")
+        if not name or self.is_open or _is_address(name):
             return  # whether it may be connected to is asked then
-        if host not in self._hosts and not is_allowed(Effect("net", host.lower().rstrip("."))):
+        if name != "localhost" and not self._is_known(name):
             raise _refused(f"the server {host} is not asked", f"net:{host}")
         import socket
 
         try:
-            self._addresses.update(str(each[4][0]) for each in socket.getaddrinfo(host, None))
+            found = {str(each[4][0]) for each in socket.getaddrinfo(host, None)}
         except OSError:
             return  # whoever looks it up says so
+        for each in found:
+            self._names.setdefault(each, set()).add(name)
+
+    def _is_known(self, name: str) -> bool:
+        """Whether a host may be asked, at whatever port."""
+        known = {each.rpartition(":")[0] or each for each in self._hosts.union(granted("net"))} | self._hosts
+        return name in known or is_allowed(Effect("net", name))
 
     def _check_address(self, address: Any) -> None:
         if address is None or self.is_open:
@@ -130,9 +138,9 @@ class Watch:
             raise _refused(f"the socket {address!r} is not connected to", "")
         host, port = str(address[0]), address[1]
         bracketed = f"[{host}]" if ":" in host else host
-        if host in self._addresses or self._hosts & {host, bracketed, f"{bracketed}:{port}"}:
-            return
-        if not any(is_allowed(Effect("net", each)) for each in (bracketed, f"{bracketed}:{port}")):
+        names = {bracketed, host, *self._names.get(host, ())}
+        targets = names.union(f"{each}:{port}" for each in names)
+        if self._hosts.isdisjoint(targets) and not any(is_allowed(Effect("net", each)) for each in targets):
             raise _refused(f"the server {bracketed}:{port} is not asked", f"net:{bracketed}:{port}")
 
 
