@@ -226,7 +226,7 @@ class _Git:
         head = taken.readline().split()
         if len(head) != 3 or head[1] != b"blob":  # noqa: PLR2004 - digest, kind, size
             raise ArtifactError(f"the repository {self.url} is damaged", why=f"it does not hold {digest}")
-        return taken.read(int(head[2]) + 1)[:-1]
+        return bytes(taken.read(int(head[2]) + 1)[:-1])
 
     def close(self) -> None:
         """End the process that reads files."""

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -118,7 +119,7 @@ def rules_for(words: Sequence[str], scratch: str, needs: Needs = Needs()) -> Rul
         scratch: A folder for temporary files.
         needs: What it needs beside these.
     """
-    readable: list[str | Path] = [*SYSTEM, *_OF_LIBRARIES, *installed(), *_named(), *granted("read"), *_bundles()]
+    readable: list[str | Path] = [*installed(), *SYSTEM, *_OF_LIBRARIES, *_named(), *granted("read"), *_bundles()]
     typed = list(_typed(words))
     shown = [Path.cwd(), *(each if each.is_dir() else each.parent for each in typed)]
     readable += [each for each in typed if each.is_file()]
@@ -184,8 +185,19 @@ def _other_caches() -> Iterator[str]:
 
 
 def _real(places: Collection[str | os.PathLike[str]]) -> tuple[str, ...]:
-    found = (os.path.realpath(os.path.expanduser(each)) for each in dict.fromkeys(places))  # noqa: PTH111 - a hundred
+    found = (_real_place(os.path.abspath(os.path.expanduser(each))) for each in dict.fromkeys(places))  # noqa: PTH100, PTH111 - a hundred
     return tuple(dict.fromkeys(each for each in found if each != os.sep)) + (os.sep,) * (_EVERYTHING in places)
+
+
+def _real_place(place: str) -> str:
+    folder, name = os.path.split(place)
+    beside = os.path.join(_real_folder(folder), name)  # noqa: PTH118 - as above
+    return os.path.realpath(place) if os.path.islink(beside) else beside  # noqa: PTH114
+
+
+@lru_cache(maxsize=64)
+def _real_folder(folder: str) -> str:
+    return os.path.realpath(folder)
 
 
 def _typed(words: Sequence[str]) -> Iterator[Path]:
@@ -198,10 +210,13 @@ def _typed(words: Sequence[str]) -> Iterator[Path]:
                     yield place
 
 
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
 def installed() -> Iterator[str]:
     """Yield the folders of Python, of installed packages and of this one; never the working folder."""
     yield from (sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__))  # noqa: PTH120
-    yield str(Path(__file__).resolve().parents[1])
+    yield str(_PACKAGE)
     own = {os.path.realpath(each) for each in ("", Path.home())}
     yield from (each for each in (*sys.path, *site.getsitepackages()) if each and os.path.realpath(each) not in own)
 
@@ -211,7 +226,7 @@ def _named() -> Iterator[str | Path]:
     kept = (state_folder() / "packages", *(data_home() / each for each in ("catalog", "allowed.json", "trusted.json")))
     yield from kept
     for folder in named_folders():
-        if folder.is_dir():
+        if folder.is_dir() and folder != _PACKAGE:
             yield from _entries_of(folder)
 
 

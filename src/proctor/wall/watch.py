@@ -35,11 +35,11 @@ class Places:
 
     def __init__(self, places: tuple[str, ...]) -> None:
         self._exact = frozenset(places)
-        self._below = tuple(f"{each}{os.sep}" for each in places)
+        self.below = tuple(f"{each}{os.sep}" for each in places)
 
     def hold(self, place: str) -> bool:
         """Whether a place is one of them, or lies below one."""
-        return place.startswith(self._below) or place in self._exact
+        return place.startswith(self.below) or place in self._exact
 
 
 class Watch:
@@ -53,6 +53,7 @@ class Watch:
         self._readable = Places((*rules.readable, *rules.writable, *rules.files))
         self._writable, self._files = Places(rules.writable), rules.files
         self._shown, self._hosts = rules.shown, rules.hosts
+        self._below = self._readable.below[:_OFTEN]
         self._reads_everything = rules.trusts
         self.is_open = rules.trusts
         self._names: dict[str, set[str]] = {}
@@ -67,7 +68,9 @@ class Watch:
         Raises:
             PermissionError: It is against the rules.
         """
-        if event != "open" and event not in _LOOKED_AT:
+        if event not in _LOOKED_AT:
+            return
+        if event == "open" and self._is_ordinary(*arguments):
             return
         if getattr(_inside, "looking", False):
             return  # what the watch itself looks at
@@ -76,6 +79,11 @@ class Watch:
             self._check(event, arguments)
         finally:
             _inside.looking = False
+
+    def _is_ordinary(self, path: Any, _: Any, flags: int | None) -> bool:
+        """Whether a file is only read, and of what is read all the time."""
+        is_read = not (flags or 0) & _WRITING and isinstance(path, str)
+        return is_read and path.startswith(self._below) and "/." not in path and "//" not in path
 
     def _check(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
@@ -144,7 +152,8 @@ class Watch:
             raise _refused(f"the server {bracketed}:{port} is not asked", f"net:{bracketed}:{port}")
 
 
-_LOOKED_AT = STARTS | CHANGES.keys() | _LOOKS_UP | _CONNECTS
+_LOOKED_AT = STARTS | CHANGES.keys() | _LOOKS_UP | _CONNECTS | {"open"}
+_OFTEN = 12  # folders of Python and of packages, which come first
 
 
 def _refused(what: str, grant: str) -> PermissionError:
