@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from proctor.safe_files import write_bytes
+from proctor.safe_files import write_bytes, write_text
 
 _LONGEST = 1 << 20  # bytes of a request: a command with its environment
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.02
@@ -96,10 +96,9 @@ def keep(text: str) -> bool:
     """
     if _outside is None:
         return False
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        _outside.ask({"keep": file.name})
+    place = os.path.join(tempfile.gettempdir(), "kept")  # noqa: PTH118 - before anything is imported
+    write_text(place, text, mode=0o600)
+    _outside.ask({"keep": place})
     return True
 
 
