@@ -46,7 +46,7 @@ def command(
     exams = find_exams(names, options)
     say_what_has_no_effect(exams)
     say_effects(exams)
-    if (wall := standing()) is not None:
+    if not as_json and (wall := standing()) is not None:
         say(f"behind the wall: {wall}")
     _say_what_a_run_refuses(names, exams)
     say_doubts(exams)
