@@ -190,7 +190,7 @@ def examine_collections() -> dict[str, dict[str, Any]]:
 
 
 _NOT_BEHIND = (
-    "run --executor ray (its workers are a cluster's), export --to mlflow, wandb or trackio, get; "
+    "run --executor ray (its workers are a cluster's), export --to mlflow, wandb or trackio, get, log; "
     "engines that start programs (vllm, hf on a GPU) and --trust-code: the wall holds files alone"
 )
 
@@ -199,7 +199,7 @@ def examine_wall() -> dict[str, str]:
     """Return what of the wall this machine can have, and what is behind it."""
     from proctor.wall import what_can_stand
 
-    behind = "commands that read exams, runs or logs do so behind the wall; --no-wall leaves it out"
+    behind = "commands that read exams or runs do so behind the wall; --no-wall leaves it out"
     return {"stands": str(what_can_stand()), "what": behind, "except": _NOT_BEHIND}
 
 
