@@ -81,10 +81,11 @@ def read_table(path: Path) -> dict[str, Any]:
         OSError, ValueError: It cannot be read.
     """
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    told = table.pop(_SEAL, None) if isinstance(table, dict) else None
+    table: dict[str, Any] = found if isinstance(found, dict) else {}
+    told = table.pop(_SEAL, None)
     if told is None:
         return {}
     if not hmac.compare_digest(str(told).encode(), _seal_of(table).encode()):

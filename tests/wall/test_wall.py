@@ -212,9 +212,9 @@ def test_doctor_says_which_wall_this_machine_has():
 @pytest.mark.parametrize("gate", [True, False])
 @only_with_a_kernel
 def test_strangers_folders_do_nothing_behind_the_wall(gate):
-    assert strangers.effects_of(range(100, 118), gate=gate) == []
+    assert strangers.effects_of(range(100, 114), gate=gate) == []
 
 
 @pytest.mark.slow
 def test_without_gate_and_wall_strangers_folders_do_a_lot():
-    assert len(strangers.effects_of(range(100, 118), gate=False, wall=False)) >= 3
+    assert len(strangers.effects_of(range(500, 535), gate=False, wall=False)) >= 3
