@@ -240,6 +240,9 @@ def _ranking(found: _Found, letters: dict[str, str]) -> Iterator[str]:
             yield f"  {letter} {best if best == worst else f'{best} to {worst}':>12}"
 
 
+_TESTS = {"mcnemar": "McNemar, exact", "t": "paired t", "equal": "all equal, exact", "sign": "sign test"}
+
+
 def _numbers(row: ExamComparison, letter: str) -> Iterator[str]:
     from proctor.results.comparison import p_text
     from proctor.results.summary import shown
@@ -248,7 +251,7 @@ def _numbers(row: ExamComparison, letter: str) -> Iterator[str]:
     yield f"  A {shown(row.first):>12}"
     yield f"  {letter} {shown(row.second):>12}"
     yield f"  {letter} - A {_signed(row.difference):>8}   {_interval(row)}"
-    test = {"mcnemar": "McNemar, exact", "t": "paired t", "sign": "sign test"}.get(row.test, f"paired {row.test}")
+    test = _TESTS.get(row.test, f"paired {row.test}")
     yield f"  p {p_text(row.p_corrected if row.p_corrected is not None else row.p):>12}   {test}"
     if row.test != "bootstrap":
         yield f"  {row.better} better, {row.worse} worse, {row.n - row.better - row.worse} equal"

@@ -53,8 +53,10 @@ def _print_scores(result: RunResult, rows: Sequence[ScoreRow], *, as_json: bool)
     from proctor.cli.json_output import print_json
     from proctor.cli.tables import score_table
     from proctor.results.summary import cluster_notes, ending_notes, group_notes, rows_of_groups
+    from proctor.scoring.judges.judged import JUDGED, notes_of
 
     notes = [*ending_notes(rows), *group_notes(result.results), *cluster_notes(result.results)]
+    notes += [note for entry in result.results.values() for note in notes_of(entry.get(JUDGED))]
     if as_json:
         print_json(result.results, indent=2)
         for note in notes:
