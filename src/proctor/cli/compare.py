@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.completion import complete_runs
 from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, say
 from proctor.cli.run_folders import read_run
@@ -22,7 +22,7 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
 """Names of the baseline and of a run, as the user wrote them, and their comparisons."""
 
 
-@click.command("compare", cls=ProctorCommand)
+@click.command("compare", cls=WalledCommand)
 @click.argument("baseline", metavar="BASELINE", shell_complete=complete_runs)
 @click.argument("others", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")

@@ -39,6 +39,8 @@ def conclude(
     if damaged := result.run.get("requests", {}).get("damaged"):
         warn(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
         warn(f"  hint: proctor log verify --log {result.run['log']} says more")
+    if others := result.run.get("requests", {}).get("writers"):
+        say(f"note: answers of other writers were used from the response log, by their keys: {', '.join(others)}")
     has_failed = _say_failures(result, failure_notes(rows))
     is_broken = _say_broken(result)
     too_low = _too_low(result, thresholds)
