@@ -341,6 +341,36 @@ class ExamOptions:
         metavar="TEXT",
         where={"tables": "how to ask; columns stand in braces", _ALL: NO_TABLE},
     )
+    metric: tuple[str, ...] = declare(
+        "--metric",
+        default=(),
+        help="Of a table: how answers are scored: exact, includes, number, contains:TEXT, regex:PATTERN, is-json, "
+        "one-of, f1, similar, judge:CRITERION …, or any metric by name; repeatable, the first is the main score.  "
+        "[default: exact, but for marks around an answer]",
+        section=_SCORED,
+        takes="several",
+        metavar="NAME[:VALUE]",
+        where={"tables": "how answers are scored; the first gives the main score", _ALL: NO_TABLE},
+    )
+    judge: str | None = declare(
+        "--judge",
+        help="Who judges where an exam asks a judge and names none: openai/gpt-4.1, or as --model.  "
+        "[default: PROCTOR_JUDGE]",
+        section=_SCORED,
+        metavar="MODEL",
+        where={
+            "tables": "who judges what --metric has judged",
+            "hub_yaml": "who judges where a scorer names nobody",
+            _ALL: Refused("its judges are named where it is written", "PROCTOR_JUDGE is for eval.yaml and tables"),
+        },
+    )
+    name: str | None = declare(
+        "--name",
+        help="Of a table: what its exam is called.  [default: the file's name]",
+        section="Which exams",
+        metavar="NAME",
+        where={"tables": "what the exam is called", _ALL: NO_TABLE},
+    )
     include_paths: tuple[str, ...] = declare(
         "--include-path",
         default=(),
