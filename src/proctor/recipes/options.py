@@ -334,12 +334,23 @@ class ExamOptions:
         metavar="NAME[,NAME]",
         where={"tables": "the column of the choices, or one column for each", _ALL: NO_TABLE},
     )
-    prompt: str | None = declare(
+    prompt: str | tuple[str, ...] = declare(
         "--prompt",
-        help='Of a table: how to ask, columns in braces: "Capital of {country}?"',
+        default=(),
+        help='Of a table: how to ask, columns in braces: "Capital of {country}?"; repeatable, each is an exam.',
         section="Which exams",
+        takes="several",
         metavar="TEXT",
-        where={"tables": "how to ask; columns stand in braces", _ALL: NO_TABLE},
+        where={"tables": "how to ask; columns stand in braces; each makes an exam of its own", _ALL: NO_TABLE},
+    )
+    prompts: str | tuple[str, ...] = declare(
+        "--prompts",
+        default=(),
+        help="Of a table: files of prompts, several in one with --- between them; each prompt is an exam.",
+        section="Which exams",
+        takes="several",
+        metavar="FILE...",
+        where={"tables": "files of prompts; each makes an exam of its own", _ALL: NO_TABLE},
     )
     metric: tuple[str, ...] = declare(
         "--metric",

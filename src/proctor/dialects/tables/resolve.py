@@ -27,7 +27,8 @@ from proctor.dialects.tables.columns import (
     several_answers,
 )
 from proctor.dialects.tables.metrics import TableMetrics
-from proctor.dialects.tables.reader import is_table, read_table
+from proctor.dialects.tables.reader import columns_of, is_table, read_table
+from proctor.dialects.tables.wordings import wordings_of
 from proctor.effects import Effect
 from proctor.errors import UsageError, ValidationError, did_you_mean
 from proctor.lazy import Later
@@ -40,6 +41,9 @@ from proctor.scoring.assertions import AROUND
 
 _NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
 _SPLIT: Final = "test"
+_ASKING: Final = frozenset({"prompt", "prompts", "input_column"})
+_SEVERAL: Final = frozenset({"metric", "prompt", "prompts"})
+"""What brackets may say more than once."""
 
 
 def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
@@ -52,6 +56,8 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     if path is None or not is_table(path):
         return None
     said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) not in (None, ())}
+    if _ASKING & set(given):  # the table's own brackets say how it is asked
+        said = {key: value for key, value in said.items() if key not in _ASKING}
     chosen = {**said, **given}
     if _has_file_beside(path):
         if not chosen:
@@ -59,7 +65,8 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         get_logger().warning(
             "%s%s is not read: it is of OpenCompass' custom datasets, and columns are named", path, _BESIDE
         )
-    return [table_exam(path, options, chosen)]
+    wordings = wordings_of(chosen, columns_of(read_table(path)))
+    return [table_exam(path, options, {**chosen, "prompt": each.prompt}, each.name) for each in wordings]
 
 
 def _parts(name: str) -> tuple[str | None, Mapping[str, Any]]:
@@ -69,7 +76,7 @@ def _parts(name: str) -> tuple[str | None, Mapping[str, Any]]:
         return name, {}
     pairs: dict[str, Any] = {}
     for key, _, value in (each.partition("=") for each in _cut(found[2])):
-        pairs[key] = (*pairs.get(key, ()), value) if key == "metric" else value
+        pairs[key] = (*pairs.get(key, ()), value) if key in _SEVERAL else value
     if not set(pairs) & set(OF_TABLES):
         return None, {}
     if unknown := [key for key in pairs if key not in OF_TABLES]:
@@ -92,13 +99,14 @@ def _has_file_beside(path: str) -> bool:
 _BESIDE: Final = ".meta.json"
 
 
-def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any]) -> Exam:
+def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wording: str = "") -> Exam:
     """Return the exam of a table.
 
     Args:
         path: The file.
         options: What the run changes.
         given: What the user says of the columns.
+        wording: Which of several wordings asks.
 
     Raises:
         ProctorError: It cannot be read, or has no columns that could be asked.
@@ -107,7 +115,7 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any]) -> Exa
     metrics = TableMetrics(path, tuple(given.get("metric") or ()), rows, options.judge)
     needs_answer = metrics.needs_answer and not options.predict_only
     columns = find_columns(path, rows, given, needs_answer=needs_answer)
-    name = given.get("name") or Path(path).stem
+    name = "-".join(filter(None, (given.get("name") or Path(path).stem, wording)))
     _say_guessed(path, columns, given, compares=needs_answer)
     _say_what_looks_wrong(path, rows, columns)
     entries = _entries(metrics, columns)
