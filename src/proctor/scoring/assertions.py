@@ -223,14 +223,11 @@ def _icontains(answer: str, wanted: str) -> bool:
     return wanted.casefold() in answer.casefold()
 
 
-def _equals(answer: str, wanted: str) -> bool:
-    if answer == wanted:
-        return True
-    try:
-        expected = parse_json(wanted)
-        return isinstance(expected, dict | list) and bool(parse_json(answer) == expected)
-    except ValueError:
-        return False
+def _equals(assertion: Assertion) -> Check:
+    """Compare to the letter; with an object or a list of a file, compare what the answer's JSON says."""
+    if isinstance(assertion.value, dict | list):
+        return _json_check(lambda found: bool(found == assertion.value))
+    return lambda answer, wanted: float(answer in wanted)
 
 
 def _includes(answer: str, wanted: str) -> bool:
@@ -270,8 +267,10 @@ def _number(_: Assertion) -> Check:
 
 
 def _json(assertion: Assertion) -> Check:
-    holds = _schema(assertion.value)
+    return _json_check(_schema(assertion.value))
 
+
+def _json_check(holds: Callable[[Any], bool]) -> Check:
     def check(answer: str, _: Sequence[str]) -> float:
         try:
             return float(holds(parse_json(answer)))
@@ -282,8 +281,9 @@ def _json(assertion: Assertion) -> Check:
 
 
 def _has_json(assertion: Assertion) -> Check:
+    """Look for an object in an answer; lists alone are often no JSON: ``see [1]``."""
     holds = _schema(assertion.value)
-    return lambda answer, _: float(any(holds(each) for each in json_in(answer)))
+    return lambda answer, _: float(any(holds(each) for each in json_in(answer) if isinstance(each, dict)))
 
 
 def json_in(text: str) -> Iterable[Any]:
@@ -360,7 +360,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "exact": Kind(_any(_exact)),
     "one-of": Kind(_any(_exact), is_list=True),
     "includes": Kind(_any(_includes)),
-    "equals": Kind(_any(_equals)),
+    "equals": Kind(_equals),
     "contains": Kind(_any(_contains)),
     "icontains": Kind(_any(_icontains)),
     "contains-any": Kind(_any(_contains), is_list=True),
