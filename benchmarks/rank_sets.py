@@ -60,12 +60,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--models", type=int, nargs="*", default=MODELS)
+    parser.add_argument("--spreads", nargs="*", choices=SPREADS, default=list(SPREADS))
     given = parser.parse_args()
     is_bad, least = False, 0.95 - 2 * math.sqrt(0.05 * 0.95 / given.runs)
     for models in given.models:
         for questions in QUESTIONS:
-            for (name, spread), in_texts in [(each, texts) for each in SPREADS.items() for texts in (False, True)]:
-                held, width = 0, 0.0
+            for name, in_texts in [(each, texts) for each in given.spreads for texts in (False, True)]:
+                held, width, spread = 0, 0.0, SPREADS[name]
                 groups = [place // 4 for place in range(questions)] if in_texts else None
                 for run in range(given.runs):
                     stream = np.random.default_rng([2026, models, questions, int(100 * spread), in_texts, run])

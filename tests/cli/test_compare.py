@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from proctor.cli.__main__ import main
+from proctor.cli.error_reporting import BAD_INPUT, TROUBLE, UNDECIDED
 from proctor.cli.thresholds import check_units, parsed, verdict
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import UsageError
+from proctor.running.gate_report import EXIT_CODES
 
 ANSWERS = ("even", "odd")
 ROWS = [{"question": f"Is {number} even or odd?", "answer": ANSWERS[number % 2]} for number in range(50)]
@@ -265,7 +267,7 @@ def test_a_worse_run_fails_where_that_is_wanted(capsys):
 def test_what_cannot_be_decided_does_not_pass(capsys):
     run("a", recipe("one"))
     run("b", recipe("two", metric="metrics.f1_macro"))
-    assert main(["compare", "a", "b", "--fail-if-worse"]) == 2
+    assert main(["compare", "a", "b", "--fail-if-worse"]) == UNDECIDED
     assert "UNDECIDED: one: one run is scored by accuracy, the other by f1_macro" in capsys.readouterr().err
 
 
@@ -490,7 +492,7 @@ def test_a_model_that_answered_few_does_not_pass(capsys, monkeypatch):
         line |= {"failure": {"kind": "thinking", "message": "no answer"}, "scores": {}}
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     capsys.readouterr()
-    assert main(["compare", "a", "b", "--fail-if-worse"]) == 2
+    assert main(["compare", "a", "b", "--fail-if-worse"]) == UNDECIDED
     assert "UNDECIDED: parity: 48 of 50 instances have no score, and it depends on them" in capsys.readouterr().err
 
 
@@ -499,11 +501,16 @@ def test_a_threshold_that_hangs_on_what_has_no_score_is_undecided():
     few, most = ({**main_score, "n": 20, "failures": failures} for failures in (18, 1))
     (least,) = parsed(["e=0.9"])
     assert (verdict([least], {"e": few}), verdict([least], {"e": most}), verdict([least], {"e": main_score})) == (
-        2,
+        UNDECIDED,
         0,
         0,
     )
     assert verdict([least], {"e": {**few, "score": 0.5, "accuracy": 0.5}}) == 1
     suite = {**main_score, "n": 40, "failures": 18, "members": ["few", "most"]}
-    assert verdict([least], {"e": suite, "few": few, "most": most}) == 2
+    assert verdict([least], {"e": suite, "few": few, "most": most}) == UNDECIDED
     assert "nothing bounds" in least.open_question({"e": {**few, "unit": "raw"}})
+
+
+def test_every_command_that_decides_has_one_code_for_undecided():
+    assert (EXIT_CODES["passed"], EXIT_CODES["failed"], EXIT_CODES["undecided"]) == (0, 1, UNDECIDED)
+    assert UNDECIDED not in (BAD_INPUT, TROUBLE)

@@ -2,8 +2,9 @@ import math
 
 import pytest
 
+from proctor.runs.question_words import question_of
 from proctor.web.charts import share_of
-from proctor.web.sample_view import Room, choices_of, excerpt, judgements_in, messages_of, question_of, values_of
+from proctor.web.sample_view import Room, choices_of, excerpt, judgements_in, messages_of, values_of
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.completion import complete_runs
-from proctor.cli.error_reporting import BAD_INPUT, DONE, FAILURES, say
+from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, say
 from proctor.cli.run_folders import read_run
 from proctor.errors import UsageError
 
@@ -35,12 +35,14 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
 @click.option(
     "--fail-if-worse",
     is_flag=True,
-    help="Exit with 1 where a RUN is worse by more than chance (95%), with 2 where it may be.",
+    help="Say a gate's verdict and exit with its code: 1 where a RUN is worse by more than chance (95%), 4 where "
+    "that is undecided.",
 )
 def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse: bool, clusters: str | None) -> int:
     """Compare runs with a baseline, instance by instance.
 
-    BASELINE and RUN are run folders; FOLDER::EXAM is one exam of a run, to compare two prompts on the same questions.
+    BASELINE and RUN are run folders, or logs of lm-eval, inspect, Unitxt, OpenCompass and AISBench as proctor why reads
+    them; FOLDER::EXAM is one exam of a run, to compare two prompts on the same questions.
 
     Differences are RUN minus BASELINE. Instances are paired by what they hold, whatever their order, prompt or engine.
     p and the interval are of one test: McNemar's exact one where answers are right or wrong, a paired t-test where
@@ -70,23 +72,57 @@ def compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Fou
     Raises:
         UsageError: A run has no samples, or shares nothing with the baseline.
     """
+    from tempfile import TemporaryDirectory
+
     from proctor.runs.compare_runs import corrected
     from proctor.runs.rankings import with_places
 
-    found = _compared(baseline, others, clusters)
+    with TemporaryDirectory(prefix="proctor-") as folder:
+        found = _compared(_opened((baseline, *others), Path(folder)), clusters)
     fixed = with_places(corrected([rows for _, _, rows in found]))
     return [(mine, theirs, rows) for (mine, theirs, _), rows in zip(found, fixed, strict=True)]
 
 
-def _compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Found:
+class _Opened(NamedTuple):
+    """A run under the name that the user gave it, and the exam of it that is meant; empty where all are."""
+
+    name: str
+    samples: SampleIndex
+    exam: str
+
+
+def _opened(names: Sequence[str], folder: Path) -> list[_Opened]:
+    """Return runs with their indexes; files that others wrote become run folders in a folder."""
+    from proctor.exchange.foreign_runs import write_foreign
+    from proctor.exchange.readers import observed
+
+    read = {name: observed(name) for name in names if _is_foreign(name)}
+    places = {name: folder / str(place) for place, name in enumerate(read)}
+    ours = next((name for name in names if name not in read), None)
+    known = [] if not read else next(iter(read.values())) if ours is None else observed(ours)
+    for name, exams in read.items():
+        write_foreign(exams, places[name], [] if exams is known else known)
+    return [_Opened(name, *_index(str(places.get(name, name)), folder if name in places else None)) for name in names]
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether a place is a file, or a folder of files, that another system wrote."""
+    from proctor.runs.stored_run import find_runs
+
+    path = Path(name) if Path(name).exists() else Path(name.partition("::")[0])
+    if path.is_file() or not path.is_dir():
+        return path.is_file()
+    return not any(find_runs(path)) and any(each.suffix in (".json", ".jsonl", ".eval") for each in path.rglob("*.*"))
+
+
+def _compared(opened: Sequence[_Opened], clusters: str | None) -> _Found:
     from proctor.dialects.run_file import exam_of_run
     from proctor.runs.compare_runs import evidence_of
     from proctor.runs.pairs import matched_exams
 
-    first, exam = _index(baseline)
+    (baseline, first, exam), *others = opened
     found: _Found = []
-    for name in others:
-        second, other = _index(name)
+    for name, second, other in others:
         pairs = [(exam, other)] if exam and other else matched_exams(first, second)
         pairs = [pair for pair in pairs if exam in ("", pair[0]) and other in ("", pair[1])]
         if not pairs:
@@ -104,8 +140,8 @@ def _nothing_shared(baseline: str, first: SampleIndex, name: str, second: Sample
     )
 
 
-def _index(name: str) -> tuple[SampleIndex, str]:
-    """Return the index of a run, and the exam of it that is meant; empty where all are."""
+def _index(name: str, beside: Path | None = None) -> tuple[SampleIndex, str]:
+    """Return the index of a run, kept in a folder or the cache, and the exam that is meant; empty where all are."""
     from proctor.errors import did_you_mean
     from proctor.runs.sample_index import SampleIndex
 
@@ -114,7 +150,8 @@ def _index(name: str) -> tuple[SampleIndex, str]:
     run = read_run(path)
     if run.samples is None:
         raise UsageError(f"{path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")
-    index = SampleIndex.of_run(run.samples, run.results, run.spec)
+    place = beside and beside / f"{path.name}.db"
+    index = SampleIndex.of_run(run.samples, run.results, run.spec, place)
     index.build()
     if exam and exam not in index.exams():
         hint = did_you_mean(exam, index.exams()) or f"its exams are {', '.join(index.exams())}"
@@ -134,7 +171,7 @@ def _verdict(found: _Found) -> int:
             few = ", but no difference would show: the instances are too few" if row.shows_nothing else ""
             say(f"PASSED: {run} is not worse on {row.task} by more than chance{few}")
     said = {row.verdict for _, row in verdicts}
-    return FAILURES if "failed" in said else BAD_INPUT if "undecided" in said else DONE
+    return FAILURES if "failed" in said else UNDECIDED if "undecided" in said else DONE
 
 
 def _why_undecided(row: ExamComparison) -> str:

@@ -5,11 +5,11 @@ code  meaning
 ====  =====================================================================================
 0     done
 1     done, but something failed: the table counts it (``--allow-failures`` makes this a 0)
-2     the command line, a task, a template or the data cannot mean anything; nothing was asked.
-      Or undecided, of ``--fail-if-worse`` and ``--fail-under``: it depends on what has no score
+2     the command line, a task, a template or the data cannot mean anything; nothing was asked
 3     the model, the response log, the disk or a missing package stood in the way; what was
       answered is kept
-4     ``proctor gate`` alone: undecided, although everything was asked
+4     undecided, of what asks for a verdict: ``proctor gate``, ``compare --fail-if-worse``,
+      ``run --fail-under``, ``same --fail-if-different``
 70    an error in Proctor itself
 130   interrupted (Ctrl-C); what was answered is kept
 141   whoever read the output stopped reading
@@ -48,6 +48,7 @@ DONE = 0
 FAILURES = 1
 BAD_INPUT = 2
 TROUBLE = 3
+UNDECIDED = 4
 INTERNAL = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141

@@ -31,14 +31,33 @@ PIVOTS = ("md", "csv", "latex")
     show_default=True,
     type=click.IntRange(0),
     metavar="N",
-    help="Worst instances shown, per exam.",
+    help="Worst instances shown, per exam; with --items, questions of a kind.",
 )
 @click.option("--pivot", is_flag=True, help="Tasks down, models across: for md, csv and latex.")
-def command(runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int, pivot: bool) -> int:
+@click.option(
+    "--items",
+    is_flag=True,
+    help="The questions instead of the scores: which are hard, which tell models apart, whose gold may be wrong, which "
+    "stand twice. On the terminal, or as html, md and csv.",
+)
+@click.option("--json", "as_json", is_flag=True, help="With --items: print everything as JSON.")
+def command(
+    runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int, pivot: bool, items: bool, as_json: bool
+) -> int:
     """Write the scores of runs as HTML, Markdown, CSV, Parquet or LaTeX.
 
-    The HTML file needs nothing else and opens from a mail; with several runs it compares each with the first.
+    The HTML file needs nothing else and opens from a mail; with several runs it compares each with the first. With
+    --items, RUN may also be a folder of runs: the more models answered the same questions, the more can be said.
     """
+    if items:
+        from proctor.cli.report_items import report_items
+
+        if pivot:
+            raise UsageError("--pivot is of scores, and --items of questions", hint="leave out one of them")
+        form = form or (None if output is None else _form_of(output))
+        return report_items(runs, output, form, samples, as_json=as_json)
+    if as_json:
+        raise UsageError("--json is for --items", hint="results.json in the run folder has the scores")
     form = form or ("md" if pivot and output is None else _form_of(output))
     if pivot and form not in PIVOTS:
         raise UsageError(f"--pivot is not for {form}", hint=f"add --format {'|'.join(PIVOTS)}")

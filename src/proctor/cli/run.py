@@ -90,7 +90,7 @@ def _formats() -> Sequence[str]:
     "--fail-under",
     multiple=True,
     metavar="TASK=0.7",
-    help="Exit with 1 where a main score is lower, with 2 where answers without a score leave that open.",
+    help="Exit with 1 where a main score is lower, with 4 where answers without a score leave that open.",
 )
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--every-score", is_flag=True, help="Print every score, not only the main one of each exam.")

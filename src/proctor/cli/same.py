@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import FAILURES
+from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED
 from proctor.cli.run_folders import RunFolder, warn_of_damage
 from proctor.terminal_text import printable
 
@@ -25,7 +25,11 @@ _FOLDER = RunFolder()
 @click.argument("second", metavar="B", type=_FOLDER)
 @click.option("--baseline", type=_FOLDER, help="A asked once more: what A differs from itself by.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--fail-if-different", is_flag=True, help="Exit with 1 where an exam says that they are different.")
+@click.option(
+    "--fail-if-different",
+    is_flag=True,
+    help="Exit with 1 where an exam says that they are different, with 4 where one is undecided.",
+)
 def command(first: Path, second: Path, baseline: Path | None, as_json: bool, fail_if_different: bool) -> int:
     """Say whether the endpoints behind two runs are the same model.
 
@@ -44,8 +48,8 @@ def command(first: Path, second: Path, baseline: Path | None, as_json: bool, fai
         for each in found:
             for line in _lines(each):
                 click.echo(printable(line))
-    is_different = any(each.verdict == "different" for each in found)
-    return FAILURES if fail_if_different and is_different else 0
+    verdicts = {each.verdict for each in found} if fail_if_different else set()
+    return FAILURES if "different" in verdicts else UNDECIDED if "undecided" in verdicts else DONE
 
 
 def _lines(found: Sameness) -> Iterator[str]:
@@ -53,6 +57,8 @@ def _lines(found: Sameness) -> Iterator[str]:
     for reason in found.reasons:
         yield f"  {reason}"
     yield f"  requests          {found.requests}" + (f" ({found.otherwise} asked otherwise)" if found.otherwise else "")
+    if found.unanswered:
+        yield f"  not answered      {found.unanswered} by one of them"
     if any(found.models):
         yield f"  answered by       {found.models[0] or '(not said)'}; {found.models[1] or '(not said)'}"
     if found.flips is not None:

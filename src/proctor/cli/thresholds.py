@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from proctor.cli.error_reporting import BAD_INPUT, FAILURES, warn
+from proctor.cli.error_reporting import FAILURES, UNDECIDED, warn
 from proctor.errors import Diagnostic, UsageError, did_you_mean
 from proctor.results.summary import shown
 from proctor.scoring.flat_scores import main_of
@@ -172,8 +172,8 @@ def verdict(thresholds: Sequence[Threshold], results: Mapping[str, Mapping[str, 
     """Say which scores are too low, and which may be; return the exit code."""
     missed = [words for each in thresholds if (words := each.missed(results.get(each.task, {})))]
     for words in missed:
-        warn(f"failed: {words}")
+        warn(f"FAILED: {words}")
     unknown = [] if missed else [words for each in thresholds if (words := each.open_question(results))]
     for words in unknown:
-        warn(f"undecided: {words}")
-    return FAILURES if missed else BAD_INPUT if unknown else 0
+        warn(f"UNDECIDED: {words}")
+    return FAILURES if missed else UNDECIDED if unknown else 0

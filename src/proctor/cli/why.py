@@ -96,7 +96,7 @@ def _lines(found: Explanation) -> Iterator[str]:
     for note in found.notes:
         yield f"  note: {note}"
     if found.layer is None:
-        yield "  nothing differs"
+        yield "  no instance differs" if found.notes else "  nothing differs"
         return
     yield f"  they part first in the {LAYERS[found.layer]}"
     yield ""

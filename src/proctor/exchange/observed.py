@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from statistics import fmean
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 PERCENT: Final = 0.01
 """From a score of 100 to a share."""
 
-DECODING_KEYS: Final = ("max_tokens", "temperature", "top_p", "top_k", "stop", "seed")
+DECODING_KEYS: Final = ("max_tokens", "temperature", "top_p", "top_k", "stop", "seed", "repeats")
 """What is compared of how a model wrote; systems call the rest too differently."""
 
 
@@ -57,6 +57,7 @@ class ObservedExam:
         score: The score that the file reports; ``None`` where it reports none.
         engine: Who was asked and with which arguments, where the file says it; one ``identity`` means the same engine,
             whatever arguments change how soon it answers.
+        definitions: Digests of how answers were read (``extraction``) and scored (``metric``), where the file has them.
     """
 
     name: str
@@ -65,6 +66,7 @@ class ObservedExam:
     metric: str = ""
     score: float | None = None
     engine: Mapping[str, Any] | None = None
+    definitions: Mapping[Literal["extraction", "metric"], str] = field(default_factory=dict)
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a score over the instances that have it."""

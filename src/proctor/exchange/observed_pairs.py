@@ -23,13 +23,20 @@ def paired(
         if not any(keys) or not any(others):
             continue
         pairs, alone = _matched(first, second, keys, others)
-        if pairs and by == "words":  # other words about the same row: it stands where it stood, with the same answer
-            more, alone = _matched(*alone, *([f"{e.number}\0{e.references}" for e in side] for side in alone))
+        if pairs:  # what was sent and is right tells the rest; else where it stood, with the same answer
+            again = [_key(each, "words") for each in alone[0]], [_key(each, "words") for each in alone[1]]
+            if by == "words":
+                again = _places(alone[0]), _places(alone[1])
+            more, alone = _matched(*alone, *again)
             pairs = sorted([*pairs, *more], key=lambda pair: pair[0].number)
         if pairs:
             return pairs, alone, by
     numbers = [str(each.number) for each in first]
     return (*_matched(first, second, numbers, [str(each.number) for each in second]), "number")
+
+
+def _places(side: Sequence[Observed]) -> list[str]:
+    return [f"{each.number}\0{each.references}" for each in side]
 
 
 def _key(each: Observed, by: str) -> str:

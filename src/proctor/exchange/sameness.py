@@ -96,6 +96,7 @@ class Sameness:
         first_difference: Median number of equal words before the first difference, of texts that differ.
         seen: What differences would have been seen (power 80%), by name.
         models: Who answered on either side, by the names in replies; empty where they have none.
+        unanswered: Equal requests that one of them did not answer.
     """
 
     exam: str
@@ -112,6 +113,7 @@ class Sameness:
     first_difference: float | None = None
     seen: Mapping[str, float] | None = None
     models: tuple[str, str] = ("", "")
+    unanswered: int = 0
 
 
 def same_runs(first: Path, second: Path, baseline: Path | None = None) -> list[Sameness]:
@@ -147,7 +149,7 @@ def _lines(folder: Path) -> dict[str, dict[Key, dict[str, Any]]]:
     seen: dict[Key, int] = defaultdict(int)
     for line in samples_of(folder):
         exam = str(line.get("exam"))
-        asked = (exam, *(text_of(line.get(name)) or "" for name in ("instance", "prompt", "continuations", "decoding")))
+        asked = (exam, *(text_of(line.get(name)) or "" for name in ("prompt", "continuations", "decoding")))
         seen[asked] += 1
         found.setdefault(exam, {})[*asked, str(seen[asked])] = line
     if not found:
@@ -162,14 +164,16 @@ def _compared(
     again: Mapping[Key, Mapping[str, Any]],
     metric: str,
 ) -> Sameness:
-    both = [key for key in ones if key in twos and _is_answered(ones[key]) and _is_answered(twos[key])]
+    shared = [key for key in ones if key in twos]
+    both = [key for key in shared if _is_answered(ones[key]) and _is_answered(twos[key])]
     answers = [_answers(ones[key], twos[key], again.get(key), metric) for key in both]
-    otherwise = len(ones) + len(twos) - 2 * len(both)
+    otherwise = len(ones) + len(twos) - 2 * len(shared)
     served = [
         ", ".join(sorted({text_of(each["model"]) or "" for each in side.values() if each.get("model")}))
         for side in (ones, twos)
     ]
-    return replace(measured(exam, answers, otherwise), models=(served[0], served[1]))
+    unanswered = len(shared) - len(both)
+    return replace(measured(exam, answers, otherwise), models=(served[0], served[1]), unanswered=unanswered)
 
 
 def _is_answered(line: Mapping[str, Any]) -> bool:
@@ -178,7 +182,8 @@ def _is_answered(line: Mapping[str, Any]) -> bool:
 
 def _answers(one: Mapping[str, Any], two: Mapping[str, Any], again: Mapping[str, Any] | None, metric: str) -> Answers:
     first, second = _right(one, metric), _right(two, metric)
-    right = None if first is None or second is None else (first, second)
+    is_judged = first is not None and second is not None and one.get("references") == two.get("references")
+    right = (first or 0.0, second or 0.0) if is_judged else None
     outputs = (one["output"], two["output"])
     if all(isinstance(each, list) and each and isinstance(each[0], Mapping) for each in outputs):
         logs = tuple(np.array([float(part["log_likelihood"]) for part in each]) for each in outputs)

@@ -10,13 +10,14 @@ what the scores differ from these means. So what the layers explain adds up to t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, Final, Literal
 
 from proctor.exchange.observed import DECODING_KEYS, Observed, ObservedExam
 from proctor.exchange.observed_pairs import Pair, paired
+from proctor.runs.meaning import SAME
 
 Layer = Literal["rows", "prompt", "engine", "decoding", "answer", "failure", "extraction", "metric", "weights"]
 
@@ -36,8 +37,6 @@ _CLOSE: Final = 1e-6
 
 _ROUNDED: Final = 1e-4
 """How far a score lies from the mean of its instances where a file rounds it."""
-
-_SAME: Final = ({"acc", "accuracy", "exact_match", "correct", "match"},)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +136,7 @@ def explain(first: ObservedExam, second: ObservedExam, shown: int = 3) -> Explan
             part.explained += (b.scores[metrics[1]] - a.scores[metrics[0]]) / len(scored)
         if len(part.examples) < shown:
             part.examples.append(_example(layer, a, b, metrics, engine))
-    if engine and "engine" not in parts:
-        unseen = "" if "decoding" in parts else ", and no answer does"
-        notes.append(f"the engine differs ({_told(engine, 0)} and {_told(engine, 1)}){unseen}")
+    notes += _unseen(first, second, engine, pairs, parts, are_scored=are_scored)
     if any(_decodings(a, b) for a, b in pairs) and "decoding" not in parts:
         notes.append("decoding differs, and no answer does")
         parts["decoding"] = Part("decoding", examples=[_example("decoding", *pairs[0], metrics, {})])
@@ -185,6 +182,34 @@ def _facts(first: ObservedExam, second: ObservedExam) -> Facts:
         return {}
     names = [name for name in {**one, **two} if name not in (*DECODING_KEYS, "identity")]
     return {name: (one.get(name), two.get(name)) for name in names if one.get(name) != two.get(name)}
+
+
+_DEFINED: Final[Mapping[Literal["extraction", "metric"], str]] = {
+    "extraction": "answers are read in other ways",
+    "metric": "the metric is defined otherwise",
+}
+
+
+def _unseen(
+    first: ObservedExam,
+    second: ObservedExam,
+    engine: Facts,
+    pairs: Sequence[Pair],
+    parts: Mapping[Layer, Part],
+    *,
+    are_scored: bool,
+) -> Iterator[str]:
+    """Yield what differs between the runs and shows in no instance."""
+    models = [", ".join(sorted({pair[side].model for pair in pairs if pair[side].model})) for side in (0, 1)]
+    unseen = "" if "decoding" in parts else ", and no answer does"
+    if "engine" not in parts and engine:
+        yield f"the engine differs ({_told(engine, 0)} and {_told(engine, 1)}){unseen}"
+    if "engine" not in parts and all(models) and models[0] != models[1]:
+        yield f"the models that answered differ ({models[0]} and {models[1]}){unseen}"
+    for layer, words in _DEFINED.items():
+        one, two = first.definitions.get(layer), second.definitions.get(layer)
+        if layer not in parts and one and two and one != two:
+            yield f"{words}, and no instance shows it" if are_scored else words
 
 
 def _told(facts: Facts, side: int) -> str:
@@ -349,7 +374,7 @@ def _metrics(first: ObservedExam, second: ObservedExam) -> tuple[str, str]:
             return name, name
     one = first.metric if first.metric in mine else min(mine, default=first.metric)
     two = second.metric if second.metric in theirs else min(theirs, default=second.metric)
-    for same in _SAME:
+    for same in SAME:
         if _bare(one) in same and (found := next((name for name in sorted(theirs) if _bare(name) in same), None)):
             return one, found
     return one, two
@@ -364,6 +389,8 @@ def _notes(first: ObservedExam, second: ObservedExam, pairs: Sequence[Pair], by:
     found = []
     if by == "number":
         found.append("instances are paired by number: one of the files does not hold what they are")
+    if by == "content" and (other := sum(a.digest != b.digest for a, b in pairs)):
+        found.append(f"{other} instances differ in something that was not sent, and are paired by what was")
     known = [_known([pair[side] for pair in pairs]) for side in (0, 1)]
     for side, exam in enumerate((first, second)):
         if missing := [name for name in known[1 - side] if name not in known[side]]:

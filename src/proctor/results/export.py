@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,12 @@ def score_records(runs: Iterable[tuple[str, str, Iterable[ScoreRow]]]) -> list[d
     ]
 
 
-def to_csv(records: Iterable[Mapping[str, Any]]) -> str:
+def to_csv(records: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
     """Return records as CSV with a header; what is missing is empty."""
     target = StringIO()
-    writer = csv.DictWriter(target, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(target, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: _safe(record[name]) for name in COLUMNS} for record in records)
+    writer.writerows({name: _safe(record[name]) for name in columns} for record in records)
     return target.getvalue()
 
 
@@ -49,12 +49,18 @@ def to_markdown(runs: Iterable[tuple[str, str, Iterable[ScoreRow]]]) -> str:
         for row in rows:
             cells = [run, model, row.task, row.metric, shown(row.value), unit_of(row), interval(row)]
             cells += map(str, (row.asked, row.scored, row.failed))
-            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-    notes = [f"- {_cell(run)}: {_cell(note)}" for run, _, rows in runs for note in ending_notes(rows)]
+            lines.append(markdown_row(cells))
+    notes = [f"- {markdown_cell(run)}: {markdown_cell(note)}" for run, _, rows in runs for note in ending_notes(rows)]
     return "\n".join([*lines, *([""] if notes else []), *notes]) + "\n"
 
 
-def _cell(text: str) -> str:
+def markdown_row(cells: Iterable[str]) -> str:
+    """Return the line of a table."""
+    return "| " + " | ".join(map(markdown_cell, cells)) + " |"
+
+
+def markdown_cell(text: str) -> str:
+    """Return a text of others on one line, without markup or the ends of a cell."""
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 

@@ -128,9 +128,13 @@ class _Side:
         self.said = None if index.spec is None else index.spec.exams.get(exam)
         self.is_of_whole = self.main is not None and _is_of_whole(self.lines.scores, self.main)
 
-    def converted(self, values: Floats, common: Unit) -> Floats:
-        """Return scores in the unit in which both sides are compared."""
-        return values / 100.0 if (self.unit, common) == ("percent", "share") else values
+    @property
+    def lacks_lines(self) -> str:
+        """The reason why the score is not that of the samples, where some of them are gone."""
+        told, here = self.index.counts_said.get(self.exam, 0), len(self.lines.numbers)
+        if not self.is_of_whole or here >= told or self.exam in self.index.copied:
+            return ""
+        return f"the samples have {here} of the {told} instances that the score of {self.exam} is of"
 
     def failed(self) -> set[int]:
         """Return the numbers of the instances that have a failure in place of an answer or a score."""
@@ -160,19 +164,24 @@ def _is_of_whole(scores: Floats, main: Score) -> bool:
     return not known.size or not math.isclose(float(known.mean()), main.number, rel_tol=1e-6, abs_tol=near)
 
 
+def _converted(values: Floats, unit: Unit, common: Unit) -> Floats:
+    """Return scores of a unit in the one in which both sides are compared."""
+    return values / 100.0 if (unit, common) == ("percent", "share") else values
+
+
 class _Sides:
     """An exam of one run and an exam of another, with the instances that they have in common."""
 
     def __init__(self, first: _Side, second: _Side) -> None:
         self.first, self.second = first, second
         shared = SharedLines(first.index, first.exam, second.index, second.exam)
-        self.pairs, self.columns = shared.pairs, shared.columns
+        self.pairs, self.columns, self.as_sent = shared.pairs, shared.columns, shared.as_sent
         first.lines, second.lines = shared.first, shared.second
-        units = first.unit or "raw", second.unit or "raw"
+        units = first.unit or second.unit or "raw", second.unit or first.unit or "raw"  # older runs do not say it
         self.unit: Unit = units[0] if units[0] == units[1] else "share"
         self.is_of_wholes = first.is_of_whole or second.is_of_whole
-        mine = first.converted(first.lines.scores, self.unit)[self.pairs.first]
-        theirs = second.converted(second.lines.scores, self.unit)[self.pairs.second]
+        mine = _converted(first.lines.scores, units[0], self.unit)[self.pairs.first]
+        theirs = _converted(second.lines.scores, units[1], self.unit)[self.pairs.second]
         self.all_scores = mine, theirs
         self.is_scored = ~(np.isnan(mine) | np.isnan(theirs))
         self.kept = np.ones(len(mine), bool) if self.is_of_wholes else self.is_scored
@@ -207,6 +216,8 @@ class _Sides:
             why_not_comparable(one.main, two.main, (one.unit, two.unit), (one.fingerprint, two.fingerprint))
             or self._nothing_in_common()
             or self._unlike_the_rest()
+            or one.lacks_lines
+            or two.lacks_lines
         )
         mine, theirs = meaning_of(one.main), meaning_of(two.main)
         better, worse = (0, 0) if refused or self.is_of_wholes else self._flipped()
@@ -263,6 +274,8 @@ class _Sides:
         by_number = ["instances are paired by number: neither run says what they hold"] * (self.pairs.by == "number")
         few = ", ".join(sorted(self.columns))
         more = [f"paired by the columns that both runs have: only one has {few}"] if few else []
+        if self.as_sent:
+            more.append(f"{self.as_sent} paired by what was sent and is right: nothing says that their rows are equal")
         prints, said = (one.fingerprint, two.fingerprint), (one.said, two.said)
         return [*by_number, *more, *differences_of(one.main, two.main, prints, said)]
 

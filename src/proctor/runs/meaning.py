@@ -9,7 +9,7 @@ from typing import Final
 from proctor.recipes.fingerprint import Fingerprint
 from proctor.scoring.scores import Score, Unit, comparable
 
-_SAME: Final = ({"acc", "accuracy", "exact_match"},)
+SAME: Final = ({"acc", "accuracy", "exact_match", "correct", "match"},)
 """Names that systems give to one thing: the share of right answers. Which answers count as right each exam says itself,
 so comparisons name both."""
 
@@ -89,7 +89,11 @@ def why_not_comparable(
     return ""
 
 
+_REPEATED = re.compile(r" \(\d+ runs average\)$")
+"""What AISBench puts behind a score that is a mean over runs of the questions."""
+
+
 def _plain(name: str) -> str:
     """Return a name without the filter that lm-eval puts behind it, and one name for all that mean the same."""
-    plain = name.partition(",")[0].lower()
-    return next((min(names) for names in _SAME if plain in names), plain)
+    plain = _REPEATED.sub("", name.partition(",")[0]).lower()
+    return next((min(names) for names in SAME if plain in names), plain)

@@ -61,19 +61,28 @@ class SharedLines:
     by the columns that both have, if these tell rows apart as well as all do: a column more that nobody shows makes no
     other question. Where each has some of its own, what was asked and is right has to be equal, too.
 
+    What is left on both sides is paired by what was sent and is right: a value that nobody shows makes no other
+    question.
+
     Attributes:
         first, second: The instances, with the digests by which they are paired.
         pairs: The pairs.
         columns: The columns that only one of them has, where they were left out.
+        as_sent: How many are paired by what was sent and is right.
     """
 
     def __init__(self, one: SampleIndex, exam: str, two: SampleIndex, other: str) -> None:
         self.first, self.second = one.scored(exam), two.scored(other)
-        self.pairs, self.columns = paired(self.first, self.second), frozenset[str]()
-        if not (self.pairs.alone_first and self.pairs.alone_second):
+        self.pairs, self.columns, self.as_sent = paired(self.first, self.second), frozenset[str](), 0
+        if not (self.pairs.alone_first and self.pairs.alone_second) or self.pairs.by == "number":
             return
         rows = _records_by_number(one, exam), _records_by_number(two, other)
-        mine, theirs = ({name for each in side.values() for name in each["input"]} for side in rows)
+        self._pair_by_columns(rows)
+        if self.pairs.alone_first and self.pairs.alone_second:
+            self._pair_as_sent(rows)
+
+    def _pair_by_columns(self, rows: tuple[Records, Records]) -> None:
+        mine, theirs = ({name for each in side.values() for name in _row_of(each)} for side in rows)
         common = mine & theirs
         if not common or mine == theirs:
             return
@@ -87,29 +96,50 @@ class SharedLines:
         if len(pairs) > len(self.pairs):
             (self.first, self.second), self.pairs, self.columns = lines, pairs, frozenset(mine ^ theirs)
 
+    def _pair_as_sent(self, rows: tuple[Records, Records]) -> None:
+        """Pair what is left by prompts, continuations and references."""
+        sides, taken = (self.first, self.second), (self.pairs.first, self.pairs.second)
+        left = [np.setdiff1d(np.arange(len(side.numbers)), used) for side, used in zip(sides, taken, strict=True)]
+        lines = [
+            _lines_by(
+                set(), ScoredLines(side.numbers[kept], side.digests[kept], side.scores[kept]), records, is_part=False
+            )
+            for side, kept, records in zip(sides, left, rows, strict=True)
+        ]
+        more = paired(*lines)
+        self.as_sent = len(more) if more.by == "content" else 0
+        if self.as_sent:
+            first = np.concatenate([taken[0], left[0][more.first]])
+            second = np.concatenate([taken[1], left[1][more.second]])
+            order = np.argsort(first)
+            self.pairs = Pairs(first[order], second[order], more.alone_first, more.alone_second)
+
+
+Records = Mapping[int, Mapping[str, Any]]
+
 
 def _kinds(lines: ScoredLines) -> int:
     return len(np.unique(lines.digests))
 
 
-def _records_by_number(index: SampleIndex, exam: str) -> dict[int, Mapping[str, Any]]:
-    records = index.records(exam)
-    return {
-        int(each["doc_id"]): each for each in records if isinstance(each.get("input"), Mapping) and "doc_id" in each
-    }
+def _records_by_number(index: SampleIndex, exam: str) -> Records:
+    return {each["doc_id"]: each for each in index.records(exam) if isinstance(each.get("doc_id"), int)}
 
 
-def _lines_by(
-    columns: set[str], lines: ScoredLines, records: Mapping[int, Mapping[str, Any]], is_part: bool
-) -> ScoredLines:
+def _row_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    row = record.get("input")
+    return row if isinstance(row, Mapping) else {}
+
+
+def _lines_by(columns: set[str], lines: ScoredLines, records: Records, is_part: bool) -> ScoredLines:
     """Return instances with the digest of some of their columns, and of the words that were sent where those count."""
     words = () if is_part else ("prompt", "continuations", "references")
 
     def digest(number: int) -> int:
         record = records.get(number)
-        if record is None:
+        if record is None or (words and record.get("prompt") is None):
             return 0
-        row = {name: record["input"][name] for name in columns if name in record["input"]}
+        row = {name: value for name, value in _row_of(record).items() if name in columns}
         found = instance_digest({**row, **{f"⟨{name}⟩": record.get(name) for name in words}})
         return int.from_bytes(bytes.fromhex(found), signed=True)
 

@@ -112,6 +112,7 @@ class SampleIndex:
         self.fingerprints: Mapping[str, Fingerprint | None] = {}  # what exams were made of, where there are results
         self.clusters: Mapping[str, str] = {}  # by which field instances of an exam belong together, where it says so
         self.adaptive: frozenset[str] = frozenset()  # exams of which questions were drawn for what they tell
+        self.counts_said: Mapping[str, int] = {}  # how many instances exams have by their results
         self.copied: frozenset[str] = frozenset()  # exams whose instances are copies of questions, each several times
         self.spec: RunSpec | None = None  # what was run, where that is known
         self._main_scores = dict(main_scores or {})
@@ -134,28 +135,36 @@ class SampleIndex:
                 database.execute("INSERT INTO progress VALUES (0, ?, 0)", (self._size,))
 
     @classmethod
-    def of_run(cls, path: Path, results: Mapping[str, Mapping[str, Any]], spec: RunSpec | None = None) -> SampleIndex:
+    def of_run(
+        cls,
+        path: Path,
+        results: Mapping[str, Mapping[str, Any]],
+        spec: RunSpec | None = None,
+        index: Path | None = None,
+    ) -> SampleIndex:
         """Return the index of a run's samples, given what its ``results.json`` has under ``results``.
 
         Args:
             path: ``samples.jsonl``.
             results: The results of each exam.
             spec: What was run: scores of a whole exam can be computed again only where that is known.
+            index: Where the index is kept; by default in the cache folder.
         """
         names = {exam: str(entry.get("score_name", "")) for exam, entry in results.items()}
         groupings = {
             exam: list(dict.fromkeys(tuple(sorted(group["by"])) for group in groups_of(entry)))
             for exam, entry in results.items()
         }
-        index = cls(path, names, groupings=groupings)
-        index.units = {exam: entry[UNIT] for exam, entry in results.items() if UNIT in entry}
-        index.mains = {exam: main_of(entry) for exam, entry in results.items() if entry.get("score_name")}
-        index.fingerprints = {exam: Fingerprint.from_dict(entry.get(FINGERPRINT)) for exam, entry in results.items()}
-        index.clusters = {exam: by for exam, entry in results.items() if (by := _clusters_of(entry))}
-        index.adaptive = frozenset(exam for exam, entry in results.items() if _is_adaptive(entry.get("sample")))
-        index.copied = frozenset(exam for exam, entry in results.items() if entry.get(COPIES))
-        index.spec = spec
-        return index
+        made = cls(path, names, index, groupings)
+        made.units = {exam: entry[UNIT] for exam, entry in results.items() if UNIT in entry}
+        made.mains = {exam: main_of(entry) for exam, entry in results.items() if entry.get("score_name")}
+        made.fingerprints = {exam: Fingerprint.from_dict(entry.get(FINGERPRINT)) for exam, entry in results.items()}
+        made.clusters = {exam: by for exam, entry in results.items() if (by := _clusters_of(entry))}
+        made.adaptive = frozenset(exam for exam, entry in results.items() if _is_adaptive(entry.get("sample")))
+        made.counts_said = {exam: count for exam, entry in results.items() if isinstance(count := entry.get("n"), int)}
+        made.copied = frozenset(exam for exam, entry in results.items() if entry.get(COPIES))
+        made.spec = spec
+        return made
 
     # -- building -----------------------------------------------------------------------------------------------
 

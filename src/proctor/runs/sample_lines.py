@@ -88,18 +88,19 @@ def failure_of(record: Mapping[str, Any]) -> str | None:
 
 def searchable(record: Mapping[str, Any]) -> str:
     """Return the words of an instance that a search looks at."""
-    parts = [_words(record.get(name)) for name in ("prompt", "continuations", "output", "prediction", "references")]
-    parts.append(_words(record.get("input")))
+    parts = [words_of(record.get(name)) for name in ("prompt", "continuations", "output", "prediction", "references")]
+    parts.append(words_of(record.get("input")))
     return storable("\n".join(parts)[:_LONGEST_TEXT])
 
 
-def _words(value: Any) -> str:
+def words_of(value: Any) -> str:
+    """Return all texts in a value, a line each, without what says whose they are."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return "\n".join(_words(each) for key, each in value.items() if key not in {"role", "type"})
+        return "\n".join(words_of(each) for key, each in value.items() if key not in {"role", "type"})
     if isinstance(value, list | tuple):
-        return "\n".join(map(_words, value))
+        return "\n".join(map(words_of, value))
     return "" if value is None or isinstance(value, float) else str(value)
 
 

@@ -8,12 +8,13 @@ from urllib.parse import urlencode
 
 from proctor.errors import UsageError
 from proctor.runs.compare_runs import FindExam, compare_with, flipped_pairs
+from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import Sample, SampleIndex
 from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import difference_bar
 from proctor.web.exam_form import is_count
 from proctor.web.library import Library
-from proctor.web.sample_view import choices_of, excerpt, question_of, references_text
+from proctor.web.sample_view import choices_of, excerpt, references_text
 from proctor.web.verdicts import outcome_of
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from proctor.results.summary import score_rows
+from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import Sample, SampleIndex
 from proctor.runs.sample_query import SampleQuery
 from proctor.runs.stored_run import StoredRun
-from proctor.web.sample_view import excerpt, question_of, references_text
+from proctor.web.sample_view import excerpt, references_text
 from proctor.web.verdicts import Outcome, bounds_of, outcome_of
 
 MOST_COUNTED = 200_000

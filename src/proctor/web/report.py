@@ -8,13 +8,14 @@ from typing import Any
 
 from proctor.errors import DataError
 from proctor.runs.compare_runs import FindExam
+from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_query import SampleQuery
 from proctor.runs.stored_run import StoredRun
 from proctor.web.compare_pages import difference_rows
 from proctor.web.rendering import part_styles, render
 from proctor.web.run_pages import scores_view
-from proctor.web.sample_view import choices_of, excerpt, judgements_in, messages_of, question_of, values_of
+from proctor.web.sample_view import choices_of, excerpt, judgements_in, messages_of, values_of
 from proctor.web.verdicts import outcome_of
 
 Results = Mapping[str, Mapping[str, Any]]

@@ -15,28 +15,6 @@ _LONGEST_VALUE = 20_000  # characters: some ten screens; whoever needs more open
 LONGEST_PROMPT = 200_000  # characters: more than demos ever fill, and a page that browsers still lay out at once
 
 
-def question_of(record: dict[str, Any]) -> str:
-    """Return the words that tell an instance from the others: its longest field that is asked and is not the answer.
-
-    Where no field stands in the prompt as it is, the longest one that is not the answer; without any, the prompt's end.
-    """
-    messages = messages_of(record.get("prompt"))
-    prompt = "\n".join(str(message["content"]) for message in messages)
-    if texts := _texts_of(record):
-        return max(texts, key=lambda text: (text.strip() in prompt, len(text)))
-    return str(messages[-1]["content"])[-_LONGEST_EXCERPT:] if messages else ""
-
-
-def _texts_of(record: Mapping[str, Any]) -> list[str]:
-    """Return the texts among an instance's fields; those that are right answers only where there are no others."""
-    fields = record.get("input")
-    fields = fields.get("input_fields", fields) if isinstance(fields, dict) else None
-    texts = [value for value in fields.values() if isinstance(value, str)] if isinstance(fields, dict) else []
-    references = record.get("references")
-    right = references if isinstance(references, list) else [references]
-    return [text for text in texts if text.strip() and text not in right] or texts
-
-
 def excerpt(value: object) -> str:
     """Return the beginning of a value and its end on one line."""
     whole = str("" if value is None else value)

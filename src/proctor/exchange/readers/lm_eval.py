@@ -88,14 +88,6 @@ def _observed(number: int, line: Mapping[str, Any], metrics: Sequence[str]) -> O
     )
 
 
-def _prompt(contexts: Sequence[Any], continuations: Sequence[str]) -> str | None:
-    """Return what was sent; one context that is asked with several continuations counts once."""
-    if not contexts:
-        return None
-    is_one = all(each == contexts[0] for each in contexts)
-    return prompt_text(contexts[0] if is_one else contexts, continuations)
-
-
 def _arguments(arguments: Any) -> tuple[list[Any], list[str], Mapping[str, Any] | None]:
     """Return contexts, continuations, and how the model was to write."""
     if isinstance(arguments, Mapping):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from proctor.exchange.lines import samples_of
 from proctor.exchange.observed import PERCENT, Observed, ObservedExam, prompt_text, scores_of, text_of
+from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.runs.stored_run import load_run
 from proctor.scoring.flat_scores import UNIT
 
@@ -23,8 +24,16 @@ def read(path: Path) -> list[ObservedExam]:
         found.append(_observed(len(found), line, scale))
     spec = run.spec
     engine = None if spec is None else {"identity": spec.engine, "engine": spec.model, **spec.model_args}
-    mains = {name: _main(run.results.get(name, {})) for name in lines}
-    return [ObservedExam(name, "Proctor", found, *mains[name], engine) for name, found in lines.items()]
+    entries = {name: run.results.get(name, {}) for name in lines}
+    return [
+        ObservedExam(name, "Proctor", found, *_main(entries[name]), engine, _definitions(entries[name]))
+        for name, found in lines.items()
+    ]
+
+
+def _definitions(entry: Mapping[str, Any]) -> dict[Literal["extraction", "metric"], str]:
+    found = Fingerprint.from_dict(entry.get(FINGERPRINT)) or Fingerprint()
+    return {"extraction": found.extraction, "metric": found.metrics}
 
 
 def _main(entry: Mapping[str, Any]) -> tuple[str, float | None]:
@@ -40,23 +49,33 @@ def _observed(number: int, line: Mapping[str, Any], scale: float) -> Observed:
         number,
         str(line.get("instance") or ""),
         prompt_text(line.get("prompt"), line.get("continuations") or ()),
-        _answer(line.get("output")),
+        _answer(line),
         text_of(line.get("processed_prediction")),
         tuple(str(each) for each in line.get("references") or ()),
-        _decoding(line.get("decoding")),
+        _decoding(line),
         scores_of(scores, scale),
         str(failure.get("message", failure)) if isinstance(failure, Mapping) else "",
         text_of(line.get("model")) or "",
     )
 
 
-def _decoding(value: Any) -> Mapping[str, Any] | None:
-    """Return how the model wrote; the first time where it wrote in several ways."""
+def _decoding(line: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return how the model wrote, the first time where it wrote in several ways, and how often it was asked."""
+    value = line.get("decoding")
     found = value[0] if isinstance(value, list) and value else value
-    return found if isinstance(found, Mapping) else None
+    return {"max_tokens": None, **found, "repeats": max(len(_repeats(line)), 1)} if isinstance(found, Mapping) else None
 
 
-def _answer(output: Any) -> tuple[str | float, ...]:
+def _repeats(line: Mapping[str, Any]) -> list[str]:
+    """Return the answers where one thing was asked several times."""
+    found = line.get("prediction")
+    return found if isinstance(found, list) and all(isinstance(each, str) for each in found) else []
+
+
+def _answer(line: Mapping[str, Any]) -> tuple[str | float, ...]:
+    output = line.get("output")
+    if line.get("kind") == "generate" and len(repeats := _repeats(line)) > 1:
+        return tuple(repeats)
     if isinstance(output, list):
         return tuple(each["log_likelihood"] if isinstance(each, Mapping) else str(each) for each in output)
     return () if output is None else (str(output),)

@@ -36,6 +36,9 @@ def read(path: Path, content: object) -> list[ObservedExam] | None:
         lines = next((content[key] for key in _LISTS if isinstance(content.get(key), list)), None)
     if not _is_listed(lines):
         return None
+    if isinstance(lines[0].get("score"), int | float):  # the instance scores of a result, saved by themselves
+        check_lines(lines, UnitxtSavedLine, _KIND, path)
+        return [_subset(path.stem, lines, None)]
     check_lines(lines, UnitxtLine, _KIND, path)
     whole = _global(content, lines)
     metric = str(whole.get("score_name") or "score")
@@ -115,4 +118,4 @@ def _digest(data: Any) -> str:
             return ""
     if not isinstance(data, Mapping):
         return ""
-    return instance_digest({name: value for name, value in data.items() if name != "demos"})
+    return instance_digest({name: value for name, value in data.items() if name not in ("demos", "source")})
