@@ -370,8 +370,7 @@ class ExamOptions:
         section=_SCORED,
         metavar="MODEL",
         where={
-            "tables": "who judges what --metric has judged",
-            "hub_yaml": "who judges where a scorer names nobody",
+            "tables hub_yaml": DEPENDS,
             _ALL: Refused("its judges are named where it is written", "PROCTOR_JUDGE is for eval.yaml and tables"),
         },
     )

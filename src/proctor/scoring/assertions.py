@@ -17,6 +17,7 @@ from proctor.errors import MissingExtraError, ScoringError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.regexes import bounded
 from proctor.scoring import answer_checks
+from proctor.scoring.bare_answers import bare
 
 JUDGED: Final = ("judge", "llm-rubric", "g-eval", "factuality")
 """Assertions that a model judges."""
@@ -322,26 +323,8 @@ def _f1(_: Assertion) -> Check:
     return lambda answer, wanted: check(answer, wanted).share
 
 
-_OPENING: Final = r"\s\"'`“”„‘’‚«»‹›「」『』《》(\[¿¡"  # noqa: RUF001 - marks of many languages
-_CLOSING: Final = r"\s\"'`“”‘’«»‹›「」『』《》)\].,;:!?…。，；：！？"  # noqa: RUF001 - marks of many languages
-AROUND: Final = (
-    rf"^(?:[{_OPENING}]|\*\*)+(?=[^{_OPENING}{_CLOSING}])",
-    rf"(?<=[^{_CLOSING}])(?:[{_CLOSING}]|\*\*)+$",
-    r"(?<=\d),(?=\d{3}(?!\d))",
-)
-"""What does not count in an answer: quotes, brackets and marks of sentences around it, emphasis, and commas between the
-thousands of a number. All else does: ``-5`` is not 5, ``C++`` is not C, ``1.5`` is not 15, and ``?`` is something."""
-
-
 def _exact(answer: str, wanted: str) -> bool:
-    return _bare(answer) == _bare(wanted)
-
-
-def _bare(text: str) -> str:
-    bare = text.strip()
-    for each in AROUND:
-        bare = re.sub(each, "", bare)
-    return bare.lower()
+    return bare(answer) == bare(wanted)
 
 
 def _distance(assertion: Assertion) -> Check:

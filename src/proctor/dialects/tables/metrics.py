@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from proctor.artifacts import Artifact
 from proctor.dialects.tables.columns import Columns
 from proctor.dialects.tables.reader import Rows
 from proctor.errors import Diagnostic, UsageError, did_you_mean
-from proctor.scoring.assertion_metrics import AnswerAssertion, AssertionMetric, RowAssertions
-from proctor.scoring.assertions import EMBEDDED, JUDGED, KINDS, is_assertion, parse_assertion
-from proctor.scoring.metric_table import is_metric
-from proctor.scoring.named_table import LM_EVAL
+
+if TYPE_CHECKING:
+    from proctor.scoring.assertion_metrics import AssertionMetric
 
 _EXPECTED: Final = re.compile(r"__expected\d*")
 """Columns of assertions in promptfoo's tables."""
@@ -40,6 +39,11 @@ class TableMetrics:
     names: tuple[str, ...]
     rows: Rows
     judge: str | None = None
+
+    @property
+    def is_equality(self) -> bool:
+        """Whether answers are compared as tables have it by default."""
+        return not self.names and not self.expected
 
     @property
     def needs_answer(self) -> bool:
@@ -70,6 +74,10 @@ class TableMetrics:
         Raises:
             ProctorError: There is no such metric, or one has no judge.
         """
+        if self.is_equality:
+            return []
+        from proctor.scoring.assertion_metrics import AnswerAssertion, RowAssertions
+
         asked = columns.prompt if columns.prompt is not None else f"{{{columns.question}}}"
         engine = self._engine()
 
@@ -87,15 +95,15 @@ class TableMetrics:
     def problems(self, entries: Sequence[Mapping[str, Any]]) -> Iterator[Diagnostic]:
         """Yield what is wrong with assertions of rows, and with the metrics that ask somebody."""
         for entry in entries:
-            if isinstance(metric := entry.get("metric"), RowAssertions):
-                yield from metric.check_rows(self.rows)
+            if (check := getattr(entry.get("metric"), "check_rows", None)) is not None:
+                yield from check(self.rows)
 
     def _engine(self) -> Artifact | None:
         """Return the judge where one may be asked."""
         from proctor.settings import settings
 
         name = self.judge or settings.judge
-        if not name or not self._asks:
+        if not name or not self.asks:
             return None
         from proctor.engines.engine_registry import make_engine
         from proctor.engines.model_args import Origin
@@ -103,7 +111,12 @@ class TableMetrics:
         return make_engine(name, None, Origin(None))
 
     @property
-    def _asks(self) -> bool:
+    def asks(self) -> bool:
+        """Whether a judge is asked."""
+        if self.is_equality:
+            return False
+        from proctor.scoring.assertions import JUDGED, parse_assertion
+
         words = [parse_assertion(name).kind for name in self.names if _is_assertion(name)]
         cells = [str(row.get(name) or "") for row in self.rows for name in self.expected if not self.names]
         judged = (*JUDGED, "grade")
@@ -116,7 +129,14 @@ def _is_assertion(name: str) -> bool:
     Raises:
         ProctorError: It is neither one's nor that of a metric.
     """
-    if is_metric(name, LM_EVAL) and name.partition(":")[0] not in _OWN_WORDS:
+    from proctor.scoring.assertions import EMBEDDED, JUDGED, KINDS, is_assertion, parse_assertion
+    from proctor.scoring.metric_table import is_metric
+    from proctor.scoring.named_table import LM_EVAL
+
+    if is_metric(name, LM_EVAL) and name.partition(":")[0] not in {
+        "f1",
+        *KINDS,
+    }:  # F1 is of words here, and of classes in lm-eval
         return False
     if not is_assertion(name):
         known = [*KINDS, *JUDGED, EMBEDDED]
@@ -126,11 +146,9 @@ def _is_assertion(name: str) -> bool:
     return True
 
 
-_OWN_WORDS: Final = frozenset({"f1", *KINDS})
-"""Words that mean assertions here although lm-eval has a metric of that name: its F1 is of classes, not of words."""
-
-
 def _needs_answer(name: str) -> bool:
+    from proctor.scoring.assertions import parse_assertion
+
     return not _is_assertion(name) or parse_assertion(name).needs_answer
 
 
@@ -138,7 +156,7 @@ def _number(metrics: Sequence[AssertionMetric | str]) -> None:
     """Give metrics of one word names that tell them apart: ``contains``, ``contains_2``."""
     seen: dict[str, int] = {}
     for each in metrics:
-        if isinstance(each, AssertionMetric):
+        if not isinstance(each, str):
             seen[each.main_score] = number = seen.get(each.main_score, 0) + 1
             if number > 1:
                 each.main_score = f"{each.main_score}_{number}"

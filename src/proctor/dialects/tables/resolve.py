@@ -1,7 +1,7 @@
 """Resolves a table to an exam: ``rows.csv`` or ``rows.csv[input_column=Q,answer_column=A]``.
 
 The exam is one of lm-eval's kind: it compares choices by their likelihoods, or writes an answer that must equal the
-table's but for case and what stands around it (:data:`~proctor.scoring.assertions.AROUND`).
+table's but for case and what stands around it (:data:`~proctor.scoring.bare_answers.AROUND`).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from proctor.lazy import Later
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.recipes.honours import OF_TABLES, Honours, declared
-from proctor.recipes.option import DEPENDS
+from proctor.recipes.option import ASKS_NOBODY, DEPENDS, Honoured, no_effect
 from proctor.recipes.options import ExamOptions
-from proctor.scoring.assertions import AROUND
+from proctor.scoring.bare_answers import AROUND
 
 _NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
 _SPLIT: Final = "test"
@@ -120,30 +120,31 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wordin
     _say_what_looks_wrong(path, rows, columns)
     entries = _entries(metrics, columns)
     config = _config(name, path, columns, entries)
-    return _exam_of(config, options, TableDocuments(config, rows), watches=not entries)
+    return _exam_of(config, options, TableDocuments(config, rows), metrics)
 
 
-def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments, *, watches: bool) -> Exam:
+def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments, metrics: TableMetrics) -> Exam:
     """Return the exam of a task that a table is; one that a chat model sits by itself in its chat template.
 
     Args:
         config: The task.
         options: What the run changes.
         documents: The table's rows.
-        watches: Whether equality scores answers, so that right ones in sentences are told of.
+        metrics: How answers are scored: where by equality, right ones in sentences are told of.
     """
     path = str(config.dataset_path)
     exam = task_exam(str(config.task), config, options, documents)
     variants: dict[str, Callable[[], Exam]] = {kind: partial(_variant, make) for kind, make in exam.variants.items()}
     if config.output_type == "generate_until":
         task = task_of(exam)
-        if watches and task is not None and not (options.predict_only or options.repeats):
+        if metrics.is_equality and task is not None and not (options.predict_only or options.repeats):
             exam = replace(exam, grader=Later(f"{__package__}.gradings:TableGrader", task, path))
         if not options.apply_chat_template and options.meta_template is None:
             chats = replace(options, apply_chat_template=True)
-            variants["chat"] = lambda: replace(_exam_of(config, chats, documents, watches=watches), variant=_IN_CHAT)
+            variants["chat"] = lambda: replace(_exam_of(config, chats, documents, metrics), variant=_IN_CHAT)
     description = f"{config.output_type.replace('_', ' ')} on {path}"
-    return replace(exam, description=description, honours=_honours(exam.honours), variants=variants)
+    honours = _honours(exam.honours) if metrics.asks else {**_honours(exam.honours), "judge": no_effect(ASKS_NOBODY)}
+    return replace(exam, description=description, honours=honours, variants=variants)
 
 
 _IN_CHAT: Final = "asked in the chat template of the model"
@@ -205,7 +206,8 @@ def _say_what_looks_wrong(path: str, rows: Documents, columns: Columns) -> None:
 def _honours(known: Honours) -> Honours:
     """Return what a table honours: where nothing else is declared of tables, what the task does that is made of it."""
     own, of_tasks = declared("tables"), declared("lm_eval")
-    return {name: known[name] if entry in (DEPENDS, of_tasks[name]) else entry for name, entry in own.items()}
+    found = {name: known[name] if entry in (DEPENDS, of_tasks[name]) else entry for name, entry in own.items()}
+    return {**found, "judge": Honoured("who judges what --metric has judged")}
 
 
 def _config(name: str, path: str, columns: Columns, metrics: Sequence[dict[str, Any]]) -> TaskConfig:
