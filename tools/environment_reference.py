@@ -33,6 +33,10 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "Network": {
         "`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`": "The proxy of requests, in small letters, too",
         "`HF_HUB_OFFLINE`": "As `PROCTOR_OFFLINE`: no hub is contacted",
+        "`SSL_CERT_FILE`, `SSL_CERT_DIR`, `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`": "Certificates that libraries read; "
+        "readable behind the wall",
+        "`CUDA_CACHE_PATH`, `TRITON_CACHE_DIR`, `TORCHINDUCTOR_CACHE_DIR`, `TORCH_HOME`, `VLLM_CACHE_ROOT`": "Where "
+        "engines keep what they compile; writable behind the wall where there is a GPU",
         "`HF_TOKEN_PATH`, `HF_ENDPOINT`": "The file of the token, and the address of the hub, where they are other "
         "ones",
         "`HF_TOKEN`, `HUGGING_FACE_HUB_TOKEN`": "The key for datasets and models of the hub that want one; it is sent "

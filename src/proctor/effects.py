@@ -386,6 +386,12 @@ def host_of(url: str) -> str:
     return host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
 
 
+def port_of(target: str) -> int:
+    """Return the port of a host as :func:`host_of` names it; 443 where it names none."""
+    port = target.rpartition(":")[2]
+    return int(port) if port.isdecimal() else _DEFAULT_PORTS["https"]
+
+
 def asking(url: str, by: str = "", keys: Iterable[str | None] = ()) -> list[Effect]:
     """Return the effects of asking a server: the request, and each environment variable that is sent along.
 

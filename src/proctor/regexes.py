@@ -11,17 +11,18 @@ import atexit
 import json
 import re
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
+from subprocess import PIPE
 from typing import IO, Any
 
 from proctor.errors import ProctorError, ScoringError
 from proctor.regex_actions import ACTIONS, MOST_CHARACTERS, LargeError, cannot_take_long, check_sets, repeats_groups
+from proctor.starter import Popen
 
 LIMIT_SECONDS = 0.45
 """Processor time that one search of one text may take: honest ones take a thousandth of it."""
@@ -262,7 +263,7 @@ class _Worker:
     """A process that searches texts, one after the other; it is ended where a search does not end."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Popen | None = None
         self._lock = threading.Lock()
 
     def run(self, pattern: re.Pattern[str], seconds: float, action: str, text: str, *arguments: Any) -> Found:
@@ -304,14 +305,14 @@ class _Worker:
             self.close()
         return answer
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _started(self) -> Popen:
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._process is None:
-            self._process = subprocess.Popen(
+            self._process = Popen(
                 [sys.executable, "-m", "proctor.regexes"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdin=PIPE,
+                stdout=PIPE,
                 text=True,
                 encoding="ascii",
             )
@@ -330,7 +331,7 @@ class _Worker:
         process.wait()
 
 
-def _stdin(process: subprocess.Popen[str]) -> IO[str]:
+def _stdin(process: Popen) -> IO[str]:
     if process.stdin is None:  # pragma: no cover - it was asked for
         raise ProctorError("the process for regular expressions takes no input")
     return process.stdin

@@ -122,12 +122,19 @@ def remove_leftovers(place: str | os.PathLike[str]) -> None:
     To be called only where nobody else can be writing it.
     """
     path = Path(place)
-    begin, digits = f".{path.name[:_LONGEST_STEM]}.", 2 * _RANDOM_BYTES
     for each in path.parent.iterdir():
-        middle = each.name[len(begin) : -len(_PART)]
-        if each.name.startswith(begin) and each.name.endswith(_PART) and len(middle) == digits:
+        if is_part_of(str(each), str(path)):
             with suppress(OSError):
                 each.unlink()
+
+
+def is_part_of(path: str, place: str) -> bool:
+    """Whether a path is that of a file which :func:`written` makes before it takes a place."""
+    folder, name = os.path.split(place)
+    beside, found = os.path.split(path)
+    begin = f".{name[:_LONGEST_STEM]}."
+    is_one = found.startswith(begin) and found.endswith(_PART)
+    return is_one and beside == folder and len(found) == len(begin) + 2 * _RANDOM_BYTES + len(_PART)
 
 
 def scratch(folder: str | os.PathLike[str]) -> BinaryIO:

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import os
 import secrets
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from proctor.errors import ForgedError
 from proctor.logs import get_logger
 from proctor.settings import cache_home, settings
 
@@ -22,6 +27,9 @@ _KEY_BYTES = 32
 
 LOG_NAME = "responses.db"
 """The response log's file."""
+
+LOG_PLACE = f"log/{LOG_NAME}"
+"""Where it lies in the state: in a folder of its own, beside which a run writes nothing."""
 
 
 def data_home() -> Path:
@@ -52,18 +60,72 @@ def seal(*parts: bytes) -> str:
     Raises:
         OSError: The key cannot be read, or made where there is none.
     """
-    key = made_state_folder() / "key"
-    try:
-        secret = key.read_bytes()
-    except FileNotFoundError:
-        secret = secrets.token_bytes(_KEY_BYTES)
-        try:
-            with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(secret)
-        except FileExistsError:  # another process made it meanwhile
-            secret = key.read_bytes()
     whole = b"".join(len(each).to_bytes(8, "big") + each for each in parts)
-    return hmac.new(secret, whole, hashlib.sha256).hexdigest()
+    return hmac.new(secret(), whole, hashlib.sha256).hexdigest()
+
+
+def sealed_table(table: dict[str, Any]) -> str:
+    """Return a table as JSON that :func:`read_table` reads.
+
+    Raises:
+        OSError: As :func:`seal`.
+    """
+    return json.dumps({**table, _SEAL: _seal_of(table)}, indent=1, ensure_ascii=False, sort_keys=True)
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """Return a table of the state; an empty one where there is none, or one of an earlier version, which has no seal.
+
+    Raises:
+        ForgedError: It is not what was filed.
+        OSError, ValueError: It cannot be read.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    table: dict[str, Any] = found if isinstance(found, dict) else {}
+    told = table.pop(_SEAL, None)
+    if told is None:
+        return {}
+    if not hmac.compare_digest(str(told).encode(), _seal_of(table).encode()):
+        raise ForgedError(
+            f"{path} is not what was filed",
+            why="its digest is another one: somebody else wrote it",
+            hint="nothing of it is used; delete it",
+        )
+    return table
+
+
+_SEAL = "seal"
+
+
+def _seal_of(table: dict[str, Any]) -> str:
+    return seal(b"table", json.dumps(table, sort_keys=True).encode())
+
+
+def secret() -> bytes:
+    """Return this user's key, made where there is none; it is read once, before there is a wall.
+
+    Raises:
+        OSError: It cannot be read or made.
+    """
+    return _secret_in(data_home())
+
+
+@cache
+def _secret_in(folder: Path) -> bytes:
+    key = folder / "key"
+    with suppress(FileNotFoundError):
+        return key.read_bytes()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    made = secrets.token_bytes(_KEY_BYTES)
+    try:
+        with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(made)
+    except FileExistsError:  # another process made it meanwhile
+        return key.read_bytes()
+    return made
 
 
 def place_in_state(name: str, settle: Callable[[Path], bool] = Path.exists) -> Path:
@@ -76,11 +138,14 @@ def place_in_state(name: str, settle: Callable[[Path], bool] = Path.exists) -> P
     Returns:
         The old place, where it holds something that cannot be moved now.
     """
-    place, old = state_folder() / name, Path(settings.cache_dir) / name
-    if os.path.lexists(place) or not os.path.lexists(old) or not settle(old):
+    place = state_folder() / name
+    earlier = [folder / place.name for folder in (state_folder(), Path(settings.cache_dir))]
+    old = next((each for each in earlier if each != place and os.path.lexists(each)), None)
+    if os.path.lexists(place) or old is None or not settle(old):
         return place
     try:
         made_state_folder()
+        place.parent.mkdir(exist_ok=True, mode=0o700)
         shutil.move(old, place)
         place.chmod(0o700 if place.is_dir() else 0o600)
     except OSError as error:

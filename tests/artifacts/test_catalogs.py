@@ -77,7 +77,7 @@ def test_precedence_environment_then_newest_then_built_in(tmp_path, monkeypatch)
         assert fetch_artifact("x").weight == 1
         monkeypatch.setenv("PROCTOR_CATALOGS", f"{folders[2]}:{folders[3]}")
         assert fetch_artifact("x").weight == 3
-        assert [each.title for each in catalogs()[-2:]] == ["built-in", "of installed packages"]
+        assert [each.title for each in catalogs()[-3:]] == ["built-in", "of installed packages", "of Unitxt's package"]
     finally:
         for each in registered:
             unregister_catalog(each)

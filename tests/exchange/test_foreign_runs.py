@@ -94,21 +94,27 @@ def unitxt_instances(folder: Path) -> Path:
 
 
 def aisbench(folder: Path) -> Path:
-    """Predictions and results as AISBench lays them out: neither rows nor texts of prompts by field."""
+    """Predictions and results of ``ais_bench --dump-eval-details`` 3.1: details say what was extracted, not whether right."""
     for part in ("predictions", "results"):
         (folder / part / "m").mkdir(parents=True)
-    predictions = {
+    sent = [[{"role": "HUMAN", "prompt": prompt(row)}] for row in ROWS]
+    lines = [
+        {"data_abbr": "after", "id": n, "success": True, "uuid": f"{n:032}", "origin_prompt": sent[n],
+         "prediction": THEIRS[n], "gold": row["answer"]}
+        for n, row in enumerate(ROWS)
+    ]  # fmt: skip
+    details = {
         str(n): {
-            "origin_prompt": [{"role": "HUMAN", "prompt": prompt(row)}],
-            "prediction": THEIRS[n],
-            "gold": row["answer"],
+            "prompt": sent[n],
+            "origin_prediction": THEIRS[n],
+            "predictions": THEIRS[n],
+            "references": row["answer"],
         }
         for n, row in enumerate(ROWS)
     }
-    details = {str(n): {"pred": THEIRS[n], "correct": THEIRS[n] == row["answer"]} for n, row in enumerate(ROWS)}
-    (folder / "predictions" / "m" / "after.json").write_text(json.dumps(predictions))
+    (folder / "predictions" / "m" / "after.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     (folder / "results" / "m" / "after.json").write_text(json.dumps({"accuracy": 90.0, "details": details}))
-    return folder / "predictions" / "m" / "after.json"
+    return folder
 
 
 SYSTEMS = {each.__name__: each for each in (lm_eval, inspect, unitxt, unitxt_instances, aisbench)}
@@ -202,4 +208,6 @@ def test_a_file_without_scores_of_instances_is_refused(mine, tmp_path, capsys):
     for file in path.glob("samples_*"):
         file.write_text(file.read_text().replace('"metrics": ["exact_match"]', '"metrics": []'))
     assert main(["compare", mine, str(path)]) == 2
-    assert "the file has no scores of instances" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "the file has no scores of instances" in said
+    assert "--dump-eval-details" in said

@@ -74,7 +74,7 @@ def test_a_class_that_overrides_a_step_that_nothing_calls_is_refused():
     from ais_bench.benchmark.datasets import MATHEvaluator
     from opencompass.datasets import Gsm8kEvaluator
 
-    with pytest.raises(UsageError, match="'is_equal' of Mine would have no effect"):
+    with pytest.raises(UsageError, match=r"Mine\.is_equal would never be called"):
         type("Mine", (Gsm8kEvaluator,), {"is_equal": lambda *_: True})
 
     class Mine(MATHEvaluator):

@@ -147,10 +147,10 @@ def test_an_archive_that_is_a_bomb_is_not_unpacked(tmp_path):
 
 
 def test_a_home_that_cannot_be_written_is_said_and_permissions_hold_for_the_run(tmp_path, monkeypatch, caplog):
-    def full(table):
+    def full(*_, **__):
         raise OSError("no space left")
 
-    monkeypatch.setattr(permissions, "_write", full)
+    monkeypatch.setattr(permissions, "write_text", full)
     with caplog.at_level("WARNING"):
         permissions._remember({"exam": {}})
     assert "cannot be written (no space left): exams will ask for permission again" in caplog.text

@@ -111,17 +111,17 @@ def test_the_default_is_in_the_user_s_state_and_for_his_eyes(monkeypatch, tmp_pa
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("PROCTOR_CACHE_DIR" if named else "XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "cache" / "state" if named else tmp_path / "data" / "proctor"
-    assert default_log_path() == folder / "responses.db"
+    assert default_log_path() == folder / "log" / "responses.db"
     with ResponseLog() as log:
         assert log.path == default_log_path()
-        assert {each.stat().st_mode & 0o777 for each in folder.iterdir()} == {0o600}
-        assert folder.stat().st_mode & 0o777 == 0o700
+        assert {each.stat().st_mode & 0o777 for each in (folder / "log").iterdir()} == {0o600}
+        assert {each.stat().st_mode & 0o777 for each in (folder, folder / "log")} == {0o700}
 
 
 def test_a_log_in_the_cache_is_moved_once_with_everything_in_it_and_said(monkeypatch, tmp_path, heard):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    old, new = tmp_path / "cache" / "proctor" / "responses.db", tmp_path / "data" / "proctor" / "responses.db"
+    old, new = tmp_path / "cache" / "proctor" / "responses.db", tmp_path / "data" / "proctor" / "log" / "responses.db"
     with ResponseLog(old) as log:
         log.put_many(log.engine_number("engine"), [(key(1), words("one"))])
         assert default_log_path() == new  # somebody has it open

@@ -258,7 +258,7 @@ def as_version_1(path: Path) -> None:
                 assert is_sealed(body)
                 connection.execute(
                     f"UPDATE {table} SET body = ? WHERE engine = ? AND request = ? AND repeat = ?",
-                    (body[9:], engine, request, repeat),
+                    (body[21:], engine, request, repeat),
                 )
         connection.execute("PRAGMA user_version = 1")
     connection.close()

@@ -1,18 +1,21 @@
-"""Folders of strangers that lead elsewhere in every way that is known, and what comes of looking at them.
+"""Folders of strangers that lead elsewhere in every way that is known, and what comes of using them.
 
-``python tests/wall/strangers.py COUNT`` makes so many, looks at each with ``proctor show`` behind the wall, with the
-gate and without, and says what was read, asked, written or started.
+``python tests/wall/strangers.py COUNT`` makes so many, gives each to a command behind the wall, with the gate and
+without, and says what was read, asked, written or started.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import json
 import os
 import random
 import shutil
+import sqlite3
 import sys
+import tarfile
 import tempfile
 import threading
 import zipfile
@@ -221,22 +224,130 @@ def _pictures(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
     return folder / "t.yaml"
 
 
-MAKERS: tuple[Callable[[Path, str, str, random.Random], Path], ...] = (
-    *(_lm_eval, _card, _linked_folder, _loader, _step, _table, _config, _hub_yaml, _pictures),
+def _included(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    """Write a task that is made of other files."""
+    del kind
+    text = _task("dataset_path: json\ndataset_kwargs: {data_files: {test: own.jsonl}}")
+    more = ["include: %s", "use_prompt: %s:x", "doc_to_text: !function %s", "process_docs: !function link.s.x"]
+    more += ["fewshot_config: {samples: !function %s}", "generation_kwargs: {chat_template: %s}", "doc_to_image: %s"]
+    (folder / "own.jsonl").write_text('{"q": "own", "a": "b"}\n')
+    chosen = draw.choice(more)
+    (folder / "t.yaml").write_text(text + (chosen % json.dumps(name) if "%s" in chosen else chosen) + "\n")
+    return folder / "t.yaml"
+
+
+def _archive(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    """Write rows in an archive with members that lead elsewhere."""
+    away = os.path.realpath(folder / "link")
+    if draw.random() < 0.5:
+        with tarfile.open(folder / "r.tar", "w") as made:
+            for member, target in ((f"s.{kind}", f"{away}/s.{kind}"), ("up", "../..")):
+                link = tarfile.TarInfo(member)
+                link.type, link.linkname = tarfile.SYMTYPE, target
+                made.addfile(link)
+        source = f"tar://s.{kind}::r.tar"
+    else:
+        with zipfile.ZipFile(folder / "r.zip", "w") as made_zip:
+            link_in_zip = zipfile.ZipInfo(f"s.{kind}")
+            link_in_zip.external_attr = 0o120777 << 16
+            made_zip.writestr(link_in_zip, f"{away}/s.{kind}")
+            made_zip.writestr(f"../{name[:9]}/s.jsonl", "EVIL")
+        source = draw.choice(["r.zip", f"zip://s.{kind}::r.zip", f"zip://*::{name}"])
+    return _lm_eval(folder, source, kind, draw)
+
+
+def _run_folder(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    """Write a run of which a part leads elsewhere."""
+    run, away = folder / "run", os.path.realpath(folder / "link")
+    run.mkdir()
+    (run / "run.yaml").write_text(
+        json.dumps({"model": "scripted", "model_args": {"answer": "b"}, "tasks": ["samples.science"], "limit": 1})
+    )
+    score = {"accuracy": 1.0, "n": 1, "failures": 0, "main_score": "accuracy"}
+    (run / "results.json").write_text(json.dumps({"results": {"samples.science": score}, "run": {"log": name}}))
+    (run / "samples.jsonl").write_text(json.dumps({"exam": "samples.science", "instance": "x", "scores": {"a": 1}}))
+    part = draw.choice(["run.yaml", "results.json", "samples.jsonl", ".lock", "task", "model", "log", "others"])
+    if part in ("task", "model", "log", "others"):
+        said = {"model": "scripted", "model_args": {"answer": "b"}, "tasks": ["samples.science"], "limit": 1}
+        said |= {
+            "task": {"tasks": [name]},
+            "model": {"model": "replay", "model_args": {"path": name}},
+            "log": {"log": f"{away}/new.db", "output": away},
+            "others": {"precision": 0.1, "others": [name]},
+        }[part]
+        (run / "run.yaml").write_text(json.dumps(said))
+    else:
+        (run / part).unlink(missing_ok=True)
+        (run / part).symlink_to(f"{away}/s.{kind}" if draw.random() < 0.7 else f"{away}/new.json")
+    return run
+
+
+def _record(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    """Write a record of another system, with its samples elsewhere."""
+    del kind
+    away = os.path.realpath(folder / "link")
+    samples = {"detailed_evaluation_results": {"file_path": name, "format": "jsonl"}}
+    place = folder / draw.choice(["record.json", "samples_t_2026.jsonl", "log.json"])
+    if place.suffix == ".jsonl":
+        place.symlink_to(f"{away}/s.jsonl")
+    else:
+        place.write_text(json.dumps({"schema_version": "0.3.0", "evaluation_results": [], **samples}))
+        (folder / f"{place.stem}_samples.jsonl").symlink_to(f"{away}/s.jsonl")
+    return place
+
+
+def _log(folder: Path, name: str, kind: str, draw: random.Random) -> Path:
+    """Write a response log that leads elsewhere: a link, a database that attaches another."""
+    del kind
+    away = os.path.realpath(folder / "link")
+    place = folder / "log.db"
+    if draw.random() < 0.5:
+        place.symlink_to(f"{away}/{draw.choice(['new.db', 's.json'])}")
+        return place
+    with contextlib.closing(sqlite3.connect(place)) as connection:
+        connection.execute(f"PRAGMA application_id = {0x50524354}")
+        connection.execute("PRAGMA user_version = 3")
+        connection.execute("CREATE TABLE other (x)")
+        connection.execute(f"CREATE VIEW responses AS SELECT readfile('{name.replace(chr(39), '')}') AS body")
+    return place
+
+
+Maker = Callable[[Path, str, str, random.Random], Path]
+_SCRIPTED = ("--model", "scripted", "--model-args", "answer=b")
+_EXAM_COMMANDS = (
+    *(("show", "{}", "--docs", "1"), ("show", "{}", "--steps"), ("validate", "{}"), ("ls", "--include-path", ".")),
+    *(("run", "{}", *_SCRIPTED, "--output", "out"), ("plan", "{}", *_SCRIPTED)),
+    ("gate", "{}", *_SCRIPTED, "--at-least", "0.5", "--junit", "out.xml"),
+    *(("convert", "{}", "--to", "lm-eval", "--output", "out.yaml"), ("convert", "{}", "--to", "unitxt")),
+)
+_RUN_COMMANDS = (
+    *(("run", "{}"), ("report", "{}", "--output", "out.html"), ("compare", "{}", "{}"), ("why", "{}", "{}")),
+    *(("same", "{}", "{}"), ("export", "{}", "--to", "lm-eval", "--output", "out")),
+)
+_EXAMS: tuple[Maker, ...] = (
+    *(_lm_eval, _card, _linked_folder, _loader, _step, _table, _config, _hub_yaml, _pictures, _included, _archive),
+)
+MAKERS: tuple[tuple[Maker, tuple[tuple[str, ...], ...]], ...] = (
+    *((maker, _EXAM_COMMANDS) for maker in _EXAMS),
+    (_run_folder, _RUN_COMMANDS),
+    (_record, (("import", "{}", "--output", "out"), ("why", "{}", "{}"))),
+    (_log, (("run", "samples.science", "--limit", "1", *_SCRIPTED, "--log", "{}"), ("log", "show", "--log", "{}"))),
 )
 KINDS = ("jsonl", "json", "csv", "txt")
 
 
-def stranger(number: int, folder: Path, where: Canaries) -> Path:
-    """Write the stranger's folder of a number, and return its exam."""
+def stranger(number: int, folder: Path, where: Canaries) -> list[str]:
+    """Write the stranger's folder of a number, and return the words of a command that uses it."""
     draw = random.Random(number)
     kind = draw.choice(KINDS)
     _write_links(folder, where, kind)
-    return MAKERS[number % len(MAKERS)](folder, draw.choice(_names(where, kind)), kind, draw)
+    maker, commands = MAKERS[number % len(MAKERS)]
+    exam = maker(folder, draw.choice(_names(where, kind)), kind, draw)
+    return [exam.name if word == "{}" else word for word in draw.choice(commands)]
 
 
-def looked_at(exam: Path, *, gate: bool, wall: bool = True) -> str:
-    """Return what ``proctor show`` says of an exam: in a process of its own, behind a wall of its own."""
+def used(folder: Path, words: list[str], *, gate: bool, wall: bool = True) -> str:
+    """Return what a command says that uses a folder: in a process of its own, behind a wall of its own."""
     reading, writing = os.pipe()
     child = os.fork()
     if child:
@@ -248,44 +359,52 @@ def looked_at(exam: Path, *, gate: bool, wall: bool = True) -> str:
     status = 1
     try:
         os.close(reading)
-        os.chdir(exam.parent)
+        os.chdir(folder)
         stream = io.TextIOWrapper(os.fdopen(writing, "wb"), encoding="utf-8", errors="replace", write_through=True)
         sys.stdout = sys.stderr = stream
-        os.environ["STRANGERS_SECRET"] = "SECRET77-of-the-environment"
-        status = _look(exam, gate=gate, wall=wall)
+        os.environ["STRANGERS_SECRET"] = f"{SECRET}-of-the-environment"
+        status = _use(words, gate=gate, wall=wall)
         stream.flush()
+        atexit._run_exitfuncs()  # what is temporary goes
     finally:
         os._exit(status)
 
 
-def _look(exam: Path, *, gate: bool, wall: bool) -> int:
+def _use(words: list[str], *, gate: bool, wall: bool) -> int:
     from proctor import effects
     from proctor.cli.__main__ import main
 
     if not gate:
         effects.missing = lambda *_: []  # what every refusal is made of
-    sys.argv = ["proctor", "show", str(exam), "--docs", "1", *([] if wall else ["--no-wall"])]
+    sys.argv = ["proctor", *words, *([] if wall or words[0] == "log" else ["--no-wall"])]
     return main()
 
 
+def _written(folder: Path) -> str:
+    """Return what a command wrote into a folder that began without a secret: links are not followed."""
+    files = [Path(where, name) for where, _, names in os.walk(folder) for name in names]
+    return "".join(each.read_text(errors="replace") for each in files if each.is_file() and not each.is_symlink())
+
+
 def effects_of(numbers: range, *, gate: bool, wall: bool = True) -> list[str]:
-    """Return what looking at strangers' folders did, one line for each that did something."""
+    """Return what using strangers' folders did, one line for each that did something."""
     found = []
     with canaries() as where:
         before = where.state()
         for number in numbers:
             folder = Path(tempfile.mkdtemp(prefix="stranger-"))
             try:
-                exam = stranger(number, folder, where)
-                said = looked_at(exam, gate=gate, wall=wall)
-                if SECRET in said:
-                    found.append(f"{number} {exam.name}: a secret was read: {said[said.index(SECRET) - 80 :][:160]!r}")
+                words = stranger(number, folder, where)
+                said = used(folder, words, gate=gate, wall=wall)
+                about = f"{number} {' '.join(words)}"
                 if os.environ.get("STRANGERS_TALK"):
-                    print(number, exam.read_bytes()[:300], said[:500], "", sep="\n")
+                    print(about, said[:500], "", sep="\n")
+                if SECRET in (what := said + _written(folder)):
+                    found.append(f"{about}: a secret was read: {what[max(what.index(SECRET) - 80, 0) :][:160]!r}")
                 if "unexpected error" in said:
-                    found.append(f"{number} {exam.name}: {said!r}")
+                    found.append(f"{about}: {said!r}")
                 if where.state() != before:
-                    found.append(f"{number} {exam.name}: something was asked, written or started")
+                    found.append(f"{about}: something was asked, written or started")
                     before = where.state()
             finally:
                 shutil.rmtree(folder)
@@ -294,8 +413,10 @@ def effects_of(numbers: range, *, gate: bool, wall: bool = True) -> list[str]:
 
 if __name__ == "__main__":
     COUNT = int(sys.argv[1]) if sys.argv[1:] else 2000
-    for GATE in (True, False):
-        FOUND = effects_of(range(COUNT), gate=GATE)
-        print(f"{COUNT} folders, the gate {'on' if GATE else 'off'}: {len(FOUND)} effects", *FOUND, sep="\n")
-        if FOUND:
-            sys.exit(1)
+    with tempfile.TemporaryDirectory(prefix="strangers-home-") as HOME:
+        os.environ.update(HOME=HOME, XDG_DATA_HOME=f"{HOME}/data", XDG_CACHE_HOME=f"{HOME}/cache", HF_HUB_OFFLINE="1")
+        for GATE in (True, False):
+            FOUND = effects_of(range(COUNT), gate=GATE)
+            print(f"{COUNT} folders, the gate {'on' if GATE else 'off'}: {len(FOUND)} effects", *FOUND, sep="\n")
+            if FOUND:
+                sys.exit(1)

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+import webbrowser
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit
@@ -73,7 +74,7 @@ def test_a_browser_gets_the_token_in_a_file_of_the_user_and_not_in_its_arguments
         seen.update(address=address, mode=path.stat().st_mode & 0o777, page=path.read_text())
         called.set()
 
-    monkeypatch.setattr(serve.webbrowser, "open", browse)
+    monkeypatch.setattr(webbrowser, "open", browse)
     assert main(["view", str(runs), "--port", "0"]) == 0
     token = re.search(r"http://127\.0\.0\.1:\d+/\?token=([\w-]{43})\"", seen["page"])[1]
     assert seen["address"].startswith("file://")

@@ -2,13 +2,16 @@
 
 A name is a path: ``templates.qa.open`` is ``templates/qa/open.json`` in the catalog's folder. When several catalogs
 have a name, the first of these wins: paths of ``PROCTOR_CATALOGS`` from last to first, then catalogs registered in
-the program from newest to oldest, then the user's own catalog, then the built-in one, then those of installed packages.
+the program from newest to oldest, then the user's own catalog, then the built-in one, then those of installed packages,
+then Unitxt's. What Unitxt's judges are asked is Unitxt's before it is the built-in catalog's (:data:`JUDGING`);
+``proctor.NAME`` is the built-in artifact whatever other catalogs have.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -20,7 +23,7 @@ from typing import Any, Protocol
 from proctor.artifacts.names import is_name
 from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean, reason_of
 from proctor.foreign_text import NotAFileError, parse_json, read_source_text
-from proctor.packages import fetched_folder
+from proctor.packages import package_folder
 from proctor.plugins import exam_folders, plugins
 from proctor.safe_files import subfolder, write_text
 from proctor.settings import settings
@@ -129,7 +132,18 @@ class BroughtCatalog:
         return (_catalog_at(str(folder)) for folder in exam_folders())
 
 
-BROUGHT = BroughtCatalog()
+class UnitxtCatalog(BroughtCatalog):
+    """Unitxt's catalog, where its package is installed or ``proctor get unitxt`` fetched it."""
+
+    title = "of Unitxt's package"
+
+    def _catalogs(self) -> Iterator[LocalCatalog]:
+        folder = package_folder("unitxt")
+        if folder is not None and (folder / "catalog").is_dir():
+            yield _catalog_at(str(folder / "catalog"))
+
+
+BROUGHT, UNITXT = BroughtCatalog(), UnitxtCatalog()
 _registered: list[Catalog] = []
 
 
@@ -162,20 +176,38 @@ def register_local_catalog(path: str | os.PathLike[str]) -> LocalCatalog:
     return catalog
 
 
+OWN = "proctor."
+"""What stands before the name of a built-in artifact that is meant whatever other catalogs have."""
+JUDGING = re.compile(
+    r"metrics\.(llm_as_judge\.|rag\.(\w+\.)+(llama_3|generic_inference_engine)|.*judge$)"
+    r"|templates\.(rag_eval|response_assessment|safety)\."
+)
+"""Names of judges, their criteria and templates: the words are Unitxt's, where it is here."""
+
+
 def catalogs() -> list[Catalog]:
     """Return every catalog, the one that wins first."""
+    return [*_chosen(), builtin_catalog(), BROUGHT, UNITXT]
+
+
+def _chosen() -> list[Catalog]:
     paths = [path for path in str(settings.catalogs or "").split(":") if path]
     foreign = [path for path in os.environ.get("UNITXT_CATALOGS", "").split(":") if path]
     named: list[Catalog] = [_catalog_at(path) for path in reversed(foreign + paths)]
-    return [*named, *_registered, user_catalog(), builtin_catalog(), BROUGHT, *_fetched()]
+    return [*named, *_registered, user_catalog()]
 
 
-def _fetched() -> list[Catalog]:
-    """Return Unitxt's catalog, where ``proctor get unitxt`` fetched it: for what no other catalog has."""
-    folder = fetched_folder("unitxt")
-    return (
-        [] if folder is None or not (folder / "catalog").is_dir() else [_catalog_at(str(folder / "catalog"), "unitxt")]
-    )
+def _searched(name: str) -> list[Catalog]:
+    if name.startswith(OWN):
+        return [builtin_catalog()]
+    return [*_chosen(), UNITXT, builtin_catalog(), BROUGHT] if JUDGING.match(name) else catalogs()
+
+
+def place_of(name: str, among: list[Catalog] | None = None) -> Path | None:
+    """Return the file of an artifact in the first catalog that has it; ``None`` where none has."""
+    searched = _searched(name) if among is None else among
+    bare = name.removeprefix(OWN)
+    return next((path for catalog in searched if (path := catalog.path_of(bare)) is not None), None)
 
 
 def find(name: str, among: list[Catalog] | None = None) -> Path:
@@ -184,10 +216,9 @@ def find(name: str, among: list[Catalog] | None = None) -> Path:
     Raises:
         UnknownArtifactError: With the closest names there are.
     """
-    searched = catalogs() if among is None else among
-    for catalog in searched:
-        if (path := catalog.path_of(name)) is not None:
-            return path
+    searched = _searched(name) if among is None else among
+    if (path := place_of(name, searched)) is not None:
+        return path
     known = chain(
         (each for catalog in searched for each in catalog.names()), plugins("metrics") if among is None else ()
     )
@@ -205,8 +236,7 @@ def type_of_plugin(name: str) -> str | None:
     A name that a catalog has too is the catalog's.
     """
     kind = name.removeprefix(_METRICS)
-    known = kind in plugins("metrics") and not any(catalog.path_of(name) for catalog in catalogs())
-    return kind if known else None
+    return kind if kind in plugins("metrics") and place_of(name) is None else None
 
 
 def _shown(catalog: Catalog) -> str:

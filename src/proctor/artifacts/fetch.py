@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from proctor.artifacts.artifact import Artifact
-from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, type_of_plugin, user_catalog
+from proctor.artifacts.catalogs import (
+    JUDGING,
+    OWN,
+    Catalog,
+    LocalCatalog,
+    find,
+    read_json,
+    type_of_plugin,
+    user_catalog,
+)
 from proctor.artifacts.deprecations import log_deprecation
 from proctor.artifacts.own_texts import of_own_text
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
@@ -102,6 +111,8 @@ def _fetch_named(text: str, query: Query, extra: dict[str, Any], among: list[Cat
         else:
             path = find(query.name, among)
             data, location = read_json(path), Location(str(path))
+            if among is None and query.name.startswith(OWN):
+                data = _in_own_words(data)
             get_logger().debug("'%s' is loaded from %s", query.name, path)
             if data.get("__type__") == _LINK:
                 return _follow(data, text, query, extra, location)
@@ -112,6 +123,22 @@ def _fetch_named(text: str, query: Query, extra: dict[str, Any], among: list[Cat
     if not extra:  # what was changed beside the text has no name
         object.__setattr__(artifact, "_artifact_id", text if overwrites else query.name)
     return artifact
+
+
+def _in_own_words(data: Any) -> Any:
+    """Return the data of a built-in artifact that names other built-in ones, and asks judges in our words."""
+    if isinstance(data, str):
+        return f"{OWN}{data}" if JUDGING.match(data) else data
+    if isinstance(data, list):
+        return [_in_own_words(each) for each in data]
+    if not isinstance(data, dict):
+        return data
+    own = {"words": "proctor"} if data.get("__type__") in _WORDED else {}
+    return {**{name: _in_own_words(each) for name, each in data.items()}, **own}
+
+
+_WORDED = ("llm_judge_direct", "llm_judge_pairwise")
+"""Types of judges whose words lie beside their fields."""
 
 
 def _follow(data: dict[str, Any], text: str, query: Query, extra: dict[str, Any], location: Location) -> Artifact:

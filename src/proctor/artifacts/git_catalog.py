@@ -24,6 +24,7 @@ from proctor.effects import author as current_author
 from proctor.errors import ArtifactError, reason_of
 from proctor.safe_files import subfolder, write_bytes
 from proctor.settings import settings
+from proctor.starter import Popen, run
 
 _SAFE = (
     "-c", "core.hooksPath=/dev/null",
@@ -184,22 +185,15 @@ class _Git:
 
     def __init__(self, work: Path, url: str, revision: str) -> None:
         self._work = work
-        self._reader: subprocess.Popen[bytes] | None = None
+        self._reader: Popen | None = None
         self.url = url
         self._revision = revision
 
     def run(self, *command: str) -> bytes:
         """Run a command; return what it prints."""
         try:
-            return subprocess.run(  # noqa: S603 - arguments, not a shell; url and revision cannot be options
-                ["git", *_SAFE, *command],  # noqa: S607 - the user's git
-                cwd=self._work,
-                env=_environment(),
-                check=True,
-                capture_output=True,
-                timeout=TIMEOUT_SECONDS,
-                stdin=subprocess.DEVNULL,
-            ).stdout
+            words = ["git", *_SAFE, *command]  # not for a shell; url and revision cannot be options
+            printed: bytes = run(words, cwd=self._work, env=_environment(), timeout=TIMEOUT_SECONDS).stdout
         except FileNotFoundError:
             raise ArtifactError("a catalog in a repository needs git, which is not installed") from None
         except subprocess.TimeoutExpired:
@@ -211,12 +205,13 @@ class _Git:
                 why=said[-1] if said else "",
                 hint="check the address, the revision and the network",
             ) from None
+        return printed
 
     def blob(self, digest: str) -> bytes:
         """Return a file as the repository holds it, through no filter."""
         if self._reader is None:
-            self._reader = subprocess.Popen(  # noqa: S603 - as above
-                ["git", *_SAFE, "cat-file", "--batch"],  # noqa: S607 - the user's git
+            self._reader = Popen(
+                ["git", *_SAFE, "cat-file", "--batch"],
                 cwd=self._work,
                 env=_environment(),
                 stdin=subprocess.PIPE,
@@ -231,7 +226,7 @@ class _Git:
         head = taken.readline().split()
         if len(head) != 3 or head[1] != b"blob":  # noqa: PLR2004 - digest, kind, size
             raise ArtifactError(f"the repository {self.url} is damaged", why=f"it does not hold {digest}")
-        return taken.read(int(head[2]) + 1)[:-1]
+        return bytes(taken.read(int(head[2]) + 1)[:-1])
 
     def close(self) -> None:
         """End the process that reads files."""

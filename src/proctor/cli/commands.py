@@ -7,10 +7,12 @@ option is answered with the closest ones.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +20,10 @@ from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, sa
 from proctor.cli.help_sections import grouped
 from proctor.errors import UsageError, closest, did_you_mean
 from proctor.settings import settings
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
+    from proctor.wall import Needs
 
 SETTINGS: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],
@@ -130,29 +136,79 @@ class ProctorCommand(click.Command):
                 say(f"note: {long_name(parameter.opts)} is given more than once; the last one counts")
 
 
-class LookingCommand(ProctorCommand):
-    """A command that only looks at exams: as a program of its own it does so behind the wall."""
+Places = tuple[Sequence[Path], Sequence[Path]]
+"""Folders in which a call writes, and single files."""
+Writes = Callable[[Mapping[str, Any]], Places]
+IsOpen = Callable[[Mapping[str, Any]], bool]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+
+def no_places(given: Mapping[str, Any]) -> Places:  # noqa: ARG001 - as others have it
+    """Return that nothing is written."""
+    return (), ()
+
+
+def output_or(usual: str) -> Writes:
+    """Return the places of a command that writes a file or a folder ``output``, or else a usual one."""
+
+    def places(given: Mapping[str, Any]) -> Places:
+        place = Path(given["output"] or usual)
+        return ((), (place,)) if place.suffix else ((place,), ())
+
+    return places
+
+
+def open_wall_for(*engines: Engine) -> None:
+    """Raise what is left of the wall, where there is one, now that it is known who is asked; the user's judge, too."""
+    if "proctor.wall.raising" not in sys.modules:
+        return
+    from proctor.engines.engine_registry import make_engine
+    from proctor.wall import open_for, standing
+
+    if standing() is not None:
+        open_for([*engines, *([make_engine(settings.judge)] if settings.judge else [])])
+
+
+def never(given: Mapping[str, Any]) -> bool:  # noqa: ARG001 - as above
+    """Return that there always is a wall."""
+    return False
+
+
+class WalledCommand(ProctorCommand):
+    """A command that reads what strangers wrote: as a program of its own it does so behind the wall.
+
+    Args:
+        writes: Returns the folders and files that a call writes, by its parameters.
+        asks: Whether it asks models; :func:`proctor.wall.open_for` is to be called once it is known which.
+        is_open: Whether there is no wall for a call, by its parameters, or it is raised later.
+    """
+
+    def __init__(
+        self, *args: Any, writes: Writes = no_places, asks: bool = False, is_open: IsOpen = never, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self._writes, self._asks, self._is_open = writes, asks, is_open
         help_text = "Let libraries open, start and ask what they like, if something that you need lies behind the wall."
         self.params.append(click.Option(["--no-wall"], is_flag=True, help=help_text))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Raise the wall between the arguments and the first byte of a file."""
-        without = ctx.params.pop("no_wall") or ctx.params.get("trust_code") or settings.trust_code
-        if ctx.find_root().obj is PROGRAM and not (without or _may_start_programs()):
+        without = ctx.params.pop("no_wall")
+        if ctx.find_root().obj is PROGRAM and not without and not self._is_open(ctx.params):
             from proctor.wall import raise_wall
 
-            raise_wall(ctx.meta[TYPED])
+            raise_wall(ctx.meta[TYPED], self._needs(ctx.params))
         return super().invoke(ctx)
 
+    def _needs(self, given: Mapping[str, Any]) -> Needs:
+        from proctor.wall import Needs
 
-def _may_start_programs() -> bool:
-    """Whether the user allowed a program, which reads and writes what it likes."""
-    from proctor.effects import grants
+        folders, files = self._writes(given)
+        if "log" in given:
+            from proctor.running.log import default_log_path
 
-    return any(each.startswith("run:") for each in grants())
+            folders = [*folders, Path(given["log"] or default_log_path()).parent]
+        trusts = bool(given.get("trust_code") or settings.trust_code)
+        return Needs(tuple(folders), tuple(files), self._asks, trusts)
 
 
 PROGRAM = object()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.completion import complete_runs
 from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, say
 from proctor.cli.run_folders import read_run
@@ -22,7 +22,7 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
 """Names of the baseline and of a run, as the user wrote them, and their comparisons."""
 
 
-@click.command("compare", cls=ProctorCommand)
+@click.command("compare", cls=WalledCommand)
 @click.argument("baseline", metavar="BASELINE", shell_complete=complete_runs)
 @click.argument("others", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
@@ -250,6 +250,9 @@ def _ranking(found: _Found, letters: dict[str, str]) -> Iterator[str]:
             yield f"  {letter} {best if best == worst else f'{best} to {worst}':>12}"
 
 
+_TESTS = {"mcnemar": "McNemar, exact", "t": "paired t", "equal": "all equal, exact", "sign": "sign test"}
+
+
 def _numbers(row: ExamComparison, letter: str) -> Iterator[str]:
     from proctor.results.comparison import p_text
     from proctor.results.summary import shown
@@ -258,7 +261,7 @@ def _numbers(row: ExamComparison, letter: str) -> Iterator[str]:
     yield f"  A {shown(row.first):>12}"
     yield f"  {letter} {shown(row.second):>12}"
     yield f"  {letter} - A {_signed(row.difference):>8}   {_interval(row)}"
-    test = {"mcnemar": "McNemar, exact", "t": "paired t", "sign": "sign test"}.get(row.test, f"paired {row.test}")
+    test = _TESTS.get(row.test, f"paired {row.test}")
     yield f"  p {p_text(row.p_corrected if row.p_corrected is not None else row.p):>12}   {test}"
     if row.test != "bootstrap":
         yield f"  {row.better} better, {row.worse} worse, {row.n - row.better - row.worse} equal"

@@ -41,6 +41,8 @@ def conclude(
     if damaged := result.run.get("requests", {}).get("damaged"):
         warn(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
         warn(f"  hint: proctor log verify --log {result.run['log']} says more")
+    if others := result.run.get("requests", {}).get("writers"):
+        say(f"note: answers of other writers were used from the response log, by their keys: {', '.join(others)}")
     has_failed = _say_failures(result, failure_notes(rows))
     is_broken = _say_broken(result)
     too_low = _too_low(result, thresholds)
@@ -53,8 +55,10 @@ def _print_scores(result: RunResult, rows: Sequence[ScoreRow], *, as_json: bool)
     from proctor.cli.json_output import print_json
     from proctor.cli.tables import score_table
     from proctor.results.summary import cluster_notes, ending_notes, group_notes, rows_of_groups
+    from proctor.scoring.judges.judged import JUDGED, notes_of
 
     notes = [*ending_notes(rows), *group_notes(result.results), *cluster_notes(result.results)]
+    notes += [note for entry in result.results.values() for note in notes_of(entry.get(JUDGED))]
     if as_json:
         print_json(result.results, indent=2)
         for note in notes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.error_reporting import say
 from proctor.cli.exam_options import table_options
@@ -17,6 +17,9 @@ from proctor.errors import OutputError, UsageError, did_you_mean
 from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from proctor.dialects.conversion import ConvertedExam
     from proctor.recipes.options import ExamOptions
 
@@ -28,7 +31,13 @@ def _forms() -> dict[str, str]:
     return forms()
 
 
-@click.command("convert", cls=ProctorCommand)
+def _written(given: Mapping[str, Any]) -> Places:
+    """Return the folder that is written in: rows lie beside the file that is named."""
+    output = given["output"]
+    return ([output.parent if output.suffix else output] if output is not None else [], ())
+
+
+@click.command("convert", cls=WalledCommand, writes=_written)
 @click.argument("task", metavar="EXAM", shell_complete=complete_tasks)
 @click.option("--template", help="The template to use: cloze, mcq, generate, or any other name.")
 @click.option(

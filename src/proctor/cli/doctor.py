@@ -189,12 +189,18 @@ def examine_collections() -> dict[str, dict[str, Any]]:
     return found
 
 
+_NOT_BEHIND = (
+    "run --executor ray (its workers are a cluster's), export --to mlflow, wandb or trackio, get, log; "
+    "engines that start programs (vllm, hf on a GPU) and --trust-code: the wall holds files alone"
+)
+
+
 def examine_wall() -> dict[str, str]:
     """Return what of the wall this machine can have, and what is behind it."""
     from proctor.wall import what_can_stand
 
-    behind = "proctor show, validate and ls look at exams behind the wall; --no-wall leaves it out"
-    return {"stands": str(what_can_stand()), "what": behind}
+    behind = "commands that read exams or runs do so behind the wall; --no-wall leaves it out"
+    return {"stands": str(what_can_stand()), "what": behind, "except": _NOT_BEHIND}
 
 
 def examine_folders() -> dict[str, dict[str, Any]]:
@@ -262,6 +268,7 @@ def _print(found: dict[str, Any]) -> None:
         _line(name, "  ".join(part for part in (entry["path"], note) if part), not entry.get("problem"))
     click.echo("\nThe wall")
     _line("exams", f"{found['wall']['stands']}  {found['wall']['what']}", True)
+    _line("not", found["wall"]["except"], False)
 
 
 _FOR = {

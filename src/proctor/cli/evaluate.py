@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from proctor.cli.commands import ProctorCommand, quiet_option
+from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import FAILURES, say, show, warn
 from proctor.cli.exam_options import TABLE_OPTIONS, allow_option, sandbox_option, table_options
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError, reason_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from proctor.results.evaluate import EvaluationResults
 
 
-@click.command("evaluate", cls=ProctorCommand)
+@click.command("evaluate", cls=WalledCommand, asks=True)
 @click.option(
     "--dataset",
     "--tasks",
@@ -76,6 +76,7 @@ def command(
 ) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
     shown.pop("allow")  # its reader granted it
+    open_wall_for()
     given = read_predictions(predictions)
     from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes import load_recipe

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.cli.commands import open_wall_for
 from proctor.cli.error_reporting import is_quiet, say
 from proctor.cli.exam_notes import say_doubts, say_what_has_no_effect
 from proctor.errors import ChangedDataError, EngineError
@@ -210,6 +211,7 @@ def prepared(
     if trust_code:
         settings.trust_code = True
     engine = _made_engine(spec, origin)
+    open_wall_for(engine)
     found = exams_of_spec(spec)
     admit(found, engine)
     exams = suited(found, engine)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.error_reporting import say
 from proctor.cli.run_folders import RunFolder
 
@@ -23,7 +23,12 @@ SENT = ("mlflow", "wandb", "trackio")
 """Experiment trackers keep a run where they are set up to; nothing is written into a folder."""
 
 
-@click.command("export", cls=ProctorCommand)
+def _is_sent(given: Mapping[str, Any]) -> bool:
+    """Whether a tracker gets the run: its library starts programs, and asks and writes where its variables say."""
+    return given["to"] in SENT
+
+
+@click.command("export", cls=WalledCommand, writes=lambda given: ((given["output"] or Path(),), ()), is_open=_is_sent)
 @click.argument("run", type=RunFolder())
 @click.option("--to", type=click.Choice([*FORMS, *SENT]), required=True, help="Whose format.")
 @click.option("--output", "-o", type=click.Path(path_type=Path, file_okay=False), help="A folder; by default this one.")

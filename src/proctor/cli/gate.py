@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand, quiet_option
+from proctor.cli.commands import Places, WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import is_quiet, say, show, warn
 from proctor.cli.exam_notes import say_what_has_no_effect
 from proctor.cli.exam_options import exam_options, read_options
@@ -18,7 +18,7 @@ from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import OutputError, RunInterruptedError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from proctor.engines.engine import Engine
     from proctor.recipes.exam import Exam
@@ -30,7 +30,16 @@ _LEVEL = 0.95
 """What a gate is sure of unless told otherwise."""
 
 
-@click.command("gate", cls=ProctorCommand)
+def _written(given: Mapping[str, Any]) -> Places:
+    """Return what is written: the files that are named, and those of SQLite beside a response log that is read."""
+    from proctor.running.baselines import is_log
+
+    files = [given[each] for each in ("junit", "save_baseline") if given[each] is not None]
+    baseline = given["baseline"]
+    return [baseline.parent] if baseline is not None and is_log(baseline) else [], files
+
+
+@click.command("gate", cls=WalledCommand, writes=_written, asks=True)
 @exams_argument
 @click.option(
     "--baseline", type=click.Path(exists=True, path_type=Path), metavar="RUN|FILE", help="What to compare with."
@@ -152,6 +161,7 @@ def _exams(options: dict[str, Any]) -> tuple[Engine, list[Exam]]:
         settings.trust_code = True
     spec = spec_of_options({**options, "log_samples": None})
     engine = make_engine(spec.model, spec.model_args, origin_of_model(options))
+    open_wall_for(engine)
     found = exams_of_spec(spec)
     admit(found, engine)
     exams = suited(found, engine)

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from proctor.cli import lm_eval_words
-from proctor.cli.commands import TYPED, ProctorCommand
+from proctor.cli.commands import TYPED, WalledCommand
 from proctor.cli.error_reporting import say
 from proctor.dialects.foreign_flags import Flag
 from proctor.dialects.registry import flag_of
@@ -110,7 +110,7 @@ _OWN = frozenset(
 """Options that no option of ours takes; they are kept as they are."""
 
 
-class HabitsCommand(ProctorCommand):
+class HabitsCommand(WalledCommand):
     """A command that understands the options of AISBench, OpenCompass and lm-eval beside its own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

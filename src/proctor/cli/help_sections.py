@@ -19,7 +19,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "How they are asked": ("--gen-kwargs",),
     "How answers are scored": ("--instance-scores",),
     "What it may cost": ("--budget-tokens", "--budget-usd", "--prices"),
-    "What exams may do": ("--trust-code", "--sandbox", "--allow"),
+    "What exams may do": ("--trust-code", "--sandbox", "--allow", "--no-wall"),
     "What is kept": (
         *("--output", "--output-format", "--log", "--log-samples", "--retry-failed", "--tag", "--save-baseline"),
         "--junit",

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.error_reporting import say
 
 
-@click.command("import", cls=ProctorCommand)
+@click.command("import", cls=WalledCommand, writes=lambda given: ((given["output"],), ()))
 @click.argument("record", type=click.Path(path_type=Path, exists=True))
 @click.option("--output", "-o", type=click.Path(path_type=Path, file_okay=False), required=True, help="A new folder.")
 def command(record: Path, output: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import SETTINGS, ProctorCommand
-from proctor.cli.error_reporting import FAILURES, say, show, wants_colour
+from proctor.cli.error_reporting import FAILURES, TROUBLE, say, show, wants_colour
 from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -144,7 +144,28 @@ def _verify(path: Path | None, drop_damaged: bool, salvage: Path | None) -> int:
             say("  hint: proctor log verify --salvage NEW.db copies what can be read")
         elif damaged:
             say("  hint: proctor log verify --drop removes the damaged entries, so that they are asked again")
-    return 0 if found.is_sound else FAILURES
+        if found.forged:
+            say(f"{found.forged:,} of the damaged say that your key filed them, and do not have its digest: forged")
+    return TROUBLE if found.forged else 0 if found.is_sound else FAILURES
+
+
+@command.command("trust", cls=ProctorCommand)
+@click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def _trust(log: Path) -> None:
+    """Use what the writers of LOG filed, in your own log, too, from now on.
+
+    Each answer carries the id of its writer's key. Answers of others are used from a log that --log names, and else
+    only where you trust their writer.
+    """
+    from proctor.running.maintenance import verify
+    from proctor.running.writers import id_of, trust
+    from proctor.state import secret
+
+    with _open(log, read_only=True) as opened:
+        found = verify(opened)
+    others = [each for each in found.writers if each not in ("", id_of(secret()).hex())]
+    trust(others, log.resolve())
+    say(f"trusted from now on: {', '.join(others)}" if others else f"{log} has no answers of other writers")
 
 
 def _beginning(text: str) -> str:
@@ -154,7 +175,7 @@ def _beginning(text: str) -> str:
 def _open(path: Path | None, *, read_only: bool) -> ResponseLog:
     from proctor.running.log import ResponseLog
 
-    return ResponseLog(path, read_only=read_only)
+    return ResponseLog(path, read_only=read_only, trusts_all=True)
 
 
 def _print_json_lines(rows: list[dict[str, Any]]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.commands import LookingCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.error_reporting import say, wants_colour
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import UsageError, did_you_mean
@@ -30,7 +30,7 @@ OF_LM_EVAL = {
 """What lm-eval's words mean, by kinds."""
 
 
-@click.command("ls", cls=LookingCommand)
+@click.command("ls", cls=WalledCommand)
 @click.argument("words", nargs=-1, metavar="[PATTERN]")
 @click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind: exam, card, task, template …")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import WalledCommand, open_wall_for
 from proctor.cli.error_reporting import say
 from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.model_options import exams_argument, model_options, named_too, prices_option
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from proctor.running.planning import Estimate, ExamPlan, RunPlan
 
 
-@click.command("plan", cls=ProctorCommand)
+@click.command("plan", cls=WalledCommand, asks=True)
 @exams_argument
 @model_options
 @click.option("--log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
@@ -73,6 +73,7 @@ def command(**options: Any) -> None:
     spec = spec_of_options({**options, "log_samples": None})
     prices = price_table(mine["prices"]) if mine["prices"] else None
     with closing(make_engine(spec.model, spec.model_args, origin_of_model(options))) as engine:
+        open_wall_for(engine)
         exams = exams_of_spec(spec)
         admit(exams, engine)
         plan = plan_run(exams, engine, log=mine["log"], prices=prices, discordant=mine["discordant"])

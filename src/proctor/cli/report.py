@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.error_reporting import DONE, FAILURES, say
 from proctor.cli.run_folders import RunFolder, read_run
 from proctor.errors import OutputError, UsageError
@@ -19,7 +19,13 @@ FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet", "
 PIVOTS = ("md", "csv", "latex")
 
 
-@click.command("report", cls=ProctorCommand)
+def _place(output: Path | None, form: str | None, *, pivot: bool, **_: object) -> tuple[Path, str]:
+    """Return the file that is written, and its form."""
+    form = form or ("md" if pivot and output is None else _form_of(output))
+    return output or Path(f"report{FORMATS[form]}"), form
+
+
+@click.command("report", cls=WalledCommand, writes=lambda given: ((), (_place(**given)[0],)))
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=RunFolder())
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file.  [default: report.html]"
@@ -58,10 +64,9 @@ def command(
         return report_items(runs, output, form, samples, as_json=as_json)
     if as_json:
         raise UsageError("--json is for --items", hint="results.json in the run folder has the scores")
-    form = form or ("md" if pivot and output is None else _form_of(output))
+    output, form = _place(output, form, pivot=pivot)
     if pivot and form not in PIVOTS:
         raise UsageError(f"--pivot is not for {form}", hint=f"add --format {'|'.join(PIVOTS)}")
-    output = output or Path(f"report{FORMATS[form]}")
     if not output.parent.is_dir():
         raise UsageError(f"there is no folder {output.parent}", hint="make it first, or choose another --output")
     stored = [read_run(path) for path in runs]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.cli.commands import open_wall_for
 from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, is_quiet, say
 from proctor.cli.exam_options import split_names
@@ -20,6 +21,7 @@ from proctor.dialects.aisbench.resolve import configs_of
 from proctor.dialects.aisbench.run_sections import idle_sections
 from proctor.dialects.aisbench.summary import named_summarizer, summary_of, summary_of_datasets
 from proctor.dialects.aisbench.validate import problems_of_models
+from proctor.engines.engine_registry import make_engine
 from proctor.errors import Diagnostic, OutputError, ProctorError, UsageError, ValidationError
 from proctor.results.summary_table import SummaryTable
 
@@ -170,6 +172,7 @@ def _run_all(
     jobs: Mapping[str, tuple[RunSpec, Origin]], execution: Execution, habits: Habits, **printed: bool
 ) -> tuple[dict[str, RunResult], int]:
     """Run each model; return results by model (none of a rehearsal) and the exit code."""
+    open_wall_for(*(make_engine(spec.model, spec.model_args, origin) for spec, origin in jobs.values()))
     _check_all(jobs)
     results: dict[str, RunResult] = {}
     code = 0

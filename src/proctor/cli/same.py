@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED
 from proctor.cli.run_folders import RunFolder, warn_of_damage
 from proctor.terminal_text import printable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FOLDER = RunFolder()
 
 
-@click.command("same", cls=ProctorCommand)
+@click.command("same", cls=WalledCommand)
 @click.argument("first", metavar="A", type=_FOLDER)
 @click.argument("second", metavar="B", type=_FOLDER)
 @click.option("--baseline", type=_FOLDER, help="A asked once more: what A differs from itself by.")

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.commands import LookingCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.completion import complete_tasks
+from proctor.cli.error_reporting import say
 from proctor.cli.exam_notes import say_doubts, say_effects, say_what_has_no_effect
 from proctor.cli.exam_options import exam_options, find_exams, split_names
 from proctor.errors import UsageError
+from proctor.wall import standing
 
 if TYPE_CHECKING:
     from proctor.recipes.exam import Exam, Question
 
 
-@click.command("show", cls=LookingCommand)
+@click.command("show", cls=WalledCommand)
 @click.argument("tasks", nargs=-1, metavar="EXAM...", shell_complete=complete_tasks)
 @click.option(
     "--docs", "-n", default=1, show_default=True, type=click.IntRange(min=1), metavar="N", help="Instances to show."
@@ -44,6 +46,8 @@ def command(
     exams = find_exams(names, options)
     say_what_has_no_effect(exams)
     say_effects(exams)
+    if not as_json and (wall := standing()) is not None:
+        say(f"behind the wall: {wall}")
     _say_what_a_run_refuses(names, exams)
     say_doubts(exams)
     if fingerprint:

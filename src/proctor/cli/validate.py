@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from proctor.cli.commands import LookingCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.error_reporting import BAD_INPUT, report, say
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import Diagnostic, Location, ProctorError, UsageError
@@ -16,7 +16,7 @@ from proctor.errors import Diagnostic, Location, ProctorError, UsageError
 _MOST_SHOWN = 200  # problems for people to read, who mend the first ones first; a broken folder may have thousands
 
 
-@click.command("validate", cls=LookingCommand)
+@click.command("validate", cls=WalledCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(exists=True, path_type=Path))
 @click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams by their names, instead of files.")
 @include_path_option()

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.completion import complete_runs
+from proctor.cli.execution import RUNS
 
 
-@click.command("view", cls=ProctorCommand)
+def _written(given: Mapping[str, Any]) -> Places:
+    """Return the folder that runs will appear in, where there is none yet."""
+    return [] if given["runs"] or Path(RUNS).exists() else [Path(RUNS)], ()
+
+
+@click.command("view", cls=WalledCommand, writes=_written)
 @click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path), shell_complete=complete_runs)
 @click.option(
     "--port", default=7700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="0 takes any free one."

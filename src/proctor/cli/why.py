@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import WalledCommand
 from proctor.cli.completion import complete_files
 from proctor.cli.run_folders import warn_of_damage
 from proctor.terminal_text import printable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from proctor.exchange.why import Explanation, Part
 
 
-@click.command("why", cls=ProctorCommand)
+@click.command("why", cls=WalledCommand)
 @click.argument("first", metavar="A", shell_complete=complete_files)
 @click.argument("second", metavar="B", shell_complete=complete_files)
 @click.option(

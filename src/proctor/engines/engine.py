@@ -105,6 +105,11 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def starts_programs(self) -> bool:
+        """Whether it starts programs, or workers that speak to each other: the wall then holds their files alone."""
+        return False
+
+    @property
     def most_at_once(self) -> int:
         """The number of requests in flight at the same time; 1 where the engine cannot say."""
         return 1

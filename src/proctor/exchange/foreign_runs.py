@@ -32,7 +32,11 @@ def write_foreign(exams: Sequence[ObservedExam], folder: Path, known: Sequence[O
     """
     entries = {exam.name: entry for exam in exams if (entry := _entry(exam)) is not None}
     if not entries:
-        raise UsageError("the file has no scores of instances", why="scores are compared instance by instance")
+        raise UsageError(
+            "the file has no scores of instances",
+            why="scores are compared instance by instance",
+            hint="ask the system for them: lm_eval --log_samples, ais_bench --dump-eval-details",
+        )
     folder.mkdir(parents=True, exist_ok=True)
     spec = RunSpec(model=_model(exams), tasks=tuple(entries), version=exams[0].system)
     write_text(folder / "run.yaml", spec.to_yaml())

@@ -58,6 +58,7 @@ class ObservedExam:
         engine: Who was asked and with which arguments, where the file says it; one ``identity`` means the same engine,
             whatever arguments change how soon it answers.
         definitions: Digests of how answers were read (``extraction``) and scored (``metric``), where the file has them.
+        judged: What its judges were asked with, where one of our runs has some.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ObservedExam:
     score: float | None = None
     engine: Mapping[str, Any] | None = None
     definitions: Mapping[Literal["extraction", "metric"], str] = field(default_factory=dict)
+    judged: object = None
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a score over the instances that have it."""

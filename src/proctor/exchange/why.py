@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 from proctor.exchange.observed import DECODING_KEYS, Observed, ObservedExam
 from proctor.exchange.observed_pairs import Pair, paired
 from proctor.runs.meaning import SAME
+from proctor.scoring.judges.judged import judges_that_differ
 
 Layer = Literal["rows", "prompt", "engine", "decoding", "answer", "failure", "extraction", "metric", "weights"]
 
@@ -386,7 +387,7 @@ def _bare(metric: str) -> str:
 
 def _notes(first: ObservedExam, second: ObservedExam, pairs: Sequence[Pair], by: str) -> list[str]:
     """Return what is to be known: how instances were paired, and what only one of the files says."""
-    found = []
+    found = list(filter(None, [judges_that_differ(first.judged, second.judged)]))
     if by == "number":
         found.append("instances are paired by number: one of the files does not hold what they are")
     if by == "content" and (other := sum(a.digest != b.digest for a, b in pairs)):

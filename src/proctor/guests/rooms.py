@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.resources import files
@@ -19,12 +20,19 @@ from typing import Any, TypeVar
 
 from proctor.guests.installed import ReadModule, installed_spec, is_program, made, note, run
 from proctor.guests.table import Table, table_of
+from proctor.logs import get_logger
 from proctor.settings import settings
 
 _T = TypeVar("_T")
 
 OwnModules = Callable[[str], ModuleType | None]
 """Function that loads a module of the guest code itself by its full name; ``None`` of other modules."""
+
+
+_REPLACED = (
+    "%s.%s is replaced: only this program's own calls see it; derive from a class, register a name, or change a method "
+    "of a class to be heard by Proctor"
+)
 
 
 class GuestModule(ModuleType):
@@ -53,8 +61,16 @@ class GuestModule(ModuleType):
             if name.startswith("_"):  # looked for, not imported: by mock, by inspect
                 raise AttributeError(name) from None
             raise
-        setattr(self, name, value)
+        self.__dict__[name] = value
         return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a name, and say so where a program replaces what Proctor itself has under it: nothing here calls that."""
+        if callable(value) and not name.startswith("__") and "room" in self.__dict__:
+            with suppress(ImportError):  # a name of the program's own
+                if self.room.look_up(self.__name__, name) is not value:
+                    get_logger().warning(_REPLACED, self.__name__, name)
+        super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.room.names(self.__name__)]

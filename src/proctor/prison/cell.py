@@ -10,6 +10,7 @@ from contextlib import suppress
 from proctor.prison.inside.frames import HEAD, LONGEST
 from proctor.prison.limits import Limits
 from proctor.prison.prisons import Prison, Role
+from proctor.starter import Popen, run
 
 _END_SECONDS = 8.0
 """How long a warden may take to end what its prisoner left behind."""
@@ -38,7 +39,7 @@ class Cell:
         self.received_bytes = 0
         self.is_open = True
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - a prison: what this package is for
+            self._process = Popen(
                 self._start.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -147,7 +148,8 @@ class Cell:
             if stream is not None:
                 stream.close()
         if self._start.stop:
-            subprocess.run(self._start.stop, capture_output=True, check=False)  # noqa: S603
+            with suppress(subprocess.CalledProcessError):
+                run(list(self._start.stop))
         process.terminate()
         try:
             process.wait(_END_SECONDS)

@@ -269,10 +269,17 @@ class Exam:
     def definition(self) -> Definition:
         """The exam's extraction, metrics and named artifacts, by value."""
         found = self.define() if self.define is not Definition else self._own_definition()
+        if judged := _judged(found):
+            found = replace(found, metrics=[found.metrics, judged])
         said = {"truncated": self.options.truncated == "fail", "answers": self.options.answers == "raw"}
         if not any(said.values()):
             return found
         return replace(found, extraction=[found.extraction, [name for name, is_said in said.items() if is_said]])
+
+    @cached_property
+    def judged(self) -> list[dict[str, Any]]:
+        """What the judges of the exam are asked with: whose words, their digest; nothing where no judge scores."""
+        return _judged(self.definition)
 
     def _own_definition(self) -> Definition:
         from proctor.recipes.own_definition import own_definition
@@ -292,6 +299,12 @@ class Exam:
         for _, row in chosen(self.opened, self.selection, self.name):
             found.add("" if isinstance(row, Failure) else instance_digest(row))
         return found
+
+
+def _judged(definition: Definition) -> list[dict[str, Any]]:
+    from proctor.scoring.judges.judged import judged_by
+
+    return judged_by(definition.scorers) if definition.scorers else []
 
 
 _NO_ROW: Row = {}

@@ -226,11 +226,13 @@ class Definition:
         extraction: JSON-like data: how answers are read, and what makes predictions of them.
         metrics: JSON-like data: what scores predictions.
         held: What the exam's specification names, by its name: catalog artifacts, digests of files with code.
+        scorers: Metrics, and what holds one: judges among them say what they are asked with.
     """
 
     extraction: object = None
     metrics: object = None
     held: Mapping[str, object] = field(default_factory=dict)
+    scorers: Sequence[object] = ()
 
 
 class _Sum:

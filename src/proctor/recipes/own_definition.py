@@ -46,6 +46,7 @@ def own_definition(exam: _Described) -> Definition:
         extraction=[[_extraction(each) for each in gradings], readings],
         metrics=with_code([[[each.name, [_scorer(one) for one in each.scorers]] for each in gradings], scorers]),
         held={**code, **readings, **scorers},
+        scorers=[scorer for each in gradings for scorer in each.scorers],
     )
 
 

@@ -20,7 +20,8 @@ from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.safe_files import write_text
-from proctor.state import data_home
+from proctor.starter import keep
+from proctor.state import data_home, read_table, sealed_table
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
@@ -36,16 +37,14 @@ def remembered() -> dict[str, dict[str, Any]]:
 
     Raises:
         SettingsError: The file cannot be read.
+        ForgedError: Somebody else wrote it.
     """
     try:
-        table = json.loads(memory().read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
+        return read_table(memory())
     except (OSError, ValueError) as error:
         raise SettingsError(
             f"{memory()} cannot be read", why=str(error), hint="delete it: exams ask for permission once more"
         ) from None
-    return table if isinstance(table, dict) else {}
 
 
 def forget() -> None:
@@ -140,18 +139,10 @@ def _engine_fingerprint(engine: Engine, wanted: Iterable[Effect]) -> str:
 
 
 def _remember(table: dict[str, dict[str, Any]]) -> None:
-    from proctor.wall import standing  # with what speaks to the kernel: few commands remember anything
-
-    if standing() is not None:
-        get_logger().warning("behind the wall nothing is remembered: what was allowed holds for this time")
-        return
     try:
-        _write(table)
+        text = sealed_table(table)
+        if not keep(text):
+            memory().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_text(memory(), text, mode=0o600)
     except OSError as error:  # a home that cannot be written: what was allowed holds for this run
         get_logger().warning("%s cannot be written (%s): exams will ask for permission again", memory(), error)
-
-
-def _write(table: dict[str, dict[str, Any]]) -> None:
-    path = memory()
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_text(path, json.dumps(table, indent=1, ensure_ascii=False, sort_keys=True), mode=0o600)

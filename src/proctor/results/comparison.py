@@ -16,7 +16,15 @@ import numpy as np
 from proctor.errors import ScoringError, UsageError
 from proctor.statistics.arrays import Floats, as_floats
 from proctor.statistics.intervals import Bootstrap
-from proctor.statistics.paired_tests import BoundedTest, MeanTest, PairedTest, ResampledTest, SharesTest, SignTest
+from proctor.statistics.paired_tests import (
+    BoundedTest,
+    EqualTest,
+    MeanTest,
+    PairedTest,
+    ResampledTest,
+    SharesTest,
+    SignTest,
+)
 from proctor.statistics.resampling import Means
 from proctor.statistics.two_level import clustered_error
 
@@ -79,7 +87,8 @@ def compare(
         test: ``mcnemar`` for scores of which each is 0 or the whole (1, or 100 for percentages), exact; ``t`` for
             paired differences; ``bootstrap`` for no assumption about their distribution; ``auto`` takes ``mcnemar``
             where it fits and ``t`` elsewhere. Differences that are all equal, or those of all clusters, get an exact
-            sign test (``sign``). What rounding leaves behind is not a difference.
+            test of what lies between the ends of the scale (``equal``), without ends a sign test (``sign``). What
+            rounding leaves behind is not a difference.
         clusters: A key for each instance; instances with the same one (questions on one text) are not independent.
         whole: The score of a right answer, where each is right or wrong; by default 100 where one has that, else 1.
         level: Confidence level.
@@ -136,7 +145,8 @@ def paired_test(
     mean = float(differences.mean())
     units = _means_of(differences, groups) if groups else differences
     if np.ptp(differences) == 0 or (len(units) > 1 and np.ptp(units) <= rounding):
-        return SignTest(mean if abs(mean) > rounding else 0.0, len(units))
+        equal, reach = mean if abs(mean) > rounding else 0.0, _reach(one, two, whole)
+        return SignTest(equal, len(units)) if math.isinf(reach) else EqualTest(equal, len(units), reach)
     if chosen == "bootstrap":
         (resampled,) = (bootstrap or Bootstrap()).distribution(Means(differences))
         return ResampledTest(mean, np.sort(resampled), len(differences))
@@ -176,7 +186,7 @@ def _reach(one: Floats, two: Floats, whole: float | None) -> float:
 def _error_of(test: PairedTest, differences: Floats) -> float:
     if isinstance(test, MeanTest):
         return test.error
-    if isinstance(test, SignTest):
+    if isinstance(test, SignTest | EqualTest):
         return math.nan
     whole = test.whole if isinstance(test, SharesTest) else 1.0
     return standard_error(differences) or whole * _least_error(len(differences))

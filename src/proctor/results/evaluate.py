@@ -24,6 +24,7 @@ from proctor.scoring.columns import Columns, rows_of
 from proctor.scoring.flat_scores import COUNT, FAILED, main_of
 from proctor.scoring.grades import Grade
 from proctor.scoring.judges.judge_client import remembering
+from proctor.scoring.judges.judged import JUDGED, judges_heard
 from proctor.scoring.pipeline import apply_metrics, check_lengths
 from proctor.scoring.scores import Score, Unit, mean_score
 from proctor.scoring.text.answer_prefix import strip_prefix
@@ -50,7 +51,8 @@ class EvaluationResults(list[dict[str, Any]]):
     def __init__(self, instances: Sequence[dict[str, Any]] = (), metadata: Mapping[str, Any] | None = None) -> None:
         super().__init__(instances)
         self.metadata = dict(metadata or {})
-        """``dataset`` (what ``load_dataset`` loaded), ``predictions`` (which engine), ``creation_time``, ``judges``."""
+        """``dataset`` (what ``load_dataset`` loaded), ``predictions`` (which engine), ``creation_time``, ``judges``;
+        ``judged``: in whose words judges asked."""
 
     @property
     def global_scores(self) -> GlobalScores:
@@ -118,11 +120,12 @@ def evaluate(
         ScoringError: The lengths differ, or there is nothing to score.
         ProctorError: A metric cannot be had, or a package is missing.
     """
-    with collecting_seldom():
+    with collecting_seldom(), judges_heard() as judged:
         rows = _evaluated(
             predictions, Table(_given(dataset, data)), calc_confidence_intervals, options or ExamOptions()
         )
-    return EvaluationResults(rows, _about(predictions, _given(dataset, data)))
+    about = _about(predictions, _given(dataset, data))
+    return EvaluationResults(rows, {**about, JUDGED: judged} if judged else about)
 
 
 def _evaluated(

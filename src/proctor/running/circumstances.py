@@ -15,6 +15,7 @@ from proctor.running.accounts import cost_of
 from proctor.running.budget import price_table
 from proctor.running.machine import platform_name
 from proctor.running.session import Session
+from proctor.wall import standing
 
 _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
 """Packages whose versions can change scores: random numbers, models, rows."""
@@ -34,9 +35,11 @@ def circumstances(session: Session, usage: Mapping[str, Usage], began: float) ->
             "failed": progress.failed,
             "from_log": progress.cached,
             **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
+            **({"writers": others} if (others := session.log.writers.others()) else {}),
         },
         "usage": {name: each.as_data() for name, each in usage.items()},
         **_cost(session, sum(usage.values(), Usage())),
+        "wall": str(standing() or "none"),
         "machine": {"platform": platform_name(), "python": platform.python_version()},
         "versions": {name: found for name in _VERSIONED if (found := version_of(name)) is not None},
     }

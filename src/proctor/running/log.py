@@ -37,7 +37,8 @@ from proctor.running.log_schema import (
     transaction,
     use_write_ahead_log,
 )
-from proctor.state import LOG_NAME, made_state_folder, place_in_state, state_folder
+from proctor.running.writers import ForeignError, Writers
+from proctor.state import LOG_PLACE, made_state_folder, place_in_state, state_folder
 
 _KEYS_PER_QUERY = 500  # SQLite before 3.32 takes 999 variables in a statement
 
@@ -68,8 +69,8 @@ class LogStats:
 
 
 def default_log_path() -> Path:
-    """Return the default place of the log: ``responses.db`` in the user's state."""
-    return place_in_state(LOG_NAME, _is_settled)
+    """Return the default place of the log: ``log/responses.db`` in the user's state."""
+    return place_in_state(LOG_PLACE, _is_settled)
 
 
 def _is_settled(old: Path) -> bool:
@@ -87,17 +88,22 @@ class ResponseLog:
     Args:
         path: The file; it and its folders are made where they are missing.
         read_only: Never write; the file must exist.
+        trusts_all: Whether answers of every writer are used; by default where the file is named.
 
     Raises:
         LogError: The file is not a response log, is damaged, was written by a newer version, or cannot be opened.
     """
 
-    def __init__(self, path: str | Path | None = None, *, read_only: bool = False) -> None:
+    def __init__(
+        self, path: str | Path | None = None, *, read_only: bool = False, trusts_all: bool | None = None
+    ) -> None:
+        self.writers = Writers(trusts_all=path is not None if trusts_all is None else trusts_all)
         self.path = Path(path) if path is not None else default_log_path()
         self.read_only = read_only
         self._lock = threading.RLock()
         self._sealers: dict[int, Sealer] = {}
         self._damaged: set[tuple[int, Key]] = set()
+        self._foreign: set[tuple[int, Key]] = set()
         self._connection = self.connect()
         try:
             with log_errors(self.path):
@@ -130,10 +136,11 @@ class ResponseLog:
 
     def _make_place(self) -> None:
         """Make the file, in the user's state for him alone; elsewhere it may be shared."""
-        if self.path.parent != state_folder():
+        if self.path != state_folder() / LOG_PLACE:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return
         made_state_folder()
+        self.path.parent.mkdir(exist_ok=True, mode=0o700)
         with suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
@@ -179,6 +186,8 @@ class ResponseLog:
 
     def _upgrade(self) -> None:
         """Give the engines of an earlier version their digests. Bodies are left as they are: there may be millions."""
+        if self._version() and self._connection.execute("SELECT 1 FROM responses LIMIT 1").fetchone():
+            get_logger().warning("the answers in %s are of an earlier version, unsigned: they are used", self.path)
         self._connection.execute(SEALS)
         for row in self._connection.execute("SELECT id, identity, label, config, created FROM engines").fetchall():
             seal_engine(self._connection, row)
@@ -204,7 +213,7 @@ class ResponseLog:
             number = int(row[0])
             if self._identity(number) != identity:  # the number comes from an index, which may be damaged
                 raise LogError(f"the response log {self.path} cannot be used", why="its engines are damaged", hint=SAVE)
-            self._sealers[number] = Sealer(identity)
+            self._sealers[number] = Sealer(identity, self.writers)
             return number
 
     @staticmethod
@@ -225,7 +234,7 @@ class ResponseLog:
         """Return the seal of an engine's bodies."""
         sealer = self._sealers.get(engine)
         if sealer is None:
-            sealer = self._sealers[engine] = Sealer(self._identity(engine) or "")
+            sealer = self._sealers[engine] = Sealer(self._identity(engine) or "", self.writers)
         return sealer
 
     # -- reading ----------------------------------------------------------------------------------------------
@@ -237,14 +246,15 @@ class ResponseLog:
 
     def has_many(self, engine: int, keys: Sequence[Key], *, failures: bool = False) -> set[Key]:
         """Return those keys that have an answer (or, if asked, a failure) whose digest is right."""
-        is_sound = self.sealer(engine).is_sound
+        check = self.sealer(engine).check
         found: set[Key] = set()
         for table in ("responses", "failures") if failures else ("responses",):
             for row in self._select(table, engine, keys):
-                if is_sound(*row):
+                try:
+                    check(*row)
                     found.add(Key(row[0], row[1]))
-                else:
-                    self.note_damage(engine, Key(row[0], row[1]))
+                except LogError as error:
+                    self.note_damage(engine, Key(row[0], row[1]), error)
         return found.intersection(keys)
 
     def get_many(self, engine: int, keys: Sequence[Key], *, failures: bool = False) -> dict[Key, Response]:
@@ -261,18 +271,32 @@ class ResponseLog:
             key: Key = row[:2]  # type: ignore[assignment]  # equal to the key, and made faster
             try:
                 response = decode(opened(*row))
-            except LogError:
-                self.note_damage(engine, Key(*key))
+            except LogError as error:
+                self.note_damage(engine, Key(*key), error)
             else:
                 found[key] = response if response.finish_reasons == _STOPPED else without_filtered(response)
         return found
 
-    def is_damaged(self, engine: int, key: Key) -> bool:
-        """Whether an entry was found damaged; it may have been replaced since."""
-        return (engine, key) in self._damaged
+    @property
+    def has_replaceable(self) -> bool:
+        """Whether entries were met that give way to new answers."""
+        return bool(self._damaged or self._foreign)
 
-    def note_damage(self, engine: int, key: Key) -> None:
-        """Count a damaged entry, and say it the first time."""
+    def is_damaged(self, engine: int, key: Key) -> bool:
+        """Whether an entry was found damaged, or another writer's; it may have been replaced since."""
+        return (engine, key) in self._damaged or (engine, key) in self._foreign
+
+    def note_damage(self, engine: int, key: Key, error: LogError | None = None) -> None:
+        """Count a damaged entry, or one of another writer, which gives way as well; say it the first time."""
+        if isinstance(error, ForeignError):
+            if not self._foreign:
+                get_logger().warning(
+                    "the response log %s has answers of other writers: they are not used, and asked again "
+                    "(proctor log trust %s uses them)",
+                    *(self.path, self.path),
+                )
+            self._foreign.add((engine, key))
+            return
         if not self._damaged:
             get_logger().warning(
                 "the response log %s has damaged entries: they count as absent and are asked again "
@@ -391,7 +415,7 @@ def _is_final(response: Response) -> bool:
 
 def _replace_damaged(log: ResponseLog, connection: sqlite3.Connection, answers: Sequence[tuple[Any, ...]]) -> None:
     """Put new answers in the place of damaged ones, unless another process did that already."""
-    if not log.damaged:
+    if not log.has_replaceable:
         return
     for engine, request, repeat, at, body in answers:
         if not log.is_damaged(engine, Key(request, repeat)):

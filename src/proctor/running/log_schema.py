@@ -11,10 +11,10 @@ from typing import Any
 
 from proctor.running.log_errors import BUSY_SECONDS
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Kept in ``PRAGMA user_version``; a log with a higher number was written by a newer Proctor.
 
-Version 1 had no digests: its bodies stay as they are and are read, what is written from now on has one.
+Version 1 had no digests, version 2 no keys: their bodies stay as they are and are read.
 """
 
 APPLICATION_ID = 0x50524354  # "PRCT": by it ``file`` and we tell a log from other SQLite files

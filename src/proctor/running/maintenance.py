@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 
-from proctor.errors import LogError, UsageError
+from proctor.errors import ForgedError, LogError, UsageError
 from proctor.foreign_text import parse_json
 from proctor.ir import Response
-from proctor.running.codec import Sealer, decode, is_sealed
+from proctor.running.codec import Sealer, decode, is_sealed, writer_of
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_errors import DAMAGE, log_errors
 from proctor.running.log_schema import engine_seal, seal_engine, transaction
@@ -74,6 +74,8 @@ class Checkup:
         damaged_failures: Engine, request and repeat of damaged failures.
         names: What the damaged entries are filed under, for people: the engine's label, request and repeat.
         unsealed: Answers of an earlier version, which have no digest: they can be read, and that is all that is known.
+        forged: How many of the damaged say that the user's key filed them, and do not have its digest.
+        writers: Ids of the keys that filed answers; empty for answers without one.
     """
 
     entries: int
@@ -82,6 +84,8 @@ class Checkup:
     damaged_failures: tuple[tuple[Any, ...], ...] = ()
     names: tuple[str, ...] = ()
     unsealed: int = 0
+    forged: int = 0
+    writers: tuple[str, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -130,8 +134,8 @@ def entries(
                 each = chosen[number]
                 try:
                     response = decode(log.sealer(number).opened(key, repeat, at, body))
-                except LogError:
-                    log.note_damage(number, Key(key, repeat))
+                except LogError as error:
+                    log.note_damage(number, Key(key, repeat), error)
                 else:
                     yield LoggedResponse(each.label, each.identity, key.hex(), repeat, at, response)
 
@@ -212,6 +216,8 @@ def verify(log: ResponseLog) -> Checkup:
         tuple(checking.damaged_failures),
         tuple(checking.names),
         checking.unsealed,
+        checking.forged,
+        tuple(sorted(checking.writers)),
     )
 
 
@@ -223,7 +229,8 @@ class _Checking:
         self._labels: dict[Any, str] = {}
         self._sealers: dict[Any, Sealer] = {}
         self.count = 0
-        self.unsealed = 0
+        self.unsealed = self.forged = 0
+        self.writers: set[str] = set()
         self.damaged: list[int] = []
         self.damaged_failures: list[tuple[Any, ...]] = []
         self.faults: list[str] = []
@@ -238,7 +245,7 @@ class _Checking:
         """Check the rows of engines."""
         rows = connection.execute("SELECT id, identity, label, config, created FROM engines").fetchall()
         self._labels = {row[0]: str(row[2] or row[1]) for row in rows}
-        self._sealers = {row[0]: Sealer(str(row[1])) for row in rows}
+        self._sealers = {row[0]: Sealer(str(row[1]), self._log.writers) for row in rows}
         seals = _seals(connection)
         if seals is None:
             return
@@ -263,8 +270,12 @@ class _Checking:
 
     def _is_sound(self, engine: Any, request: Any, repeat: Any, at: Any, body: Any) -> bool:
         sealer = self._sealers.get(engine)
-        if sealer is not None and isinstance(request, bytes) and sealer.is_sound(request, repeat, at, body):
-            return True
+        try:
+            if sealer is not None and isinstance(request, bytes) and sealer.is_sound(request, repeat, at, body):
+                self.writers.add(writer_of(body))
+                return True
+        except ForgedError:
+            self.forged += 1
         key = request.hex() if isinstance(request, bytes) else repr(request)
         self.names.append(f"{self._labels.get(engine, f'engine {engine}')} {key}.{repeat}")
         return False
@@ -307,13 +318,20 @@ def salvage(source: ResponseLog, target: Path) -> int:
             new.executemany("INSERT INTO engines VALUES (?, ?, ?, ?, ?)", known)
             for row in known:
                 seal_engine(new, row)
-        sealers = {row[0]: Sealer(str(row[1])) for row in known}
+        sealers = {row[0]: Sealer(str(row[1]), source.writers) for row in known}
         for rows in _readable(old, 1, _last_id(old, source.path)):
-            sound = [row for row in rows if row[1] in sealers and sealers[row[1]].is_sound(*row[2:])]
+            sound = [row for row in rows if row[1] in sealers and _is_sound(sealers[row[1]], row)]
             with log_errors(target), transaction(new):
                 new.executemany("INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?, ?)", sound)
             saved += len(sound)
     return saved
+
+
+def _is_sound(sealer: Sealer, row: tuple[Any, ...]) -> bool:
+    try:
+        return sealer.is_sound(*row[2:])
+    except ForgedError:
+        return False
 
 
 def _readable(connection: sqlite3.Connection, first: int, last: int) -> Iterator[list[tuple[Any, ...]]]:

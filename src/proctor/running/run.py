@@ -33,6 +33,7 @@ from proctor.running.sampled import Sampled
 from proctor.running.session import Session, Terms, session_with
 from proctor.running.spec import RunSpec
 from proctor.scoring.grades import Grade
+from proctor.scoring.judges.judged import JUDGED, tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ def run_exams(
     exams = suited([limited(exam, limit) for exam in exams], engine)
     check_exams(exams, engine)
     _announce_variants(exams, engine)
+    _announce_words(exams)
     spec = complete_spec(spec, exams, engine, limit, log_samples=log_samples)
     judges_log = terms.get("log")
     with ExitStack() as stack:
@@ -122,6 +124,13 @@ def _announce_variants(exams: Sequence[Exam], engine: Engine) -> None:
             f" and {len(names) - _NAMES_SHOWN} more" * (len(names) > _NAMES_SHOWN)
         )
         get_logger().warning("%s: %s, for '%s'", shown, variant, engine.label)
+
+
+def _announce_words(exams: Sequence[Exam]) -> None:
+    """Say which judges are asked in other words than their names promise."""
+    for exam in exams:
+        for asked in exam.judged:
+            tell(asked)
 
 
 _NAMES_SHOWN = 5  # a suite may have hundreds of exams with the same variant: one warning of a line or two
@@ -243,6 +252,8 @@ class _Grading:
                 **entry_of(grade, tally.count, tally.endings.as_data()),
                 FINGERPRINT: fingerprint.to_dict(),
             }
+            if exam.judged:
+                self.results[exam.name][JUDGED] = exam.judged
             if sample is not None:
                 self.results[exam.name] = sample.entry(self.results[exam.name])
             self._session.observer.graded(exam.name, grade)

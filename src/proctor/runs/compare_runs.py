@@ -27,6 +27,7 @@ from proctor.runs.rankings import with_places
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import ScoredLines, failure_of
 from proctor.scoring.grading.groups import Alone, cluster_key
+from proctor.scoring.judges.judged import judges_that_differ
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
 from proctor.statistics.paired_tests import ResampledTest
@@ -214,6 +215,7 @@ class _Sides:
         either = pairs.alone_first + pairs.alone_second + len(pairs)
         refused = (
             why_not_comparable(one.main, two.main, (one.unit, two.unit), (one.fingerprint, two.fingerprint))
+            or judges_that_differ(one.index.judged.get(one.exam), two.index.judged.get(two.exam))
             or self._nothing_in_common()
             or self._unlike_the_rest()
             or one.lacks_lines

@@ -44,6 +44,7 @@ from proctor.runs.sample_tables import TABLES, VERSION, beside, count_of, look_f
 from proctor.runs.score_bins import ScoreBin, score_bins
 from proctor.safe_files import opened
 from proctor.scoring.flat_scores import COPIES, UNIT, main_of
+from proctor.scoring.judges.judged import JUDGED
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
 
@@ -110,6 +111,7 @@ class SampleIndex:
         self.units: Mapping[str, Unit] = {}  # of the main scores by exam, where the results say it
         self.mains: Mapping[str, Score] = {}  # the main scores themselves, where there are results
         self.fingerprints: Mapping[str, Fingerprint | None] = {}  # what exams were made of, where there are results
+        self.judged: Mapping[str, object] = {}  # what judges of an exam were asked with, where it has some
         self.clusters: Mapping[str, str] = {}  # by which field instances of an exam belong together, where it says so
         self.adaptive: frozenset[str] = frozenset()  # exams of which questions were drawn for what they tell
         self.counts_said: Mapping[str, int] = {}  # how many instances exams have by their results
@@ -159,6 +161,7 @@ class SampleIndex:
         made.units = {exam: entry[UNIT] for exam, entry in results.items() if UNIT in entry}
         made.mains = {exam: main_of(entry) for exam, entry in results.items() if entry.get("score_name")}
         made.fingerprints = {exam: Fingerprint.from_dict(entry.get(FINGERPRINT)) for exam, entry in results.items()}
+        made.judged = {exam: entry[JUDGED] for exam, entry in results.items() if JUDGED in entry}
         made.clusters = {exam: by for exam, entry in results.items() if (by := _clusters_of(entry))}
         made.adaptive = frozenset(exam for exam, entry in results.items() if _is_adaptive(entry.get("sample")))
         made.counts_said = {exam: count for exam, entry in results.items() if isinstance(count := entry.get("n"), int)}

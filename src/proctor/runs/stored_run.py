@@ -16,6 +16,7 @@ from proctor.running.progress_file import PROGRESS, STALE_SECONDS
 from proctor.running.spec import RunSpec
 from proctor.runs.stored_shapes import checked_entry, checked_run
 from proctor.safe_files import opened, read_bytes
+from proctor.scoring.judges.judged import JUDGED, notes_of
 
 _MOST_BYTES = 64 << 20
 """Bytes of ``results.json``: ten thousand exams with all their scores take half of it."""
@@ -122,7 +123,7 @@ def state_notes(run: StoredRun) -> list[str]:
         return [f"the run {how}{counted}: it has no scores yet{hint}"]
     if (stopped := run.run.get("stopped")) and isinstance(stopped, str):
         return [f"the run was stopped: {stopped}; not everything was asked, and the scores are of what was"]
-    return []
+    return [note for entry in run.results.values() for note in notes_of(entry.get(JUDGED))]
 
 
 def runs_in(path: Path) -> str:

@@ -16,7 +16,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from proctor.artifacts.catalogs import catalogs, type_of_plugin
+from proctor.artifacts.catalogs import catalogs, place_of, type_of_plugin
 from proctor.artifacts.query import parse_query
 from proctor.errors import Diagnostic, ProctorError, QueryError, ScoringError, did_you_mean
 from proctor.plugins import plugins
@@ -233,7 +233,7 @@ def is_in_catalog(source: str) -> bool:
         name = parse_query(source).name
     except QueryError:
         return False
-    return any(catalog.path_of(name) is not None for catalog in catalogs()) or type_of_plugin(name) is not None
+    return place_of(name) is not None or type_of_plugin(name) is not None
 
 
 def is_word(source: str) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from proctor.lazy import Deferred
 from proctor.statistics.arrays import Floats
+from proctor.statistics.bounded import unseen
 from proctor.statistics.distributions import t_cdf, t_quantile
 from proctor.statistics.intervals import Interval
 from proctor.statistics.paired_shares import POWER, detectable_share, mcnemar_p, melded_interval, needed_pairs
@@ -224,6 +225,49 @@ class SignTest:
     def needed(self, level: float) -> float:
         """Return with how many the sign test rejects."""
         return math.ceil(1 - math.log2(1.0 - level)) if self.difference else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class EqualTest:
+    """An exact test of differences that are all the same, on a scale with ends: what the unseen ones could still add.
+
+    So many equal differences, of which a share ``s`` of all are, come with the chance ``s ** count``. Where the mean is
+    0, ``s`` is at most ``reach / (reach + |difference|)``, with all others at the other end of the scale. The interval
+    holds the means of all mixtures for which that chance is not below half of the error.
+
+    Attributes:
+        difference: What they all are.
+        count: How many, or how many clusters.
+        reach: The largest difference that two scores can have.
+    """
+
+    difference: float
+    count: int
+    reach: float
+    name: str = "equal"
+
+    @property
+    def p_value(self) -> float:
+        """Twice the largest chance of so many equal differences where their mean is 0."""
+        return min(1.0, 2.0 * (self.reach / (self.reach + abs(self.difference))) ** self.count)
+
+    def interval(self, level: float) -> Interval:
+        """Return the means that are not rejected."""
+        share = float(unseen(self.count, level))
+        below, above = self.reach + self.difference, self.reach - self.difference
+        return Interval(self.difference - share * below, self.difference + share * above)
+
+    def detectable(self, level: float) -> float:
+        """Return NaN: nothing says how others would vary."""
+        del level
+        return math.nan
+
+    def needed(self, level: float) -> float:
+        """Return with how many of them the test rejects."""
+        if not self.difference:
+            return math.inf
+        share = self.reach / (self.reach + abs(self.difference))
+        return math.floor(math.log((1.0 - level) / 2.0) / math.log(share)) + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,21 @@
-"""What a command that looks at exams may touch, made of what the user typed, set and mapped."""
+"""What a command may touch, made of what the user typed, set and mapped, and of what the command writes."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import site
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from proctor.effects import CREDENTIALS, grants, named_folders
+from proctor.effects import CREDENTIALS, grants, named_folders, port_of
 from proctor.settings import settings
-from proctor.state import data_home, state_folder
+from proctor.state import LOG_NAME, data_home, read_table, state_folder
 
 SYSTEM = (
     *("/usr", "/lib", "/lib32", "/lib64", "/nix/store", "/sys/devices/system", "/proc/sys"),
@@ -37,10 +37,44 @@ _KEPT_BY_LIBRARIES = ("~/.cache/matplotlib", "/dev/shm")  # noqa: S108 - locks t
 
 _PORTS = (443, 80, 53)
 """Of the hubs, of redirects to them, and of the names of hosts."""
+
+_DEVICES = ("nvidia*", "kfd", "dri", "dxg")
+_OF_DEVICES = (
+    "/proc/driver",
+    "/proc/devices",
+    "/proc/modules",
+    "/sys/bus",
+    "/sys/class",
+    "/sys/devices",
+    "/sys/module",
+)
+_COMPILED = ("~/.nv", "~/.triton", "~/.cache/vllm", "~/.config/vllm", "~/.cache/flashinfer", "~/.cache/torch")
+_COMPILED_IN = ("CUDA_CACHE_PATH", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME", "VLLM_CACHE_ROOT")
+"""Where engines keep what they compile for an accelerator, and variables that name other places."""
+_OF_CACHE = ("catalogs", "databases", "exams", "fetched", "indexes", "lm_eval", "models", "object_storage")
+"""Folders of the cache that are written; what else lies there (``state``) is not."""
+_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _MOST_ENTRIES = 1000
 """Entries of a folder that are allowed one by one, to leave out what is hidden: ten microseconds each."""
 _PROXIES = ("https_proxy", "http_proxy", "all_proxy")
 _HUB_FOLDERS = ("hub", "datasets", "assets", "xet", "modules")
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a command needs beside what the user typed.
+
+    Attributes:
+        folders: Folders that it writes in; they are made where they are missing, and removed where they stay empty.
+        files: Single files that it writes.
+        asks: Whether it asks models: which servers and programs they need is known later (:func:`open_for`).
+        trusts: Whether the user trusts the code of exams, which reads, asks and starts what it likes.
+    """
+
+    folders: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()
+    asks: bool = False
+    trusts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +85,8 @@ class Rules:
         readable: What may be read, with everything below.
         shown: Folders that may be listed, and in which everything may be read that is not hidden.
         writable: What may be written and read, with everything below.
+        files: Single files that may be written: the kernel knows their folders alone.
+        trusts: Whether programs are started, and servers asked, as code likes that the user trusts.
         ports: Ports of TCP that may be connected to.
         hosts: Further hosts than the gate allows: proxies, another hub.
     """
@@ -58,6 +94,8 @@ class Rules:
     readable: tuple[str, ...]
     shown: tuple[str, ...]
     writable: tuple[str, ...]
+    files: tuple[str, ...] = ()
+    trusts: bool = False
     ports: tuple[int, ...] = _PORTS
     hosts: frozenset[str] = frozenset()
 
@@ -73,25 +111,93 @@ class Rules:
                     yield from (each.path for each in found if not each.name.startswith("."))
 
 
-def rules_for(words: Sequence[str], scratch: str) -> Rules:
+def rules_for(words: Sequence[str], scratch: str, needs: Needs = Needs()) -> Rules:
     """Return what a command may touch.
 
     Args:
         words: As the user typed them: files and folders among them are his.
         scratch: A folder for temporary files.
+        needs: What it needs beside these.
     """
-    readable = [*SYSTEM, *_OF_LIBRARIES, *installed(), *_named(), *_granted("read")]
+    readable: list[str | Path] = [*installed(), *SYSTEM, *_OF_LIBRARIES, *_named(), *granted("read"), *_bundles()]
     typed = list(_typed(words))
     shown = [Path.cwd(), *(each if each.is_dir() else each.parent for each in typed)]
     readable += [each for each in typed if each.is_file()]
-    writable = [scratch, os.devnull, *_KEPT_BY_LIBRARIES, settings.cache_dir, *_hub_caches(), *_granted("write")]
+    writable: list[str | Path] = [
+        scratch,
+        os.devnull,
+        *_KEPT_BY_LIBRARIES,
+        *_caches(),
+        *granted("write"),
+        *needs.folders,
+    ]
+    if devices := accelerators():
+        readable += _OF_DEVICES
+        writable += [*devices, *_made([*_COMPILED, *filter(None, map(os.environ.get, _COMPILED_IN))])]
+    if needs.trusts:
+        readable.append(_EVERYTHING)
+        writable += [*_OF_LIBRARIES, *_other_caches()]
     hosts, ports = _proxies()
-    return Rules(_real(readable), _real(shown), _real(writable), (*_PORTS, *ports, *_ports_of_grants()), hosts)
+    everything = (*_PORTS, *ports, *_ports_of_grants())
+    files = _real(needs.files)
+    return Rules(_real(readable), _real(shown), _real(writable), files, needs.trusts, everything, hosts)
 
 
-def _real(places: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
-    found = (os.path.realpath(os.path.expanduser(each)) for each in dict.fromkeys(places))  # noqa: PTH111 - a hundred
-    return tuple(dict.fromkeys(each for each in found if each != os.sep))
+_EVERYTHING = os.path.join(os.sep, ".")  # noqa: PTH118 - the root, where somebody means it
+
+
+def accelerators() -> list[str]:
+    """Return the device nodes through which programs use GPUs."""
+    return [str(each) for pattern in _DEVICES for each in Path("/dev").glob(pattern)]
+
+
+def _bundles() -> Iterator[str]:
+    """Yield where variables say that certificates lie, and where installed packages lie that no search path names."""
+    yield from filter(None, map(os.environ.get, _BUNDLES))
+    for name, module in list(sys.modules.items()):
+        if name.startswith("__editable__"):  # how setuptools installs a working copy
+            yield from map(os.path.dirname, getattr(module, "MAPPING", {}).values())
+
+
+def _made(folders: Iterable[str | Path]) -> Iterator[Path]:
+    """Yield folders, made where they are missing and can be."""
+    for each in folders:
+        place = Path(each).expanduser()
+        with suppress(OSError):
+            place.mkdir(parents=True, exist_ok=True)
+        yield place
+
+
+def _caches() -> Iterator[Path]:
+    """Yield the folders of caches: of ours those that are written, and those in which libraries keep what they load."""
+    cache = Path(settings.cache_dir)
+    yield from _made([*(cache / each for each in _OF_CACHE), *_hub_caches()])
+    with suppress(OSError):
+        others = [each for each in os.scandir(cache) if each.name not in ("state", LOG_NAME, "packages")]
+        yield from (Path(each.path) for each in others if each.is_dir(follow_symlinks=False))
+
+
+def _other_caches() -> Iterator[str]:
+    """Yield the caches of other programs, which trusted code may fill."""
+    home, cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"), Path(settings.cache_dir)
+    with suppress(OSError):
+        yield from (each.path for each in os.scandir(home) if not cache.is_relative_to(each.path))
+
+
+def _real(places: Collection[str | os.PathLike[str]]) -> tuple[str, ...]:
+    found = (_real_place(os.path.abspath(os.path.expanduser(each))) for each in dict.fromkeys(places))  # noqa: PTH100, PTH111 - a hundred
+    return tuple(dict.fromkeys(each for each in found if each != os.sep)) + (os.sep,) * (_EVERYTHING in places)
+
+
+def _real_place(place: str) -> str:
+    folder, name = os.path.split(place)
+    beside = os.path.join(_real_folder(folder), name)  # noqa: PTH118 - as above
+    return os.path.realpath(place) if os.path.islink(beside) else beside  # noqa: PTH114
+
+
+@lru_cache(maxsize=64)
+def _real_folder(folder: str) -> str:
+    return os.path.realpath(folder)
 
 
 def _typed(words: Sequence[str]) -> Iterator[Path]:
@@ -104,20 +210,23 @@ def _typed(words: Sequence[str]) -> Iterator[Path]:
                     yield place
 
 
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
 def installed() -> Iterator[str]:
     """Yield the folders of Python, of installed packages and of this one; never the working folder."""
     yield from (sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__))  # noqa: PTH120
-    yield str(Path(__file__).resolve().parents[1])
+    yield str(_PACKAGE)
     own = {os.path.realpath(each) for each in ("", Path.home())}
     yield from (each for each in (*sys.path, *site.getsitepackages()) if each and os.path.realpath(each) not in own)
 
 
 def _named() -> Iterator[str | Path]:
     """Yield the folders of data, models and catalogs, and what their order links to; no credentials in them."""
-    kept = (state_folder() / "packages", data_home() / "catalog", data_home() / "allowed.json")
+    kept = (state_folder() / "packages", *(data_home() / each for each in ("catalog", "allowed.json", "trusted.json")))
     yield from kept
     for folder in named_folders():
-        if folder.is_dir():
+        if folder.is_dir() and folder != _PACKAGE:
             yield from _entries_of(folder)
 
 
@@ -133,33 +242,27 @@ def _entries_of(folder: Path) -> Iterator[str]:
 
 
 def _hub_caches() -> Iterator[Path]:
-    """Yield the folders in which libraries keep what they load, made where they are missing."""
+    """Yield the folders in which libraries keep what they load."""
     home = Path(
         os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
     )
     named = [Path(value) for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE") if (value := os.environ.get(name))]
-    for folder in (*(home / name for name in _HUB_FOLDERS), *named, Path(settings.cache_dir)):
-        with suppress(OSError):
-            folder.expanduser().mkdir(parents=True, exist_ok=True)
-        yield folder
+    yield from (*(home / name for name in _HUB_FOLDERS), *named)
 
 
-def _granted(kind: str) -> Iterator[str]:
+def granted(kind: str) -> Iterator[str]:
     """Yield what the user allowed, now or before; to which exam is the gate's business."""
     yield from (each.partition(":")[2] for each in grants().union(_remembered()) if each.startswith(f"{kind}:"))
 
 
 def _remembered() -> Iterator[str]:
     with suppress(OSError, ValueError, AttributeError):  # what is wrong with the file is said where it counts
-        for each in json.loads((data_home() / "allowed.json").read_bytes()).values():
+        for each in read_table(data_home() / "allowed.json").values():
             yield from map(str, each.get("allowed", ()))
 
 
 def _ports_of_grants() -> Iterator[int]:
-    for target in _granted("net"):
-        port = target.rpartition(":")[2]
-        if port.isdecimal():
-            yield int(port)
+    yield from map(port_of, granted("net"))
 
 
 def _proxies() -> tuple[frozenset[str], list[int]]:

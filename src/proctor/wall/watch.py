@@ -6,10 +6,13 @@ import errno
 import os
 import sys
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from proctor.effects import Effect, is_allowed
-from proctor.wall.rules import Rules
+from proctor.safe_files import is_part_of
+from proctor.starter import is_starting
+from proctor.wall.rules import Rules, granted
 
 STARTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
 CHANGES = {
@@ -32,11 +35,11 @@ class Places:
 
     def __init__(self, places: tuple[str, ...]) -> None:
         self._exact = frozenset(places)
-        self._below = tuple(f"{each}{os.sep}" for each in places)
+        self.below = tuple(f"{each}{os.sep}" for each in places)
 
     def hold(self, place: str) -> bool:
         """Whether a place is one of them, or lies below one."""
-        return place.startswith(self._below) or place in self._exact
+        return place.startswith(self.below) or place in self._exact
 
 
 class Watch:
@@ -47,9 +50,17 @@ class Watch:
     """
 
     def __init__(self, rules: Rules) -> None:
-        self._readable, self._writable = Places((*rules.readable, *rules.writable)), Places(rules.writable)
+        self._readable = Places((*rules.readable, *rules.writable, *rules.files))
+        self._writable, self._files = Places(rules.writable), rules.files
         self._shown, self._hosts = rules.shown, rules.hosts
-        self._addresses: set[str] = set()
+        self._below = self._readable.below[:_OFTEN]
+        self._reads_everything = rules.trusts
+        self.is_open = rules.trusts
+        self._names: dict[str, set[str]] = {}
+
+    def let(self, targets: Iterable[str]) -> None:
+        """Let further hosts be asked, with or without a port."""
+        self._hosts |= frozenset(targets)
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Look at an event of Python.
@@ -57,7 +68,9 @@ class Watch:
         Raises:
             PermissionError: It is against the rules.
         """
-        if event != "open" and event not in _LOOKED_AT:
+        if event not in _LOOKED_AT:
+            return
+        if event == "open" and self._is_ordinary(*arguments):
             return
         if getattr(_inside, "looking", False):
             return  # what the watch itself looks at
@@ -66,6 +79,11 @@ class Watch:
             self._check(event, arguments)
         finally:
             _inside.looking = False
+
+    def _is_ordinary(self, path: Any, _: Any, flags: int | None) -> bool:
+        """Whether a file is only read, and of what is read all the time."""
+        is_read = not (flags or 0) & _WRITING and isinstance(path, str)
+        return is_read and path.startswith(self._below) and "/." not in path and "//" not in path
 
     def _check(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
@@ -79,12 +97,12 @@ class Watch:
             self._check_host(str(arguments[0] or ""))
         elif event in _CONNECTS:
             self._check_address(arguments[1])
-        else:
+        elif not (self.is_open or is_starting()):
             name = _name_of(arguments[0])
             raise _refused(f"the program {name} is not started", f"run:{name}")
 
     def _check_reading(self, place: str) -> None:
-        if self._readable.hold(place):
+        if self._reads_everything or self._readable.hold(place):
             return
         real = os.path.realpath(place)
         if self._readable.hold(real) or any(_is_shown(real, folder) for folder in self._shown):
@@ -94,36 +112,48 @@ class Watch:
     def _check_writing(self, place: str) -> None:
         folder, name = os.path.split(place)
         real = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118 - a link is changed where it stands
-        if not self._writable.hold(real) or not self._writable.hold(os.path.realpath(place)):
+        whole = os.path.realpath(place)
+        if not (self._writable.hold(real) and self._writable.hold(whole)) and not any(
+            whole == each or is_part_of(whole, each) for each in self._files
+        ):
             raise _refused(f"{place} is not written", f"write:{real}")
 
     def _check_host(self, host: str) -> None:
-        """Let the name of a host be looked up, and remember its addresses."""
-        if host in ("", "localhost") or _is_address(host):
+        """Let the name of a host be looked up, and remember which addresses are its."""
+        name = host.lower().rstrip(".")
+        if not name or self.is_open or _is_address(name):
             return  # whether it may be connected to is asked then
-        if host not in self._hosts and not is_allowed(Effect("net", host.lower().rstrip("."))):
+        if name != "localhost" and not self._is_known(name):
             raise _refused(f"the server {host} is not asked", f"net:{host}")
         import socket
 
         try:
-            self._addresses.update(str(each[4][0]) for each in socket.getaddrinfo(host, None))
+            found = {str(each[4][0]) for each in socket.getaddrinfo(host, None)}
         except OSError:
             return  # whoever looks it up says so
+        for each in found:
+            self._names.setdefault(each, set()).add(name)
+
+    def _is_known(self, name: str) -> bool:
+        """Whether a host may be asked, at whatever port."""
+        known = {each.rpartition(":")[0] or each for each in self._hosts.union(granted("net"))} | self._hosts
+        return name in known or is_allowed(Effect("net", name))
 
     def _check_address(self, address: Any) -> None:
-        if address is None:
+        if address is None or self.is_open:
             return  # what is connected already
         if not isinstance(address, tuple):
             raise _refused(f"the socket {address!r} is not connected to", "")
         host, port = str(address[0]), address[1]
         bracketed = f"[{host}]" if ":" in host else host
-        if host in self._addresses or host in self._hosts or is_allowed(Effect("net", bracketed)):
-            return
-        if not is_allowed(Effect("net", f"{bracketed}:{port}")):
+        names = {bracketed, host, *self._names.get(host, ())}
+        targets = names.union(f"{each}:{port}" for each in names)
+        if self._hosts.isdisjoint(targets) and not any(is_allowed(Effect("net", each)) for each in targets):
             raise _refused(f"the server {bracketed}:{port} is not asked", f"net:{bracketed}:{port}")
 
 
-_LOOKED_AT = STARTS | CHANGES.keys() | _LOOKS_UP | _CONNECTS
+_LOOKED_AT = STARTS | CHANGES.keys() | _LOOKS_UP | _CONNECTS | {"open"}
+_OFTEN = 12  # folders of Python and of packages, which come first
 
 
 def _refused(what: str, grant: str) -> PermissionError:
@@ -154,6 +184,8 @@ def _is_address(host: str) -> bool:
     return ":" in host or host.replace(".", "").isdecimal()
 
 
-def begin(rules: Rules) -> None:
-    """Begin to watch; it ends with the process."""
-    sys.addaudithook(Watch(rules).hook)
+def begin(rules: Rules) -> Watch:
+    """Begin to watch, and return the watch; it ends with the process."""
+    found = Watch(rules)
+    sys.addaudithook(found.hook)
+    return found

@@ -7,7 +7,6 @@ import socket
 import sys
 import tempfile
 import threading
-import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from html import escape
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from proctor import effects
 from proctor.errors import MissingExtraError, UsageError, reason_of
+from proctor.starter import browse
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -77,7 +77,7 @@ def serve(
         _warn(needs_token=needs_token, is_local=is_local)
         with _page_that_leads_to(address) as page:
             if open_browser:
-                threading.Timer(0.5, webbrowser.open, [page.as_uri()]).start()
+                threading.Timer(0.5, browse, [page.as_uri()]).start()
             _answer(app, listening)
 
 

@@ -386,7 +386,7 @@ def longer(prompt):
     if not words.startswith("Now decide"):
         return "I compare."
     answers = prompt.messages[0]["content"].split("\n\n")
-    answers = [part for part in answers if part.startswith("Answer ")]
+    answers = [part.strip() for part in answers if part.strip().startswith("Answer ")]
     best = max(answers, key=lambda part: len(part.partition(":\n")[2]))
     return best.partition(":")[0]
 

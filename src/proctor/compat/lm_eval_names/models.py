@@ -30,6 +30,8 @@ _INSIDE: Final = (
     *("max_gen_toks", "max_length", "prefix_token_id", "tok_batch_encode", "tok_decode", "tok_encode"),
     *("_batch_images", "_encode_multimodal_pair", "_model_multimodal_call", "_model_multimodal_generate"),
     *("_multimodal_loglikelihood_tokens", "tok_batch_multimodal_encode", "tok_multimodal_encode"),
+    *("_check_model_logprobs_support", "_get_accelerate_args", "_get_log_likelihood", "_has_stop_token"),
+    *("_parse_logprobs", "get_model_info", "model", "modify_gen_kwargs"),
 )
 """What classes of lm-eval's models call of themselves, which programs override."""
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.config import DatasetConfig
+from proctor.dialects.aisbench.evaluators import metric_in
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data
+from proctor.errors import ProctorError
 from proctor.guests.code import code_of_named
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file
@@ -39,7 +41,15 @@ def definition_of(config: DatasetConfig, options: DatasetOptions) -> Definition:
             ]
         ),
         held=code,
+        scorers=_scorers(evaluation),
     )
+
+
+def _scorers(evaluation: Mapping[str, Any]) -> list[object]:
+    try:
+        return [metric_in(evaluation.get("evaluator") or {})]
+    except ProctorError:  # whoever grades says so
+        return []
 
 
 def _code_of(value: Any, key: str = "", folder: Path | None = None) -> Iterator[tuple[str, str]]:

@@ -102,6 +102,8 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
     """
     name, abbr = known_name(values.get("type", "")), model_abbr_of(values)
     entry = model_types().get(name)
+    if entry is None and (found := _of_own_class(values, abbr)) is not None:
+        return found
     if entry is None:
         raise _unknown_type(name, abbr, values)
     family, is_aisbench = family_of(entry), project_of_model(values.get("type")) == "aisbench"
@@ -127,6 +129,36 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
         not is_aisbench and family in ("hf", "vllm"),
         is_aisbench,
         family == "server" and bool(values.get("returns_tool_calls")),
+    )
+
+
+def _of_own_class(values: Mapping[str, Any], abbr: str) -> ModelConfig | None:
+    """Return a model whose type is a class that no package of ours knows; ``None`` where it names no such class.
+
+    Raises:
+        TrustError: Code is not trusted.
+        UsageError: The class cannot be imported, or overrides what nothing here calls.
+        ValidationError: The layout cannot be honoured.
+    """
+    from proctor.dialects.aisbench.own_models import NOT_ARGUMENTS, own_class
+
+    kind, place = known_name(values.get("type", "")), location_of(values)
+    made = own_class(kind, place)
+    if made is None:
+        return None
+    if problems := list(_layout_problems(values)):
+        raise ValidationError(problems)
+    arguments = {name: as_data(value) for name, value in values.items() if name not in NOT_ARGUMENTS}
+    args = {"kind": kind, "file": place.file if place else "", "arguments": arguments}
+    return ModelConfig(
+        abbr,
+        json.dumps({"__type__": "config_model"}),
+        {**args, "batch_size": values.get("batch_size") or 1},
+        bool(getattr(made, "is_api", False)),
+        meta_template_of(values),
+        values.get("max_seq_len"),
+        values.get("max_out_len"),
+        postprocessor=values.get("pred_postprocessor"),
     )
 
 

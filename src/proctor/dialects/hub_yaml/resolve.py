@@ -133,7 +133,7 @@ def exam_of(name: str, task: HubTask, file: Path, options: ExamOptions | None = 
         options=options,
         honours=task_honours(task, options),
         effects=lambda: [*dataset_of(task, writer).effects(), *_judges(grader, writer)],
-        define=lambda: _definition(task),
+        define=lambda: _definition(task, grader),
         author=writer,
         clusters=task.clusters,
         own_seed=int(settings.seed) if task.shuffle_choices else None,
@@ -142,11 +142,13 @@ def exam_of(name: str, task: HubTask, file: Path, options: ExamOptions | None = 
     return repeated(exam, is_known_to_write=True) if options.reduce else exam
 
 
-def _definition(task: HubTask) -> Definition:
+def _definition(task: HubTask, grader: object) -> Definition:
     """Return how a task's answers are read (by its scorers) and scored."""
     values = task.to_dict()
     lettered = [each for each in values["solvers"] if each["name"] == "multiple_choice"]
-    return Definition(extraction={"letters": lettered}, metrics=with_code([values["scorers"], values["epoch_reducer"]]))
+    scorers = [scorer for each in getattr(grader, "gradings", ()) for scorer in each.scorers]
+    made = with_code([values["scorers"], values["epoch_reducer"]])
+    return Definition(extraction={"letters": lettered}, metrics=made, scorers=scorers)
 
 
 def _idle(task: HubTask) -> dict[str, dict[str, str]]:

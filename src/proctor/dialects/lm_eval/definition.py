@@ -14,7 +14,9 @@ from proctor.artifacts import Artifact
 from proctor.artifacts.held import by_value, resolved
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig, plain
 from proctor.dialects.lm_eval.functions import read_by
+from proctor.dialects.lm_eval.metric_list import metrics_of
 from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.errors import ProctorError
 from proctor.guests.code import code_of_named
 from proctor.guests.overrides import brought
 from proctor.recipes.fingerprint import Definition
@@ -33,7 +35,15 @@ def definition_of(config: TaskConfig) -> Definition:
         extraction={"filters": plain(config.filter_list), "output_type": config.output_type},
         metrics=with_code([metrics or config.output_type, plain(config.process_results), config.version, code]),
         held=code,
+        scorers=_scorers(config),
     )
+
+
+def _scorers(config: TaskConfig) -> list[Artifact]:
+    try:
+        return [each.metric for each in metrics_of(config)[1]]
+    except ProctorError:  # whoever grades says so
+        return []
 
 
 def definition_of_class(kind: type) -> Definition:

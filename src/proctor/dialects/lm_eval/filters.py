@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,8 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
 from proctor.errors import Diagnostic, ProctorError
-from proctor.guests.lm_eval.registry import registered
+from proctor.guests.lm_eval.registry import filter_registry, registered
+from proctor.guests.overrides import brought
 from proctor.scoring.named_table import LM_EVAL, is_in_catalog, named
 from proctor.scoring.text.filters import of_class
 from proctor.scoring.text.processors import find_text_function
@@ -31,7 +33,8 @@ def make_filter(step: Mapping[str, Any]) -> TextFunction:
     if not isinstance(name, str):
         return _of_class(value_of(name, "filter_list"), arguments)
     is_theirs = text_function_table().find(name, LM_EVAL, {LM_EVAL}) is not None
-    if not is_theirs and (kind := registered("filter_registry", name)) is not None:
+    kind = _changed(name) if is_theirs else registered("filter_registry", name)
+    if kind is not None:
         return _of_class(kind, arguments)
     if name == "custom" and "filter_fn" in arguments:
         function = value_of(arguments["filter_fn"], "filter_fn")
@@ -39,6 +42,14 @@ def make_filter(step: Mapping[str, Any]) -> TextFunction:
     if text_function_table().find(named(name)[0], LM_EVAL) is None and not is_in_catalog(name):
         raise text_function_table().unknown(name, "filter", list(text_function_table().of(LM_EVAL)))
     return find_text_function(name, LM_EVAL, arguments)
+
+
+def _changed(name: str) -> Any:
+    """Return the class of one of lm-eval's filters upon which a program has put something; ``None`` of others."""
+    if "proctor.guests.lm_eval.filters" not in sys.modules:  # nobody has imported what he could change
+        return None
+    kind = filter_registry.get(name)
+    return kind if isinstance(kind, type) and any(brought(kind)) else None
 
 
 def filter_problems(step: Mapping[str, Any]) -> Iterator[Diagnostic]:

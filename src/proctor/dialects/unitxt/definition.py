@@ -31,6 +31,7 @@ def definition_of(recipe: DatasetRecipe) -> Definition:
         },
         metrics=with_code([*map(by_value, metrics), *([measured] if measured else [])]),
         held={**held, **code},
+        scorers=metrics,
     )
 
 

@@ -23,6 +23,7 @@ from proctor.engines.thoughts import Marks, marks_of
 from proctor.engines.truncation import Truncate
 from proctor.errors import EngineError, ProctorError, ValidationError
 from proctor.ir import Answers, Generate, Prompt, Score
+from proctor.wall.rules import accelerators
 
 WINDOW = 1024
 """Requests that are read ahead, to sort by length and to find what they share."""
@@ -151,6 +152,11 @@ class HFEngine(ThinkingEngine):
         """Return its effects: reading the model, its tokenizer, its adapter, and what options name."""
         named = (self.model, self.tokenizer, self.peft, *places_in(self.model_kwargs))
         return model_effects(named, self.author, self.label)
+
+    @property
+    def starts_programs(self) -> bool:
+        """Whether there is an accelerator, whose kernels compilers make."""
+        return bool(accelerators())
 
     @property
     def thought_marks(self) -> Marks:

@@ -120,6 +120,11 @@ class VLLMEngine(ThinkingEngine):
         """Return its effects: reading the model, its adapter, and what options name."""
         return model_effects((self.model, self.peft, *places_in(self.llm_kwargs)), self.author, self.label)
 
+    @property
+    def starts_programs(self) -> bool:
+        """True: its workers are processes, and compilers make their kernels."""
+        return True
+
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
         stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())

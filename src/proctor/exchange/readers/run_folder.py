@@ -11,6 +11,7 @@ from proctor.exchange.observed import PERCENT, Observed, ObservedExam, prompt_te
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.runs.stored_run import load_run
 from proctor.scoring.flat_scores import UNIT
+from proctor.scoring.judges.judged import JUDGED
 
 
 def read(path: Path) -> list[ObservedExam]:
@@ -26,7 +27,9 @@ def read(path: Path) -> list[ObservedExam]:
     engine = None if spec is None else {"identity": spec.engine, "engine": spec.model, **spec.model_args}
     entries = {name: run.results.get(name, {}) for name in lines}
     return [
-        ObservedExam(name, "Proctor", found, *_main(entries[name]), engine, _definitions(entries[name]))
+        ObservedExam(
+            name, "Proctor", found, *_main(entry := entries[name]), engine, _definitions(entry), entry.get(JUDGED)
+        )
         for name, found in lines.items()
     ]
 

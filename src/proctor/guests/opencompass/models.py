@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.errors import UsageError
 from proctor.guests.opencompass.helpers import get_logger
 from proctor.guests.opencompass.template_parsers import APITemplateParser, LMTemplateParser
+from proctor.guests.overrides import Obeyed
 from proctor.templates import PromptList
 
 
-class BaseModel:
+class BaseModel(Obeyed):
     """A model of one's own: override :meth:`generate`, :meth:`get_ppl` and :meth:`get_token_len`.
 
     Args:
@@ -24,6 +25,15 @@ class BaseModel:
     """
 
     is_api = False
+    uncalled: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        (
+            *("parse_template", "generate_from_template", "get_ppl_from_template", "get_token_len_from_template"),
+            *("encode", "decode", "sync_inputs", "to", "set_synthetic", "get_prompt_logprobs", "_calc_ppl"),
+            *("get_request_body", "get_ppl_request_body", "parse_text_response", "parse_stream_response"),
+            *("stream_infer", "text_infer", "iter_lines", "_get_url", "_get_base_url", "_get_service_model_path"),
+        ),
+        "dialogues are laid out before a class is asked: generate() is called, get_ppl() and get_token_len()",
+    )
 
     def __init__(
         self,

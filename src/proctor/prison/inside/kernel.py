@@ -136,43 +136,63 @@ def landlock_version() -> int:
         return 0
 
 
-def landlock(
-    readable: list[str], writable: list[str], listed: tuple[str, ...] = (), ports: tuple[int, ...] = ()
-) -> None:
+def landlock(readable: list[str], writable: list[str], listed: tuple[str, ...] = (), *, network: bool = True) -> None:
     """Let this thread, and what it starts, open nothing but what lies below some paths, and no network.
 
     Args:
         readable: Read, listed and executed.
         writable: Written, too, and not executed.
         listed: Only listed.
-        ports: Of TCP, to which it may connect nevertheless.
+        network: Whether connections are refused, too.
 
     Raises:
         OSError: The kernel has no landlock, or refuses.
     """
-    version = landlock_version()
-    if not version:
-        raise OSError("the kernel has no landlock")
+    version = _version()
     rights = sum(bits for since, bits in _BY_VERSION if version >= since)
-    network = _NETWORK if version >= _NETWORK_SINCE else 0
-    scopes = _SCOPES if version >= _SCOPES_SINCE else 0
-    size = 24 if scopes else 16 if network else 8
-    rules = call(_LANDLOCK_CREATE, struct.pack("QQQ", rights, network, scopes)[:size], size, 0)
+    rules = _rule_set(rights, _NETWORK if network else 0)
     try:
         for paths, allowed in ((readable, _READ), (writable, rights & ~_EXECUTE), (listed, _READ_DIR)):
             for path in paths:
                 _allow(rules, path, allowed & rights)
-        for port in ports if network else ():
+        call(_LANDLOCK_RESTRICT, rules, 0)
+    finally:
+        os.close(rules)
+
+
+def landlock_ports(ports: tuple[int, ...]) -> None:
+    """Let this thread, and what it starts, connect to some ports of TCP and to no others.
+
+    Raises:
+        OSError: The kernel has no landlock that knows ports, or refuses.
+    """
+    rules = _rule_set(0, _CONNECT)
+    try:
+        for port in ports:
             call(_LANDLOCK_ADD, rules, _RULE_PORT, struct.pack("=QQ", _CONNECT, port), 0)
         call(_LANDLOCK_RESTRICT, rules, 0)
     finally:
         os.close(rules)
 
 
+def _version() -> int:
+    if not (version := landlock_version()):
+        raise OSError("the kernel has no landlock")
+    return version
+
+
+def _rule_set(rights: int, network: int) -> int:
+    """Return a handle of an empty set of rules: what is in ``rights`` and ``network`` is refused by it."""
+    version = _version()
+    scopes = _SCOPES if version >= _SCOPES_SINCE else 0
+    size = 24 if scopes else 16 if version >= _NETWORK_SINCE else 8
+    return call(_LANDLOCK_CREATE, struct.pack("QQQ", rights, network, scopes)[:size], size, 0)
+
+
 def _allow(rules: int, path: str, rights: int) -> None:
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except OSError:  # what cannot be opened now needs no permission
         return
     try:
         if not os.path.isdir(path):  # noqa: PTH112 - pathlib would be one more import for each program

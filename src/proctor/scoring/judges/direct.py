@@ -13,13 +13,8 @@ from proctor.scoring.columns import Columns
 from proctor.scoring.flat_scores import MetricScores
 from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria, CriteriaWithOptions
-from proctor.scoring.judges.steps import (
-    LLMJudge,
-    failure_among,
-    reply,
-    user,
-    without_blanks,
-)
+from proctor.scoring.judges.judged import tell
+from proctor.scoring.judges.steps import Asker, LLMJudge, failure_among, without_blanks
 from proctor.scoring.judges.verdicts import chosen_option
 from proctor.scoring.metric import failure_of
 from proctor.scoring.scores import Unit
@@ -55,6 +50,7 @@ class LLMJudgeDirect(LLMJudge):
     also under its old name, ``llm_as_a_judge_score``, with ``positional_bias`` beside it.
     """
 
+    _kind = "direct"
     unit: ClassVar[Unit | None] = "share"
     criteria: CriteriaWithOptions | None = None
     main_score: str = DEFAULT_SCORE
@@ -80,17 +76,21 @@ class LLMJudgeDirect(LLMJudge):
         """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
         criteria = self.criteria_of(task_data, CriteriaWithOptions)
         cases = list(zip(predictions, task_data, criteria, strict=True))
-        hearings = [self._opened(*case, turned=False) for case in cases]
+        tell(self.asked_with())
+        asker = self.asker()
+        hearings = [self._opened(asker, *case, turned=False) for case in cases]
         if self.check_positional_bias:
-            hearings += [self._opened(*case, turned=True) for case in cases]
+            hearings += [self._opened(asker, *case, turned=True) for case in cases]
         self._assess(hearings)
         if self.generate_summaries:
-            self._sum_up(hearings[: len(cases)])
-        self._choose(hearings)
+            self._sum_up(hearings[: len(cases)], asker)
+        self._choose(hearings, asker)
         second: Sequence[Hearing | None] = hearings[len(cases) :] or [None] * len(cases)
         return [self._scores(one, two) for one, two in zip(hearings, second, strict=False)]
 
-    def _opened(self, prediction: Any, fields: Mapping[str, Any], criteria: Any, *, turned: bool) -> Hearing:
+    def _opened(
+        self, asker: Asker, prediction: Any, fields: Mapping[str, Any], criteria: Any, *, turned: bool
+    ) -> Hearing:
         if isinstance(criteria, Failure):
             return Hearing(_NOBODY, criteria, failure=criteria)
         used = criteria.reversed() if turned else criteria
@@ -100,24 +100,28 @@ class LLMJudgeDirect(LLMJudge):
         except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
             failure = failure_of(error)
             return Hearing(used, failure, failure=failure)
-        return Hearing(used, user(assessment_question(used, context, answer)), classes_of(fields))
+        case = {"context_variables": context, "response": answer, **_about(used, asker)}
+        return Hearing(used, asker.question("assessment", case), classes_of(fields))
+
+    def _options_shown(self) -> Sequence[Any]:
+        return [] if self.criteria is None else self.criteria.options
 
     def _assess(self, hearings: Sequence[Hearing]) -> None:
         answers = self.converse([(hearing.prompt, hearing.classes) for hearing in hearings])
         for hearing, answer in zip(hearings, answers, strict=True):
             hearing.assessment = answer.prediction
 
-    def _sum_up(self, hearings: Sequence[Hearing]) -> None:
+    def _sum_up(self, hearings: Sequence[Hearing], asker: Asker) -> None:
         for hearing in hearings:
-            text = hearing.assessment
-            hearing.summary_prompt = text if isinstance(text, Failure) else user(f"{SUMMARY_QUESTION}\n\n{text}")
+            hearing.summary_prompt = asker.question("summarization", {"assessment": hearing.assessment})
         answers = self.converse([(hearing.summary_prompt, hearing.classes) for hearing in hearings])
         for hearing, answer in zip(hearings, answers, strict=True):
             hearing.summary = answer.prediction
 
-    def _choose(self, hearings: Sequence[Hearing]) -> None:
+    def _choose(self, hearings: Sequence[Hearing], asker: Asker) -> None:
         for hearing in hearings:
-            hearing.choice_prompt = reply(hearing.prompt, hearing.assessment, choice_question(hearing.criteria))
+            before = hearing.prompt, hearing.assessment
+            hearing.choice_prompt = asker.question("answer", _about(hearing.criteria, asker), *before)
         answers = self.converse([(hearing.choice_prompt, hearing.classes) for hearing in hearings])
         for hearing, answer in zip(hearings, answers, strict=True):
             hearing.choice = answer.prediction
@@ -151,6 +155,11 @@ class LLMJudgeDirect(LLMJudge):
 _NOBODY = CriteriaWithOptions(name="", description="", options=[])
 
 
+def _about(criteria: CriteriaWithOptions, asker: Asker) -> dict[str, str]:
+    told = asker.words.told(criteria.options)
+    return {"criteria_description": criteria.description, "display_options_instruction": told}
+
+
 def _plain(value: Any) -> Any:
     return None if isinstance(value, Failure) else value
 
@@ -163,32 +172,3 @@ def _prompts(one: Hearing, two: Hearing | None) -> dict[str, Any]:
         "option_selection": _plain(one.choice_prompt),
         "positional_bias_option_selection": _plain(two.choice_prompt) if two is not None else None,
     }
-
-
-SUMMARY_QUESTION = "Sum up this assessment of an answer in one or two sentences. Keep its verdict and its main reason."
-
-
-def assessment_question(criteria: CriteriaWithOptions, context: str, answer: Any) -> str:
-    """Return the question that asks for an assessment."""
-    parts = [
-        "You judge an answer by one criterion. Judge by this criterion only, not by what else is good or bad about it.",
-        f"Criterion: {criteria.description}\n{options_text(criteria)}",
-        f"Context:\n{context}" if context else "",
-        f"Answer:\n{answer}",
-        "Think step by step, briefly, about how well the answer meets the criterion.",
-    ]
-    return "\n\n".join(part for part in parts if part)
-
-
-def choice_question(criteria: CriteriaWithOptions) -> str:
-    """Return the question that asks for a decision."""
-    return (
-        "Now decide, in line with what you have just said. Reply with the name of one option and nothing else.\n\n"
-        f"Criterion: {criteria.description}\n{options_text(criteria)}"
-    )
-
-
-def options_text(criteria: CriteriaWithOptions) -> str:
-    """Return the options, one a line."""
-    lines = [f'- "{each.name}"' + (f" if {each.description}" if each.description else "") for each in criteria.options]
-    return "\n".join(["Options:", *lines])

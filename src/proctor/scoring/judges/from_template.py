@@ -21,7 +21,9 @@ from proctor.randomness import random_stream
 from proctor.scoring.columns import Columns
 from proctor.scoring.instance_metric import BulkInstanceMetric, Computed, Unscored
 from proctor.scoring.judges.judge_client import check_engine, engine_name
+from proctor.scoring.judges.judged import tell
 from proctor.scoring.judges.prompts import Bench, Verdict, words_of
+from proctor.scoring.judges.wording import asked_with
 from proctor.scoring.metric import failed
 from proctor.tasks.task import Task
 from proctor.templates import Template
@@ -64,6 +66,10 @@ class LLMAsJudgeBase(BulkInstanceMetric):
         super().verify()
         check_engine(self.inference_model, self.name)
 
+    def asked_with(self) -> dict[str, Any]:
+        """Return what its prompts are made of, as :func:`~proctor.scoring.judges.wording.asked_with`."""
+        return asked_with(self)
+
     @abstractmethod
     def judge_task(self) -> Task:
         """Return the task of the judge."""
@@ -90,6 +96,7 @@ class LLMAsJudgeBase(BulkInstanceMetric):
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
     ) -> list[Computed]:
         """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
+        tell(self.asked_with())
         verdicts = self.judge(self.prepare_instances(references, predictions, task_data))
         return [
             Unscored(verdict.value, self._raw(verdict))

@@ -15,7 +15,8 @@ from proctor.scoring.columns import Columns
 from proctor.scoring.flat_scores import MetricScores
 from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria
-from proctor.scoring.judges.steps import LLMJudge, reply, user, without_blanks
+from proctor.scoring.judges.judged import tell
+from proctor.scoring.judges.steps import Asker, LLMJudge, without_blanks
 from proctor.scoring.judges.verdicts import chosen_option
 from proctor.scoring.metric import failure_of
 from proctor.scoring.scores import Unit
@@ -36,6 +37,10 @@ class Contest:
     summary: Any = None
 
 
+_FIRST = "1_winrate"
+"""The main score until the names of the systems are known."""
+
+
 class LLMJudgePairwise(LLMJudge):
     """Compares answers in pairs by a criterion; scores are the win rates of the systems, and their ranks.
 
@@ -43,9 +48,10 @@ class LLMJudgePairwise(LLMJudge):
     ``2`` …). The main score is the win rate of the first system.
     """
 
+    _kind = "pairwise"
     unit: ClassVar[Unit | None] = "share"
-    main_score: str = "1_winrate"
-    reduction_map: dict[str, Any] = {"mean": ["1_winrate"]}
+    main_score: str = _FIRST
+    reduction_map: dict[str, Any] = {"mean": [_FIRST]}
 
     def verify(self) -> None:
         """Check that nobody asks for other global scores than there are.
@@ -77,6 +83,8 @@ class LLMJudgePairwise(LLMJudge):
     ) -> list[Computed]:
         """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
         criteria = self.criteria_of(task_data, Criteria)
+        tell(self.asked_with())
+        asker = self.asker()
         contests: list[Contest] = []
         failures: dict[int, Failure] = {}
         systems: list[list[str]] = []
@@ -84,11 +92,11 @@ class LLMJudgePairwise(LLMJudge):
             try:
                 answers = self._answers(prediction, fields, each)
                 systems.append(list(answers))
-                contests += self._contests(position, answers, fields, each)  # type: ignore[arg-type]
+                contests += self._contests(position, answers, fields, each, asker)  # type: ignore[arg-type]
             except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
                 systems.append([])
                 failures[position] = each if isinstance(each, Failure) else failure_of(error)
-        self._hear(contests)
+        self._hear(contests, asker)
         found: list[Any] = []
         for position, names in enumerate(systems):
             own = [contest for contest in contests if contest.instance == position]
@@ -102,40 +110,51 @@ class LLMJudgePairwise(LLMJudge):
         if len(answers) <= 1:
             raise ScoringError("a comparison needs the answers of two systems or more")
         expected = self.main_score.removesuffix("_winrate")
-        if expected not in answers:
+        if self.main_score != _FIRST and expected not in answers:
             raise ScoringError(f"the system '{expected}' has no answer", why=f"there are {', '.join(answers)}")
         return answers
 
     def _contests(
-        self, position: int, answers: Mapping[str, str], fields: Mapping[str, Any], criteria: Criteria
+        self, position: int, answers: Mapping[str, str], fields: Mapping[str, Any], criteria: Criteria, asker: Asker
     ) -> list[Contest]:
         context, classes = self.context_of(fields, criteria), classes_of(fields)
         pairs = list(combinations(answers, 2))
         if self.check_positional_bias:
             pairs += [(second, first) for first, second in pairs]
+        about = {
+            "context_variables": context,
+            "criteria_name": criteria.name,
+            "criteria_description": criteria.description,
+        }
+        cases = [
+            {**about, "option_a": a, "option_b": b, "response_a": answers[a], "response_b": answers[b]}
+            for a, b in pairs
+        ]
         return [
-            Contest(position, (first, second), user(_question(criteria, context, answers, first, second)), classes)
-            for first, second in pairs
+            Contest(position, pair, asker.question("assessment", case), classes)
+            for pair, case in zip(pairs, cases, strict=True)
         ]
 
-    def _hear(self, contests: Sequence[Contest]) -> None:
+    def _options_shown(self) -> Sequence[Any]:
+        return ["1", "2"]
+
+    def _hear(self, contests: Sequence[Contest], asker: Asker) -> None:
         answers = self.converse([(each.prompt, each.classes) for each in contests])
         for contest, answer in zip(contests, answers, strict=True):
             contest.assessment = answer.prediction
-            contest.choice_prompt = reply(contest.prompt, answer.prediction, _choice(contest.names))
+            told = {"score_option_instruction": asker.words.told(contest.names)}
+            contest.choice_prompt = asker.question("answer", told, contest.prompt, answer.prediction)
         answers = self.converse([(each.choice_prompt, each.classes) for each in contests])
         for contest, answer in zip(contests, answers, strict=True):
             contest.choice = answer.prediction
-            options = [f"Answer {name}" for name in contest.names]
+            called = f"{asker.words.answer} "
+            options = [f"{called}{name}" for name in contest.names]
             chosen = chosen_option(answer.prediction, options)
             if isinstance(chosen, Failure):
                 chosen = chosen_option(answer.prediction, contest.names)
-            contest.selected = chosen if isinstance(chosen, Failure) else chosen.removeprefix("Answer ")
+            contest.selected = chosen if isinstance(chosen, Failure) else chosen.removeprefix(called)
         if self.generate_summaries:
-            prompts = [
-                (each.assessment if isinstance(each.assessment, Failure) else user(f"{_SUMMARY}\n\n{each.assessment}"))
-                for each in contests
-            ]
+            prompts = [asker.question("summarization", {"assessment": each.assessment}) for each in contests]
             asked = [(prompt, each.classes) for prompt, each in zip(prompts, contests, strict=True)]
             for contest, answer in zip(contests, self.converse(asked), strict=True):
                 contest.summary = answer.prediction
@@ -199,24 +218,3 @@ def _by_system(prediction: Any) -> dict[str, str]:
 
 def _plain(value: Any) -> Any:
     return None if isinstance(value, Failure) else value
-
-
-_SUMMARY = "Sum up this comparison of two answers in one or two sentences. Say which answer won, and why."
-
-
-def _question(criteria: Criteria, context: str, answers: Mapping[str, str], first: str, second: str) -> str:
-    heading = f"{criteria.name}: {criteria.description}" if criteria.name else criteria.description
-    parts = [
-        "You compare two answers by one criterion. Their order says nothing about them.",
-        f"Criterion: {heading}",
-        f"Context:\n{context}" if context else "",
-        f"Answer {first}:\n{answers[first]}",
-        f"Answer {second}:\n{answers[second]}",
-        "Think step by step, briefly, about which answer meets the criterion better.",
-    ]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _choice(names: Sequence[str]) -> str:
-    options = " or ".join(f'"Answer {name}"' for name in names)
-    return f"Now decide, in line with what you have just said. Reply with {options} and nothing else."

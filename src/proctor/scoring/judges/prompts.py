@@ -77,7 +77,7 @@ class Bench:
             previous: Chat messages that come before each prompt.
         """
         instances = [self._in_words(case) for case in cases]
-        prompts = [self._prompt(instance) for instance in instances]
+        prompts = list(map(self._prompt, instances))
         for position, messages in enumerate(previous):
             prompts[position] = [*messages, *_as_messages(prompts[position])]
         asked = [JudgePrompt(prompt, case.get(POLICY_FIELD) or ()) for prompt, case in zip(prompts, cases, strict=True)]
@@ -88,6 +88,10 @@ class Bench:
                 for each in answers
             ]
         return self._verdicts(prompts, answers, instances)
+
+    def prompts(self, cases: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Return what would be asked about instances."""
+        return [self._prompt(self._in_words(case)) for case in cases]
 
     def _in_words(self, case: Mapping[str, Any]) -> dict[str, Any]:
         instance = self.task.bind(INFERENCE_STREAM)(dict(case))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar
 
-from proctor.artifacts import Artifact
+from proctor.artifacts import NON_POSITIONAL, Artifact, fetch_artifact
 from proctor.errors import ArtifactError, ScoringError, UsageError, ValidationError, did_you_mean
+from proctor.formats import Format
 from proctor.ir import Failure
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.judges.criteria import Criteria, fetch_criteria
 from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask, check_engine, engine_name
+from proctor.scoring.judges.prompts import Bench
+from proctor.scoring.judges.wording import Kind, Stage, Whose, Wording, asked_with, wording
 from proctor.scoring.map_reduce import field_of
-
-Message = dict[str, Any]
+from proctor.tasks.task import Task
 
 
 class LLMJudge(BulkInstanceMetric):
@@ -29,7 +33,10 @@ class LLMJudge(BulkInstanceMetric):
         include_prompts_in_result: Keep the prompts with the scores.
         criteria: What to judge; the same for all instances.
         criteria_field: Field of the task with the criteria of each instance, where ``criteria`` is ``None``.
+        words: In whose words it asks: Unitxt's, as far as its package is here, or ours.
     """
+
+    _kind: ClassVar[Kind]
 
     inference_engine: Artifact
     evaluator_name: str | None = None
@@ -40,6 +47,7 @@ class LLMJudge(BulkInstanceMetric):
     include_prompts_in_result: bool = True
     criteria_field: str | None = None
     criteria: Criteria | None = None
+    words: Annotated[Whose, NON_POSITIONAL] = "unitxt"
 
     def prepare(self) -> None:
         """Name the judge."""
@@ -107,6 +115,24 @@ class LLMJudge(BulkInstanceMetric):
         found = dict(zip(asked, answers, strict=True))
         return [found[i] if i in found else Answer(prompt, {}) for i, (prompt, _) in enumerate(prompts)]
 
+    @property
+    def wording(self) -> Wording:
+        """The words in which it asks."""
+        return wording(self._kind, self.words)
+
+    def asked_with(self) -> dict[str, Any]:
+        """Return what its prompts are made of, as :func:`~proctor.scoring.judges.wording.asked_with`."""
+        return asked_with(self, self.wording, self.wording.told(self._options_shown()))
+
+    def _options_shown(self) -> Sequence[Any]:
+        """Return the options that it chooses among, as far as they are known before anything is judged."""
+        return ()
+
+    def asker(self) -> Asker:
+        """Return what puts its questions in words."""
+        layout: Any = fetch_artifact(self.format)
+        return Asker(self.inference_engine, self.wording, layout)
+
     def _key(self) -> str:
         name = str(self.evaluator_name).lower()
         return f"using_{name}_{engine_name(self.inference_engine)}"
@@ -127,16 +153,37 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def user(text: str) -> list[Message]:
-    """Return a chat of one message."""
-    return [{"role": "user", "content": text}]
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Puts the questions of a judge in words.
+
+    Attributes:
+        engine: Who judges.
+        words: The words.
+        layout: The format of chat messages.
+    """
+
+    engine: Artifact
+    words: Wording
+    layout: Format
+
+    def question(self, stage: Stage, case: Mapping[str, Any], *before: Any) -> Any:
+        """Return the chat that asks a question; a failure where something that it is made of is one.
+
+        Args:
+            stage: Which question.
+            case: What its template is filled with.
+            before: The chat that it goes on with, and the judge's answer to it.
+        """
+        if (failure := failure_among(*before, *case.values())) is not None:
+            return failure
+        [chat] = Bench(self.engine, _task(tuple(case)), self.words.templates[stage], self.layout).prompts([case])
+        return chat if not before else [*before[0], {"role": "assistant", "content": str(before[1])}, *chat]
 
 
-def reply(prompt: Any, answer: Any, text: str) -> Any:
-    """Return the chat that goes on with ``text`` after an answer; the failure where there was none."""
-    if isinstance(answer, Failure):
-        return answer
-    return [*prompt, {"role": "assistant", "content": str(answer)}, *user(text)]
+@lru_cache(maxsize=16)
+def _task(fields: tuple[str, ...]) -> Task:
+    return Task(input_fields=dict.fromkeys(fields, Any), reference_fields={}, prediction_type=Any, metrics=[])
 
 
 def failure_among(*values: Any) -> Failure | None:

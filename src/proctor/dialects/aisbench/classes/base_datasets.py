@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from proctor.demos.retrievers import field_text
 from proctor.dialects.aisbench.datasets.reader import partial
 from proctor.errors import DataError
+from proctor.guests.overrides import Obeyed
 
 Range = int | float | str | None
 
@@ -76,7 +77,7 @@ class DatasetReader:
         return iter(self.dataset)
 
 
-class BaseDataset:
+class BaseDataset(Obeyed):
     """Base of datasets: override :meth:`load`.
 
     Args:
@@ -93,6 +94,10 @@ class BaseDataset:
     """
 
     in_blocks: ClassVar[bool] = True
+    uncalled: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("_init_reader", "_init_task_state_manager", "repeated_dataset", "update_task_state"),
+        "override load(), which is given what the config says of the dataset",
+    )
 
     def __init__(
         self,

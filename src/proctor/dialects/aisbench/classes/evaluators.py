@@ -13,6 +13,7 @@ from proctor.dialects.aisbench.evaluators import evaluator, is_known
 from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature, signature
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import UsageError
+from proctor.guests.overrides import Obeyed
 from proctor.scoring.evaluators.cases import Cases
 
 _ICL = {"aisbench": "ais_bench.benchmark.openicl.icl_evaluator", "opencompass": "opencompass.openicl.icl_evaluator"}
@@ -25,7 +26,10 @@ def _steps() -> Mapping[str, Sequence[str]]:
     return found
 
 
-class BaseEvaluator:
+_INSTEAD = "override score() instead, which is given all answers and references"
+
+
+class BaseEvaluator(Obeyed):
     """An evaluator of one's own: override :meth:`score`.
 
     Attributes:
@@ -33,6 +37,9 @@ class BaseEvaluator:
     """
 
     kind: ClassVar[Reference | None] = None
+    uncalled: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("dataset_replica_idx", "evaluate", "group", "is_num_equal", "pred_postprocess", "reduce"), _INSTEAD
+    )
 
     def __init__(self, *listed: Any, **named: Any) -> None:
         taken = self._signature()
@@ -42,23 +49,6 @@ class BaseEvaluator:
             raise TypeError(f"{most}, and {len(listed)} are given")
         known = {name: value for name, value in taken.defaults.items() if value is not ELSEWHERE}
         vars(self).update({**known, **dict(zip(order, listed, strict=False)), **named})
-
-    def __init_subclass__(cls, **named: Any) -> None:
-        """Refuse a class that overrides a step of upstream's evaluator which nothing calls here.
-
-        Raises:
-            UsageError: It overrides one, and not ``score``.
-        """
-        super().__init_subclass__(**named)
-        if "kind" in vars(cls) or cls.kind is None or "score" in vars(cls):
-            return
-        name = cls.kind.name.rpartition(".")[2]
-        if step := next((each for each in _steps().get(name, ()) if each in vars(cls)), ""):
-            raise UsageError(
-                f"'{step}' of {cls.__name__} would have no effect",
-                why=f"Proctor's {name} does not call it, as upstream's does",
-                hint="override score() instead",
-            )
 
     @classmethod
     def _signature(cls) -> Signature:
@@ -123,4 +113,6 @@ def evaluator_class(name: str, project: str = "opencompass", *, is_icl: bool = F
     kind = Reference(f"{(_ICL if is_icl else TOPS)[project]}.{name}")
     if not is_known({"type": kind}):
         return None
-    return type(name, (BaseEvaluator,), {"kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
+    uncalled = {**BaseEvaluator.uncalled, **dict.fromkeys(_steps().get(name, ()), _INSTEAD)}
+    about = f"``{name}``, as Proctor computes it."
+    return type(name, (BaseEvaluator,), {"kind": kind, "uncalled": uncalled, "__doc__": about})

@@ -182,12 +182,18 @@ def _with_tokens(found: Sequence[Mapping[str, Any]]) -> Response:
     tokens = tuple(
         TokenLogProbability(
             each["text"],
-            each["logprob"],
+            each["logprob"] if "logprob" in each else _most_likely(each),
             tuple((top["text"], top["logprob"]) for top in each.get("top_tokens") or ()),
         )
         for each in found
     )
     return Response(("".join(token.token for token in tokens),), tokens=(tokens,))
+
+
+def _most_likely(token: Mapping[str, Any]) -> float:
+    """Return the log-probability of a token that says none, as the list of the likeliest has it."""
+    likely: dict[str, float] = {top["text"]: top["logprob"] for top in token.get("top_tokens") or ()}
+    return likely[token["text"]]
 
 
 counts_in(InferenceEngine, lambda other: issubclass(other, Engine))

@@ -1,0 +1,93 @@
+"""Which words the judges of an exam asked in, as its definition and its results say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any, Final
+
+from proctor.logs import get_logger
+from proctor.packages import package_folder
+
+JUDGED: Final = "judged"
+"""Under which name results of an exam say what its judges were asked with."""
+
+
+def judged_by(scorers: Iterable[object]) -> list[dict[str, Any]]:
+    """Return what the judges among scorers are asked with (:func:`~proctor.scoring.judges.wording.asked_with`).
+
+    Args:
+        scorers: Metrics, and what holds one under the name ``metric``.
+    """
+    from proctor.artifacts.effects_of import parts_of
+
+    parts = parts_of([getattr(each, "metric", each) for each in scorers])
+    found: list[dict[str, Any]] = []
+    for part in parts:
+        asked_with = getattr(part, "asked_with", None)
+        if asked_with is not None and (asked := asked_with()) not in found:
+            found.append(asked)
+    return found
+
+
+_heard: ContextVar[list[dict[str, Any]] | None] = ContextVar("proctor_judged", default=None)
+
+
+@contextmanager
+def judges_heard() -> Iterator[list[dict[str, Any]]]:
+    """Yield a list that is filled with what the judges are asked with that score within the block."""
+    found: list[dict[str, Any]] = []
+    token = _heard.set(found)
+    try:
+        yield found
+    finally:
+        _heard.reset(token)
+
+
+def tell(asked: Mapping[str, Any]) -> None:
+    """Say before a judge is asked that the words are not those which its name promises; once in a process."""
+    heard = _heard.get()
+    if heard is not None and asked not in heard:
+        heard.append(dict(asked))
+    if note := note_of(asked):
+        say_once(note)
+
+
+@lru_cache(maxsize=256)
+def say_once(note: str) -> None:
+    """Log a note, where this process has not logged it."""
+    get_logger().warning("%s", note)
+
+
+def notes_of(judged: object) -> list[str]:
+    """Return a sentence on each judge whose Unitxt names mean our words, of what an exam's results say of judges."""
+    return [note for each in judged if (note := note_of(each))] if isinstance(judged, (list, tuple)) else []
+
+
+def judges_that_differ(first: object, second: object) -> str:
+    """Return how the judges of two scores were asked where that is not the same; nothing where it is, or is not known.
+
+    Args:
+        first, second: What the results say of judges.
+    """
+    if not isinstance(first, list) or not isinstance(second, list):
+        return ""
+    for key, what in (("words", "in the words of"), ("prompt", "with the prompt")):
+        one, two = (sorted({str(each.get(key)) for each in judged}) for judged in (first, second))
+        if one != two:
+            return f"the judge was asked {what} {', '.join(one)} in one run and {', '.join(two)} in the other"
+    return ""
+
+
+def note_of(asked: Mapping[str, Any]) -> str:
+    """Return a sentence on a judge of :func:`asked_with` where Unitxt's names mean our words; else nothing."""
+    names = asked.get("instead") or ()
+    if not names:
+        return ""
+    way = "proctor get unitxt gets those" if package_folder("unitxt") is None else "the Unitxt here does not have them"
+    return (
+        f"the judge {asked.get('judge')} is asked in Proctor's words, not in Unitxt's ({', '.join(names)}): {way}; "
+        "write proctor.NAME, or words='proctor' of a class, where ours are meant"
+    )
