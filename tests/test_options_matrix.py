@@ -455,7 +455,7 @@ OF_RUNS = frozenset(
         "named", "tasks", "output", "log", "log_samples", "retry_failed", "budget_tokens", "budget_usd", "prices",
         "precision", "draw", "others", "tags", "executor", "workers", "ray_address", "output_format", "write_out",
         "fail_under", "allow_failures", "every_score", "as_json", "quiet", "gen_kwargs", "include_paths", "trust_code",
-        "sandbox", "allow", "traceback",
+        "sandbox", "allow", "traceback", "no_wall",
     }
 )  # fmt: skip
 """What becomes of a run as a whole: where it is kept, when it stops, what is printed, what exams may do."""
