@@ -101,7 +101,8 @@ def _outcome(dialect: str, exam: Exam, to: str, folder: Path) -> Outcome:  # noq
     place.mkdir(exist_ok=True)
     (place / made.rows_file).write_text(made.rows_text(), encoding="utf-8")
     file = place / f"{made.name}{ending}"
-    file.write_text(made.placed(place), encoding="utf-8")
+    whole = (place.resolve() / made.rows_file).as_posix()  # the other systems look from where they run
+    file.write_text(made.text.replace(made.rows_file, whole), encoding="utf-8")
     losses: tuple[Loss, ...] = made.lost
     try:
         back = resolve_tasks([str(file)], ExamOptions(resamples=0) if to == "lm_eval" else ExamOptions())

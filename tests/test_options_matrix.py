@@ -90,7 +90,11 @@ VALUES: Mapping[str, Any] = {
     "input_column": "topic",
     "answer_column": "topic",
     "choices_column": "options",
-    "prompt": "Say of {text}:",
+    "prompt": ("Say of {text}:",),
+    "prompts": ("words.txt",),
+    "metric": ("starts-with:y",),
+    "judge": "dummy",
+    "name": "coded",
     "template": "other",
     "truncated": "fail",
     "answers": "raw",
@@ -216,6 +220,7 @@ def _write_hub_yaml(folder: Path) -> str:
 def _write_table(folder: Path) -> str:
     rows = [{**row, "question": row["text"]} for row in ROWS]
     choosing = [{**row, "options": ["no", "yes"], "picks": ["yes", "no"]} for row in rows]
+    (folder / "words.txt").write_text("Say of {{text}}:")
     for name, each in {"exam": rows, "choice": choosing}.items():
         (folder / f"{name}.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in each))
     return str(folder / "exam.ndjson")
@@ -248,6 +253,7 @@ DIALECTS: Mapping[str, Dialect] = {
         exams={"seed": "choice.yaml"},
         beside={"chat_template_model": {}},
         refused=frozenset({"num_demos"}),
+        without_effect=frozenset({"judge"}),
     ),
     "tables": Dialect(
         _write_table,
@@ -257,7 +263,7 @@ DIALECTS: Mapping[str, Dialect] = {
         },
         values={"choices_column": "picks"},
         beside={"seed": {"num_demos": 2}, "demos_as_turns": {**CHAT, "num_demos": 2}},
-        without_effect=frozenset({"metadata", "chat_override", "code_seeds"}),
+        without_effect=frozenset({"metadata", "chat_override", "code_seeds", "judge"}),
     ),
 }
 
@@ -429,6 +435,10 @@ TYPED: Mapping[str, str] = {
     "answer_column": "--answer-column=topic",
     "choices_column": "--choices-column=options",
     "prompt": "--prompt=Say of {text}:",
+    "prompts": "--prompts=words.txt",
+    "metric": "--metric=includes",
+    "judge": "--judge=dummy",
+    "name": "--name=coded",
     "template": "--template=other",
     "truncated": "--truncated=fail",
     "answers": "--answers=raw",
@@ -445,7 +455,7 @@ OF_RUNS = frozenset(
         "named", "tasks", "output", "log", "log_samples", "retry_failed", "budget_tokens", "budget_usd", "prices",
         "precision", "draw", "others", "tags", "executor", "workers", "ray_address", "output_format", "write_out",
         "fail_under", "allow_failures", "every_score", "as_json", "quiet", "gen_kwargs", "include_paths", "trust_code",
-        "sandbox", "allow", "traceback",
+        "sandbox", "allow", "traceback", "no_wall",
     }
 )  # fmt: skip
 """What becomes of a run as a whole: where it is kept, when it stops, what is printed, what exams may do."""

@@ -185,6 +185,6 @@ def test_the_first_page_is_one_screen_with_two_commands_one_picture_and_four_doo
     assert len(re.findall(r"^!\[", page, re.MULTILINE)) == 1
     doors = [line for line in page.splitlines() if line.startswith("| ") and "](" in line]
     assert [re.search(r"\]\(([^)]+)\)", line)[1] for line in doors] == [
-        "from-lm-eval.md", "from-aisbench.md", "from-unitxt.md", "write-an-exam.md",
+        "own-data.md", "from-lm-eval.md", "from-aisbench.md", "from-unitxt.md",
     ]  # fmt: skip
     assert "agents" in page

@@ -89,8 +89,11 @@ def keep_login(user: str, password: str) -> None:
 
 
 def variable(name: str) -> str | None:
-    """Return an environment variable whose value is a secret, and keep it; ``None`` where it is not set or empty."""
-    value = os.environ.get(name) or None
+    """Return an environment variable whose value is a secret, and keep it; ``None`` where it is not set or empty.
+
+    Blanks and line breaks around it are none of it: ``$(cat key.txt)`` and files of variables leave them there.
+    """
+    value = os.environ.get(name, "").strip() or None
     keep(value)
     return value
 

@@ -101,7 +101,7 @@ def test_no_limit_of_tokens_stays_none(tmp_path):
     (before,) = resolve_task(recipe, ExamOptions())
     made = convert_exam(before, "lm-eval")
     (tmp_path / made.rows_file).write_text(made.rows_text())
-    (tmp_path / "s.yaml").write_text(made.placed(tmp_path))
+    (tmp_path / "s.yaml").write_text(made.text)
     (after,) = resolve_task(str(tmp_path / "s.yaml"), ExamOptions())
     assert {each.requests[0].decoding.max_tokens for each in after.questions()} == {None}
 
@@ -110,7 +110,7 @@ def test_a_task_as_a_recipe_takes_repeats(tmp_path):
     made = convert_exam(task(tmp_path), "unitxt")
     assert "take_first" not in made.text
     (tmp_path / made.rows_file).write_text(made.rows_text())
-    (tmp_path / "made.json").write_text(made.placed(tmp_path))
+    (tmp_path / "made.json").write_text(made.text)
     (exam,) = resolve_task(str(tmp_path / "made.json"), ExamOptions(repeats=2, reduce=("best",)))
     assert exam.name
 
@@ -121,6 +121,6 @@ def test_what_a_recipe_says_of_a_metric_beside_its_arguments_is_named(tmp_path):
     held = '"metric": "lm_eval:exact_match",'
     assert held in made.text
     for changed, lost in ((held, []), (f'{held} "score_prefix": "mine_",', ["metric RegisteredMetric"])):
-        (tmp_path / "made.json").write_text(made.placed(tmp_path).replace(held, changed))
+        (tmp_path / "made.json").write_text(made.text.replace(held, changed))
         (exam,) = resolve_task(str(tmp_path / "made.json"), ExamOptions())
         assert [each.partition(":")[0] for each in losses(convert_exam(exam, "lm-eval"), "scores")] == lost

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,6 +95,19 @@ def test_an_engine_that_differs_and_answers_alike_is_said():
     found = explain(exam(ENGINE), exam({**ENGINE, "identity": "b", "base_url": "http://two"}))
     assert found.layer is None
     assert "base_url='http://one' and base_url='http://two'" in found.notes[0]
+
+
+def test_models_that_answered_and_differ_are_said_where_no_answer_does():
+    found = explain(exam(ENGINE), exam(ENGINE, model=1))
+    assert found.layer is None
+    assert found.notes[0].startswith("the models that answered differ (")
+
+
+def test_definitions_that_differ_are_said_where_no_instance_shows_it():
+    first, second = exam(ENGINE), exam(ENGINE)
+    one, two = (replace(each, definitions={"metric": name}) for each, name in ((first, "a"), (second, "b")))
+    assert explain(one, two).notes == ("the metric is defined otherwise, and no instance shows it",)
+    assert explain(one, one).notes == ()
 
 
 def test_what_a_weighted_score_differs_from_the_mean_is_a_layer():

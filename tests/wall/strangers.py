@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -415,6 +416,14 @@ if __name__ == "__main__":
     COUNT = int(sys.argv[1]) if sys.argv[1:] else 2000
     with tempfile.TemporaryDirectory(prefix="strangers-home-") as HOME:
         os.environ.update(HOME=HOME, XDG_DATA_HOME=f"{HOME}/data", XDG_CACHE_HOME=f"{HOME}/cache", HF_HUB_OFFLINE="1")
+        for MODULE in (
+            "datasets",
+            "proctor.cli.run",
+            "proctor.cli.show",
+            "proctor.dialects.resolve",
+            "proctor.recipes.permissions",
+        ):
+            importlib.import_module(MODULE)  # once, and not in each child
         for GATE in (True, False):
             FOUND = effects_of(range(COUNT), gate=GATE)
             print(f"{COUNT} folders, the gate {'on' if GATE else 'off'}: {len(FOUND)} effects", *FOUND, sep="\n")

@@ -4,7 +4,7 @@ import pytest
 
 from proctor.runs.question_words import question_of
 from proctor.web.charts import share_of
-from proctor.web.sample_view import choices_of, excerpt, judgements_in, messages_of, values_of
+from proctor.web.sample_view import Room, choices_of, excerpt, judgements_in, messages_of, values_of
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,9 @@ def test_references_stand_one_a_line():
 def test_the_question_is_the_longest_field():
     assert question_of({"input": {"a": "short", "b": "much longer"}}) == "much longer"
     assert question_of({"prompt": "the end"}) == "the end"
-    assert len(excerpt("word " * 1000)) == 161
+    assert len(found := excerpt("first " + "word " * 1000 + "last")) <= 163
+    assert found.startswith("first word")
+    assert found.endswith("word last")
 
 
 def test_several_comparisons_of_a_judge_are_told_apart():
@@ -109,3 +111,11 @@ def test_the_question_is_what_is_asked_and_not_the_longer_answer():
 def test_the_main_score_is_shown_once_and_first(scores, shown):
     [entry] = [each for each in values_of({"scores": scores}) if each["part"] == "scores"]
     assert list(entry["value"].items()) == shown
+
+
+def test_the_end_of_a_long_answer_is_shown_for_it_is_graded():
+    room = Room(1_000)
+    shown = room.cut("begin" + "x" * 5_000 + "the answer is 42")
+    assert shown.startswith("begin")
+    assert shown.endswith("the answer is 42")
+    assert room.left_out == 5_021 - 1_000

@@ -50,17 +50,10 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     together (95%), and whatever an instance without a score would have scored. The exit code is 1 where an exam could
     not be compared.
     """
-    from tempfile import TemporaryDirectory
-
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
-    from proctor.runs.compare_runs import corrected
-    from proctor.runs.rankings import with_places
 
-    with TemporaryDirectory(prefix="proctor-") as folder:
-        found = _compared(_opened((baseline, *others), Path(folder)), clusters)
-    fixed = with_places(corrected([rows for _, _, rows in found]))
-    found = [(mine, theirs, rows) for (mine, theirs, _), rows in zip(found, fixed, strict=True)]
+    found = compared(baseline, others, clusters)
     if as_json:
         records = [{"run": run, "baseline": base, **row.record(run)} for base, run, rows in found for row in rows]
         print_json(records, indent=2)
@@ -71,6 +64,23 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     if fail_if_worse:
         return _verdict(found)
     return DONE if all(row.is_compared for _, _, rows in found for row in rows) else FAILURES
+
+
+def compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Found:
+    """Return the comparisons of runs with a baseline, corrected for their number, with the places that each may hold.
+
+    Raises:
+        UsageError: A run has no samples, or shares nothing with the baseline.
+    """
+    from tempfile import TemporaryDirectory
+
+    from proctor.runs.compare_runs import corrected
+    from proctor.runs.rankings import with_places
+
+    with TemporaryDirectory(prefix="proctor-") as folder:
+        found = _compared(_opened((baseline, *others), Path(folder)), clusters)
+    fixed = with_places(corrected([rows for _, _, rows in found]))
+    return [(mine, theirs, rows) for (mine, theirs, _), rows in zip(found, fixed, strict=True)]
 
 
 class _Opened(NamedTuple):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _FINAL = frozenset({"thinking", "truncated", "content_filter"})
 """Failures that are answers of a kind: they are in the response log, and are not asked again."""
+_OF_GRADING = frozenset({"scoring", "judge", "metric", "criteria", "missing_field", "no_reference"})
+"""Failures of answers, and of judges' answers, that are in the log: grading them again asks nobody."""
 
 
 def conclude(
@@ -79,6 +81,8 @@ def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
         warn(f"  {kind}: {message}")
     if notes and firsts and _FINAL.issuperset(firsts):
         warn("samples.jsonl has the reasons; asking the same again would end the same")
+    elif notes and firsts and (_FINAL | _OF_GRADING).issuperset(firsts):
+        warn("samples.jsonl has the reasons; nobody is asked again: all answers are in the log, those of judges too")
     elif notes:
         warn(f"samples.jsonl has the reasons; to ask again what failed: {_again(result)}")
     return bool(notes)

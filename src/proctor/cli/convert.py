@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.error_reporting import say
+from proctor.cli.exam_options import table_options
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import OutputError, UsageError, did_you_mean
 from proctor.terminal_text import printable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from proctor.dialects.conversion import ConvertedExam
+    from proctor.recipes.options import ExamOptions
 
 
 def _forms() -> dict[str, str]:
@@ -48,6 +50,7 @@ def _written(given: Mapping[str, Any]) -> Places:
     "`template:`, lm-eval writes it out, card makes a Unitxt card over the task's own dataset.",
 )
 @include_path_option()
+@table_options
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="The file to write (a folder for several).")
 @click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along.")
 def command(
@@ -57,39 +60,42 @@ def command(
     include_paths: tuple[str, ...],
     output: Path | None,
     trust_code: bool | None,
+    **of_table: Any,
 ) -> None:
     """Write an exam for another system, or with another template.
 
     For another system its prompts are written out, to a file of rows beside the new one, so that the
     same is asked; metrics go along by name. What the other form cannot express is named on standard error.
     """
+    from proctor.recipes.options import ExamOptions
+
     if trust_code:
         from proctor.settings import settings
 
         settings.trust_code = True
-    made = _converted(task, template, to, include_paths)
+    options = ExamOptions(include_paths=include_paths, template=template, **of_table)
+    made = _converted(task, to, options)
     if len(made) > 1 and (output is None or output.suffix):
         raise UsageError(f"'{task}' means {len(made)} exams", hint="name a folder: --output DIR")
     for each in made:
         _write(each, output, _forms()[to], is_folder=len(made) > 1)
 
 
-def _converted(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> list[ConvertedExam]:
+def _converted(task: str, to: str, options: ExamOptions) -> list[ConvertedExam]:
     from proctor.dialects.conversion import convert_exam
     from proctor.dialects.dialect import loaded
     from proctor.dialects.registry import dialects
     from proctor.dialects.resolve import resolve_task
-    from proctor.recipes.options import ExamOptions
 
     known = _forms()
     if to not in known:
         raise UsageError(f"there is no form '{to}'", why=f"there are {', '.join(known)}", hint=did_you_mean(to, known))
     for each in dialects():
         if to in each.convert.forms and each.convert.rewrite:
-            made = loaded(each.convert.rewrite)(task, to, template, include_paths)
+            made = loaded(each.convert.rewrite)(task, to, options)
             if made is not None:
                 return [made]
-    exams = resolve_task(task, ExamOptions(include_paths=include_paths, template=template))
+    exams = resolve_task(task, options)
     if any(to in each.convert.rewritten for each in dialects()):
         raise UsageError(
             f"'{task}' is not a YAML task, and only those are written as '{to}'",
@@ -109,12 +115,13 @@ def _write_files(made: ConvertedExam, file: Path) -> None:
     from proctor.safe_files import write_for_user
 
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_for_user(file, made.placed(file.parent) if made.rows_file else made.text)
+    write_for_user(file, made.text)
     say(f"written to {file}")
     if made.rows_file:
         rows = file.parent / Path(made.rows_file).name
         write_for_user(rows, made.rows_text())
         say(f"written to {rows}")
+        say(f"other programs look for the rows from where they run: {file.parent}")
 
 
 def _write(made: ConvertedExam, output: Path | None, ending: str, *, is_folder: bool) -> None:

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import FAILURES, say, show, warn
-from proctor.cli.exam_options import allow_option, sandbox_option
+from proctor.cli.exam_options import TABLE_OPTIONS, allow_option, sandbox_option, table_options
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError, reason_of
 from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     type=click.Choice(["answer", "raw"]),
     help="What is graded: the answer alone, or thoughts and their marks too.  [default: answer]",
 )
+@table_options
 @sandbox_option
 @allow_option
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
@@ -71,7 +72,7 @@ def command(
     log: Path | None,
     truncated: Truncated | None,
     answers: Answers | None,
-    **shown: bool,
+    **shown: Any,
 ) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
     shown.pop("allow")  # its reader granted it
@@ -83,7 +84,8 @@ def command(
     from proctor.recipes.permissions import admit
     from proctor.running.evaluate import evaluate
 
-    options = ExamOptions(truncated=truncated, answers=answers)
+    of_table = {name: shown.pop(name) for name in TABLE_OPTIONS if name in shown}
+    options = ExamOptions(truncated=truncated, answers=answers, **of_table)
     exams = resolve_tasks([dataset], options)
     admit(exams)
     if any(exam.dialect != "unitxt" for exam in exams):

@@ -12,6 +12,7 @@ import click
 from proctor.cli.completion import one_of
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import UsageError
+from proctor.recipes.honours import OF_TABLES
 from proctor.recipes.option import Option
 from proctor.recipes.options import DECLARED
 
@@ -231,6 +232,17 @@ def exam_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that choose what an exam asks."""
     for option in reversed(_OPTIONS):
         command = option(command)
+    return command
+
+
+TABLE_OPTIONS = (*OF_TABLES, "judge")
+"""Fields of the options that say what a table's columns are and how its answers are scored."""
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of tables to a command that takes no others of exams."""
+    for name in reversed(TABLE_OPTIONS):
+        command = _of_field(name, DECLARED[name])(command)
     return command
 
 

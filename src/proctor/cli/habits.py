@@ -181,7 +181,11 @@ def _foreign(name: str, following: Sequence[str]) -> Flag | None:
         return flag("--mode")
     if name == "-a" and following_word in lm_eval_words.ACCELERATORS:
         return flag("--accelerator")
-    return flag(name) if name.startswith("-") else None
+    return (_OF_MANY.get(name) or flag(name)) if name.startswith("-") else None
+
+
+_OF_MANY = {"--prompts": Flag("--prompts", ours="--prompts", takes="many")}
+"""Options of ours that several words may follow."""
 
 
 def _values(found: Flag, left: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ import click
 from proctor.cli.commands import Places, quiet_option
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.conclusion import conclude
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, is_quiet, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
@@ -166,7 +166,12 @@ def _run_one(
         if habits["--dry-run"]:
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
         result = run_spec(wanted, execution, origin)
-    return conclude(result, thresholds=execution.fail_under, **printed)
+    code = conclude(result, thresholds=execution.fail_under, **printed)
+    if not (printed["as_json"] or is_quiet()) and (options.get("prompt") or options.get("prompts")):
+        from proctor.cli.model_lists import say_side_by_side
+
+        say_side_by_side({wanted.model: result})
+    return code
 
 
 def _check_places(options: Mapping[str, Any]) -> None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.cli.commands import open_wall_for
 from proctor.cli.conclusion import conclude
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, is_quiet, say
 from proctor.cli.exam_options import split_names
 from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import Habits
+from proctor.cli.model_lists import Listed, is_list, listed, say_side_by_side
 from proctor.cli.run_options import changed_spec, of_model, origin_of_model, spec_of_options
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.reader import models_of, read_config
@@ -94,20 +95,45 @@ def run_models(
     if spec is not None:
         raise UsageError(f"{spec} has a model of its own", hint="leave --models and --summarizer out")
     _trust(execution)
-    given = habits.models or [options["model"]]
     summarizer = _summarizer(habits, options)
-    jobs = {
-        name.rpartition("::")[2]: (spec_of_options(each), origin_of_model(each))
-        for model in given
-        for name in _models_of(model)
-        for each in [{**options, "model": name}]
-    }
-    results, code = _run_all(jobs, execution, habits, **printed)
+    results, code = _run_all(_jobs(habits.models or [options["model"]], options), execution, habits, **printed)
+    if results and not (printed["as_json"] or is_quiet()):
+        say_side_by_side(results)
     if results and summarizer is not None:
         names = [name for text in options["tasks"] for name in split_names(text)]
         listed = [each.values for name in names for each in configs_of(name, options["include_paths"])]
         _write_summary(summary_of_datasets(listed, _numbers(results), summarizer), results, execution.output)
     return code
+
+
+def _jobs(models: Sequence[str], options: dict[str, Any]) -> dict[str, tuple[RunSpec, Origin]]:
+    """Return the run of each model by its name.
+
+    Raises:
+        UsageError: Two models have the same name.
+    """
+    found: list[tuple[str, tuple[RunSpec, Origin]]] = []
+    for model in models:
+        if is_list(model):
+            found += [(each.name, _of_list(each, model, options)) for each in listed(model)]
+        else:
+            for name in _models_of(model):
+                own = {**options, "model": name}
+                found.append((name.rpartition("::")[2], (spec_of_options(own), origin_of_model(own))))
+    names = [name for name, _ in found]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise UsageError(f"two models are called '{twice}'", hint="give each a name of its own in a models.yaml")
+    return dict(found)
+
+
+def _of_list(model: Listed, source: str, options: dict[str, Any]) -> tuple[RunSpec, Origin]:
+    """Return the run of a model of a list, with its arguments there but for those that are typed, and its origin."""
+    from proctor.effects import author_of_file
+    from proctor.engines.model_args import Origin
+
+    spec = spec_of_options({**options, "model": model.model})
+    origin = Origin(author_of_file(source.partition("::")[0]), frozenset(spec.model_args), is_config=True)
+    return replace(spec, model_args={**model.arguments, **spec.model_args}), origin
 
 
 def _models_of(name: str) -> list[str]:
@@ -156,7 +182,7 @@ def _run_all(
                 say(f"model {name}")
             output = execution.output
             if output is not None and len(jobs) > 1:
-                output = output / name
+                output = output / name.replace("/", "-")
             here = replace(execution, output=output)
             if habits["--dry-run"]:
                 unusable = rehearse(spec, here, origin)

@@ -24,7 +24,7 @@ from proctor.data.bounds import check_file
 from proctor.data.dataframes import frames, tabular
 from proctor.data.encodings import not_utf8
 from proctor.data.fields import MISSING, Row, finder
-from proctor.data.found_files import file_named
+from proctor.data.found_files import beside, file_named
 from proctor.data.json_lines import unchanged_lines
 from proctor.data.loaders import LazyLoader
 from proctor.data.mapped_folder import local_file
@@ -116,11 +116,11 @@ class FileLoader(LazyLoader):
                 f"there is no file for the split '{split}'", hint=did_you_mean(split, self.files)
             )
         self.act()
-        return self.read(file_named(located(path), self.author, self.type_name()))
+        return self.read(file_named(beside(located(path), self.author), self.author, self.type_name()))
 
     @override
     def effects(self) -> Iterable[Effect]:
-        places = (located(path) for path in self.files.values())
+        places = (beside(located(path), self.author) for path in self.files.values())
         return [effect for place in places for effect in reading(place, self.author, self.type_name())]
 
     def read(self, path: str) -> Iterator[Row]:  # noqa: ARG002 - for those who override it

@@ -57,6 +57,14 @@ def file_named(name: str | os.PathLike[str], who: Author | None = None, by: str 
     return path
 
 
+def beside(name: str, who: Author | None) -> str:
+    """Return a relative path from the exam's own folder on, where it leads to nothing from the working folder."""
+    if who is None or not who.folder or has_scheme(name) or Path(name).is_absolute() or Path(name).exists():
+        return name
+    found = Path(who.folder) / name
+    return str(found) if found.is_file() else name
+
+
 def _near(path: str) -> str:
     folder = Path(path).parent
     names = [each.name for each in folder.iterdir()] if folder.is_dir() else []

@@ -61,7 +61,7 @@ class Conversion:
         read: ``read(exam, first question) -> Graded``: what grades an exam of this dialect, in names of all.
         write: ``write(written exam) -> text``: any exam in this form.
         again: ``again(exam, name) -> ConvertedExam``: an exam of this dialect as the file that it came from.
-        rewrite: ``rewrite(name, to, template, include_paths) -> ConvertedExam | None``: a file of this dialect in its
+        rewrite: ``rewrite(name, to, options) -> ConvertedExam | None``: a file of this dialect in its
             own words; ``None`` where the name is not one, or the form is for :attr:`write`.
         rewritten: Forms that only ``rewrite`` gives, with their endings.
     """

@@ -75,6 +75,11 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def has_chat_template(self) -> bool:
+        """Whether the model was made for chats and reads a text as it stands all the same, unless it is laid out."""
+        return False
+
+    @property
     def takes_chats(self) -> bool:
         """Whether prompts may be chat messages; else each is one string."""
         return True

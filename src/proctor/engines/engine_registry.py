@@ -27,7 +27,7 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
     """Return the engine of a short name, a catalog name, a query, or JSON with ``__type__``.
 
     Args:
-        name: What ``--model`` takes.
+        name: What ``--model`` takes; ``openai/gpt-4.1`` is the model of a provider, or of an engine.
         args: Its fields (``--model-args``); dashes in names count as underscores.
         origin: Who says it; by default whoever wrote what is being built, the user where nobody did. An engine that
             is in a file of its own is that file's, but for the arguments that the user gave.
@@ -37,6 +37,8 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
         MissingExtraError: The engine needs packages that are not installed.
     """
     given = {key.replace("-", "_"): value for key, value in (args or {}).items()}
+    if isinstance(name, str):
+        name, given = _of_provider(name, given)
     _check_one_answer(given)
     if isinstance(name, str) and name in REGISTERED:
         made: Engine = REGISTERED[name](given)
@@ -53,6 +55,22 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
         object.__setattr__(engine, "typed_fields", engine.typed_fields | named)
         object.__setattr__(engine, "is_of_config", engine.is_of_config or said.is_config)
     return engine.answering()
+
+
+def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the engine and the arguments of ``provider/model``; what is not written so stays as it is.
+
+    Raises:
+        UsageError: The arguments name another model.
+    """
+    provider, slash, model = name.partition("/")
+    if not slash or not model or name in REGISTERED or provider not in engine_names():
+        return name, given
+    if given.get("model", model) != model:
+        raise UsageError(
+            f"'{name}' names a model, and model={given['model']} names another one", hint=f"--model {provider}"
+        )
+    return provider, {**given, "model": model}
 
 
 _OF_TRANSFORMERS = frozenset({"hf", "smollm2", "openvino"})

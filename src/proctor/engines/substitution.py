@@ -147,6 +147,11 @@ class StandIn(Engine):
         return self._answering.takes_chats
 
     @property
+    def has_chat_template(self) -> bool:
+        """Whether the model of the engine that answers was made for chats."""
+        return self._answering.has_chat_template
+
+    @property
     def only_chats(self) -> bool:
         """Whether the engine that answers only chats."""
         return self._answering.only_chats

@@ -76,7 +76,8 @@ class Exam:
         honours: Which options it honours; all others are refused.
         ceiling: Most instances, whatever the limit.
         longest: Most tokens of a prompt, where the exam or the model says so.
-        variants: Other forms of the exam: ``text`` (choices as text), ``messages`` (prompts as chat messages).
+        variants: Other forms of the exam: ``text`` (choices as text), ``messages`` (prompts as chat messages),
+            ``chat`` (in the chat template of a model that has one).
         variant: How it differs from what its file says, in a few words.
         groups: The groups that it was chosen with, outermost first; their scores are made of their members' scores.
         context: What is known of who is asked.
@@ -242,6 +243,8 @@ class Exam:
         exam = self
         if "text" in exam.variants and NEED_SCORES & exam.asker.kinds and not engine.can_score:
             exam = replace(exam.variants["text"](), groups=exam.groups, ceiling=exam.ceiling)
+        if "chat" in exam.variants and engine.has_chat_template:
+            exam = replace(exam.variants["chat"](), groups=exam.groups, ceiling=exam.ceiling)
         if "messages" in exam.variants and engine.only_chats:
             exam = replace(exam.variants["messages"](), groups=exam.groups, ceiling=exam.ceiling)
         context = Context(draws=bool(engine.decoding_defaults().get("temperature")))

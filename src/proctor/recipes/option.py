@@ -42,6 +42,9 @@ def no_effect(why: str) -> Honoured:
     return Honoured(f"{NO_EFFECT}{why}")
 
 
+ASKS_NOBODY = "no judge is asked"
+"""Why naming a judge has no effect."""
+
 DEPENDS = Refused("it depends on the exam, and nothing says how")
 """The entry of an option that a dialect decides for each exam."""
 UNKNOWN = Refused("no exam of this kind knows it")

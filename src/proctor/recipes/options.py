@@ -334,12 +334,52 @@ class ExamOptions:
         metavar="NAME[,NAME]",
         where={"tables": "the column of the choices, or one column for each", _ALL: NO_TABLE},
     )
-    prompt: str | None = declare(
+    prompt: str | tuple[str, ...] = declare(
         "--prompt",
-        help='Of a table: how to ask, columns in braces: "Capital of {country}?"',
+        default=(),
+        help='Of a table: how to ask, columns in braces: "Capital of {country}?"; repeatable, each is an exam.',
         section="Which exams",
+        takes="several",
         metavar="TEXT",
-        where={"tables": "how to ask; columns stand in braces", _ALL: NO_TABLE},
+        where={"tables": "how to ask; columns stand in braces; each makes an exam of its own", _ALL: NO_TABLE},
+    )
+    prompts: str | tuple[str, ...] = declare(
+        "--prompts",
+        default=(),
+        help="Of a table: files of prompts, several in one with --- between them; each prompt is an exam.",
+        section="Which exams",
+        takes="several",
+        metavar="FILE...",
+        where={"tables": "files of prompts; each makes an exam of its own", _ALL: NO_TABLE},
+    )
+    metric: tuple[str, ...] = declare(
+        "--metric",
+        default=(),
+        help="Of a table: how answers are scored: exact, includes, number, contains:TEXT, regex:PATTERN, is-json, "
+        "one-of, f1, similar, judge:CRITERION …, or any metric by name; repeatable, the first is the main score.  "
+        "[default: exact, but for marks around an answer]",
+        section=_SCORED,
+        takes="several",
+        metavar="NAME[:VALUE]",
+        where={"tables": "how answers are scored; the first gives the main score", _ALL: NO_TABLE},
+    )
+    judge: str | None = declare(
+        "--judge",
+        help="Who judges where an exam asks a judge and names none: openai/gpt-4.1, or as --model.  "
+        "[default: PROCTOR_JUDGE]",
+        section=_SCORED,
+        metavar="MODEL",
+        where={
+            "tables hub_yaml": DEPENDS,
+            _ALL: Refused("its judges are named where it is written", "PROCTOR_JUDGE is for eval.yaml and tables"),
+        },
+    )
+    name: str | None = declare(
+        "--name",
+        help="Of a table: what its exam is called.  [default: the file's name]",
+        section="Which exams",
+        metavar="NAME",
+        where={"tables": "what the exam is called", _ALL: NO_TABLE},
     )
     include_paths: tuple[str, ...] = declare(
         "--include-path",

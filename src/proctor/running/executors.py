@@ -104,6 +104,11 @@ class RayEngine(Engine):
         return self.engine.takes_chats
 
     @property
+    def has_chat_template(self) -> bool:
+        """Whether the model of the engine that the workers run was made for chats."""
+        return self.engine.has_chat_template
+
+    @property
     def only_chats(self) -> bool:
         """Whether the engine that the workers run only chats."""
         return self.engine.only_chats

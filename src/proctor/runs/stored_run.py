@@ -97,6 +97,19 @@ def load_run(path: Path) -> StoredRun:
     return StoredRun(path, state, "; ".join(problems), spec, ordered, run, progress)
 
 
+def files_stamp(path: Path) -> tuple[tuple[int, int, int] | None, ...]:
+    """Return what changes where a file that :func:`load_run` reads of a folder changes."""
+    return tuple(_stamp(path / name) for name in (SPEC, RESULTS, SAMPLES, PROGRESS))
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_ctime_ns, found.st_size, found.st_ino
+
+
 def state_notes(run: StoredRun) -> list[str]:
     """Return caveats about a run's scores: that it did not end, or not with everything.
 

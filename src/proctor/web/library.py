@@ -10,7 +10,7 @@ from pathlib import Path
 
 from proctor.errors import DataError, ProctorError, UsageError
 from proctor.runs.sample_index import SampleIndex
-from proctor.runs.stored_run import StoredRun, find_runs, is_run, load_run
+from proctor.runs.stored_run import StoredRun, files_stamp, find_runs, is_run, load_run
 
 _FIRST_BUILD_SECONDS = 0.2  # most runs are indexed by then; the page of a larger one appears and says how far it is
 
@@ -28,13 +28,14 @@ class Library:
         self.roots = [root.resolve() for root in roots]
         self.folders = [*self.roots, *(Path(each).expanduser().resolve() for each in include_paths)]
         self._paths: dict[str, Path] = {}
+        self._runs: dict[Path, tuple[object, StoredRun]] = {}
         self._indexes: dict[tuple[Path, int, int], SampleIndex] = {}
         self._building: dict[Path, threading.Thread] = {}
         self._lock = threading.Lock()
 
     def runs(self) -> list[tuple[str, StoredRun]]:
         """Return every run with its id, the one that began last first."""
-        found = [(self.id_of(path), load_run(path)) for root in self.roots for path in find_runs(root)]
+        found = [(self.id_of(path), self._load(path)) for root in self.roots for path in find_runs(root)]
         return sorted(found, key=lambda entry: (entry[1].state != "running", _reversed(entry[1].started)))
 
     def place_of(self, run: StoredRun) -> str:
@@ -65,7 +66,15 @@ class Library:
             path = self._paths.get(run_id)
         if path is None or not is_run(path):
             raise UsageError("there is no such run", hint="it was moved or deleted, or the link is of another machine")
-        return load_run(path)
+        return self._load(path)
+
+    def _load(self, path: Path) -> StoredRun:
+        """Return the run of a folder; its files are read again where one has changed, and while it goes on."""
+        stamp = files_stamp(path)
+        known = self._runs.get(path)
+        if known is None or known[0] != stamp or known[1].progress:
+            known = self._runs[path] = (stamp, load_run(path))
+        return known[1]
 
     def index(self, run: StoredRun) -> SampleIndex:
         """Return the index of a run's samples; the rest of a large one is built in a thread.

@@ -16,9 +16,20 @@ LONGEST_PROMPT = 200_000  # characters: more than demos ever fill, and a page th
 
 
 def excerpt(value: object) -> str:
-    """Return the beginning of a value on one line."""
-    text = " ".join(str("" if value is None else value)[: 4 * _LONGEST_EXCERPT].split())
-    return text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}…"
+    """Return the beginning of a value and its end on one line."""
+    whole = str("" if value is None else value)
+    return _ends(" ".join(_ends(whole, 8 * _LONGEST_EXCERPT, " … ").split()), _LONGEST_EXCERPT, " … ")
+
+
+def _ends(text: str, most: int, between: str) -> str:
+    """Return a text as it is, or three quarters of what may be shown from its beginning and one from its end.
+
+    Answers are graded at their end.
+    """
+    if len(text) <= most:
+        return text
+    tail = most // 4
+    return f"{text[: most - tail].rstrip()}{between if most else ''}{text[len(text) - tail :].lstrip()}"
 
 
 def references_text(record: Mapping[str, Any]) -> str:
@@ -179,12 +190,11 @@ class Room:
         self.left_out = 0
 
     def cut(self, value: object) -> Any:
-        """Return a value without the characters that are too many."""
+        """Return a value without the characters that are too many, which are those in the middle of a text."""
         if isinstance(value, str):
-            kept = value[: self._characters]
-            self._characters -= len(kept)
-            self.left_out += len(value) - len(kept)
-            return kept
+            room, self._characters = self._characters, max(0, self._characters - len(value))
+            self.left_out += max(0, len(value) - room)
+            return _ends(value, room, "\n[…]\n")
         if isinstance(value, dict):
             return {key: self.cut(each) for key, each in value.items()}
         if isinstance(value, list):

@@ -65,7 +65,7 @@ def exam(config, abbr):
 
 def written(made, folder, ending):
     path = folder / f"{made.name}{ending}"
-    path.write_text(made.placed(folder))
+    path.write_text(made.text)
     (folder / made.rows_file).write_text(made.rows_text())
     return path
 

@@ -347,7 +347,7 @@ def rewritten(exam, form, folder):
     folder.mkdir()
     (folder / made.rows_file).write_text(made.rows_text())
     file = folder / {"lm-eval": "made.yaml", "unitxt": "made.json", "opencompass": "made_gen.py"}.get(form, form)
-    file.write_text(made.placed(folder))
+    file.write_text(made.text)
     (found,) = resolve_tasks([str(file)])
     return found, [each.text for each in made.lost if each.part == "scores"]
 

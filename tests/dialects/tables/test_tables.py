@@ -324,7 +324,7 @@ def test_a_prompt_that_shows_some_choices_is_refused(tmp_path):
         ("q,a,choices\nx,A,1|2\n", {"input_column": "q", "answer_column": "a"}, "chooses between 'choices'"),
         ("q,answer\nx,1\n", {"input_column": "q"}, "compares with 'answer'"),
         ("q,a\nx,1\n", {"input_column": "q", "answer_column": "q"}, "the prompt shows 'q'"),
-        ("q,a\nx,\"['b', 'c']\"\n", {"input_column": "q", "answer_column": "a"}, "look like lists"),
+        ("q,a\nx,\"['b', 'c']\"\n", {"input_column": "q", "answer_column": "a"}, "list several right answers"),
     ],
 )
 def test_what_is_guessed_and_what_looks_wrong_is_said(tmp_path, heard, content, options, said):

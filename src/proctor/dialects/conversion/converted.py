@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 Part = Literal["requests", "scores", "elsewhere"]
@@ -39,7 +38,7 @@ class ConvertedExam:
         name: Its name, fit for a file.
         text: YAML, JSON or Python.
         rows: The rows it reads from ``rows_file``, beside it.
-        rows_file: The name of that file. The text names it once, see :meth:`placed`.
+        rows_file: The name of that file. The text names it by this name, without a folder.
         lost: What the other form does not say, each with its reason and with what it changes.
     """
 
@@ -48,10 +47,6 @@ class ConvertedExam:
     rows: Sequence[Mapping[str, Any]] = field(repr=False, default=())
     rows_file: str = ""
     lost: tuple[Loss, ...] = ()
-
-    def placed(self, folder: Path) -> str:
-        """Return the text for rows that lie in a folder: systems look from where they run, so the path is whole."""
-        return self.text.replace(self.rows_file, (folder.resolve() / self.rows_file).as_posix())
 
     def rows_text(self) -> str:
         """Return the content of ``rows_file``: one JSON object in a line."""

@@ -19,13 +19,16 @@ from proctor.scoring.grading.groups import GroupBy
 from proctor.scoring.grading.protocols import Grading, Reading
 
 
-def task_grader(task: HubTask, chosen_by: Lettered, group_by: Sequence[str | tuple[str, ...]]) -> ExamGrader:
+def task_grader(
+    task: HubTask, chosen_by: Lettered, group_by: Sequence[str | tuple[str, ...]], judge: str | None = None
+) -> ExamGrader:
     """Return what grades a task.
 
     Args:
         task: The task.
         chosen_by: Which answers are letters of choices.
         group_by: Columns to score by.
+        judge: Who judges where a scorer names nobody.
 
     Raises:
         ValidationError: With the problems of all scorers.
@@ -34,7 +37,7 @@ def task_grader(task: HubTask, chosen_by: Lettered, group_by: Sequence[str | tup
     scorers: list[HubScorer | MetricScorer] = []
     for step in task.scorers:
         try:
-            scorers.append(scorer_of(task, step, chosen_by))
+            scorers.append(scorer_of(task, step, chosen_by, judge))
         except ProctorError as error:
             problems += error.diagnostics
     if problems:

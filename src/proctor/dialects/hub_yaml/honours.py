@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from proctor.dialects.hub_yaml.config import HubTask
 from proctor.recipes.honours import Honours, declared, reduces
-from proctor.recipes.option import Honoured, Refused, no_effect
+from proctor.recipes.option import ASKS_NOBODY, Honoured, Refused, no_effect
 from proctor.recipes.options import ExamOptions
+
+
+def _asks(task: HubTask) -> bool:
+    """Whether a scorer asks the judge that the user names."""
+    return any(step.name.startswith("model_graded") and not step.args.get("model") for step in task.scorers)
 
 
 def task_honours(task: HubTask, options: ExamOptions) -> Honours:
@@ -13,6 +18,7 @@ def task_honours(task: HubTask, options: ExamOptions) -> Honours:
     return {
         **declared("hub_yaml"),
         "reduce": reduces(options),
+        "judge": Honoured("who judges where a scorer names nobody") if _asks(task) else no_effect(ASKS_NOBODY),
         "seed": Honoured("the order of choices") if task.shuffle_choices else no_effect("nothing is drawn"),
         "num_demos": no_effect("it shows none") if options.num_demos == 0 else Refused("it has no demos"),
     }

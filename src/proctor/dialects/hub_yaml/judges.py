@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from proctor.dialects.hub_yaml.config import Step
@@ -13,7 +13,6 @@ from proctor.dialects.hub_yaml.solvers import made_of
 from proctor.dialects.hub_yaml.templates import filled, pieces_of, text_of
 from proctor.effects import Author, author
 from proctor.engines.engine import Engine
-from proctor.engines.engine_names import engine_names
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.model_args import Origin
 from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError, problems_of
@@ -109,6 +108,7 @@ class Grader:
         models: Whom to ask; empty for the judge that the user names.
         reducer: What makes one grade of several judges'.
         author: Who names them.
+        asked: Whom the user names for this run; ``PROCTOR_JUDGE`` where he names nobody.
     """
 
     template: str
@@ -119,6 +119,7 @@ class Grader:
     models: tuple[str, ...] = ()
     reducer: str = "majority"
     author: Author | None = None
+    asked: str | None = None
 
     def engines(self) -> list[Engine]:
         """Return who is asked.
@@ -128,14 +129,15 @@ class Grader:
             ProctorError: A judge cannot be made.
         """
         if self.models:
-            return [judge_engine(each, self.author) for each in self.models]
-        if not settings.judge:
+            return [make_engine(each, None, Origin(self.author, is_config=False)) for each in self.models]
+        judge = self.asked or settings.judge
+        if not judge:
             raise UsageError(
                 "the scorer asks a judge, and nobody says which model that is",
                 why="inspect would let the model judge itself",
-                hint="PROCTOR_JUDGE=openai/gpt-4.1 names one, or the scorer's argument model",
+                hint="--judge openai/gpt-4.1 names one, or PROCTOR_JUDGE, or the scorer's argument model",
             )
-        return [judge_engine(settings.judge, None)]
+        return [make_engine(judge, None, Origin(None, is_config=False))]
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what keeps the judges from being asked."""
@@ -238,22 +240,7 @@ def _unmarked(value: Any) -> Any:
 # -- making them -----------------------------------------------------------------------------------------------------
 
 
-def judge_engine(name: str | Engine, who: Author | None) -> Engine:
-    """Return the engine of a judge: ``openai/gpt-4.1`` as inspect names models, or anything that ``--model`` takes.
-
-    Raises:
-        ProctorError: There is no such engine.
-    """
-    if isinstance(name, Engine):
-        return name.answering()
-    provider, slash, model = name.partition("/")
-    origin = Origin(who, is_config=False)
-    if slash and provider in engine_names():
-        return make_engine(provider, {"model": model}, origin)
-    return make_engine(name, None, origin)
-
-
-def grader(step: Step) -> Grader:
+def grader(step: Step, judge: str | None = None) -> Grader:
     """Return the grader of a scorer.
 
     Raises:
@@ -263,7 +250,7 @@ def grader(step: Step) -> Grader:
     made: Grader = made_of(step.name, _maker(template), step)
     pieces_of(made.template, step.name)
     bounded(made.grade_pattern or "")
-    return made
+    return replace(made, asked=judge)
 
 
 def _maker(default: str) -> Callable[..., Grader]:

@@ -121,7 +121,7 @@ def exam_of(name: str, task: HubTask, file: Path, options: ExamOptions | None = 
     writer = author_of_file(file)
     with written_by(writer):
         solvers = compiled(task.solvers, epochs=task.epochs)
-        grader = task_grader(task, solvers.lettered, options.group_by)
+        grader = task_grader(task, solvers.lettered, options.group_by, options.judge)
     exam = Exam(
         name=name,
         description=f"{' → '.join(each.name for each in task.solvers)} on {task.dataset}",

@@ -256,20 +256,21 @@ class MetricScorer:
         )
 
 
-def scorer_of(task: HubTask, step: Step, chosen_by: Lettered) -> HubScorer | MetricScorer:
+def scorer_of(task: HubTask, step: Step, chosen_by: Lettered, judge: str | None = None) -> HubScorer | MetricScorer:
     """Return a scorer, ready to use.
 
     Args:
         task: The task.
         step: The scorer's name and arguments.
         chosen_by: Which answers are letters of choices.
+        judge: Who judges where the scorer names nobody.
 
     Raises:
         ProctorError: An argument cannot be used, or a package is missing.
     """
     try:
         if step.name.startswith("model_graded"):
-            made = grader(step)
+            made = grader(step, judge)
             return HubScorer(step, partial(made.judge, reduce=reduced), task.reducer, made)
         if step.name == "choice":
             made_of("choice", lambda: None, step)

@@ -117,7 +117,7 @@ def is_core_metric(entry: Mapping[str, Any]) -> bool:
     """Return whether an entry names a metric that sees all answers at once; most of lm-eval see single documents."""
     spec = entry["metric"]
     if not isinstance(spec, str):
-        return False
+        return isinstance(spec, Metric)
     if is_registered(spec):
         return False
     known = metric_table().find(named(spec)[0], LM_EVAL)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +38,14 @@ _OWN_KEYS = frozenset({"template", "chat_override", "task_list", "children"})
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def rewritten(name: str, to: str, template: str | None, include_paths: tuple[str, ...]) -> ConvertedExam | None:
+def rewritten(name: str, to: str, options: ExamOptions) -> ConvertedExam | None:
     """Return a task in a form, in its own words; ``None`` where a name is neither a task nor a recipe for lm-eval."""
     is_recipe = to == "lm-eval" and "=" in name.partition("[")[0]
     if not is_recipe:
-        found = found_by(name, ExamOptions(include_paths=include_paths))
+        found = found_by(name, replace(options, template=None))
         if found is None or found[0] is not DIALECT:
             return None
-    made = convert(name, template=template, to=to, include_paths=include_paths)
+    made = convert(name, template=options.template, to=to, include_paths=options.include_paths)
     return ConvertedExam(name, made.text, lost=tuple(Loss("requests", each) for each in made.lost))
 
 

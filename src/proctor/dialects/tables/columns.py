@@ -10,6 +10,7 @@ from typing import Any, Final
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
 from proctor.dialects.tables.reader import Row, Rows, columns_of
 from proctor.errors import Location, UsageError, did_you_mean
+from proctor.foreign_text import parse_json, parse_literal
 
 QUESTIONS: Final = ("question", "input", "prompt", "query", "problem")
 ANSWERS: Final = ("answer", "target", "output", "label", "expected", "reference")
@@ -36,7 +37,7 @@ class Columns:
     key: AnswerKey | None = None
 
 
-def find_columns(path: str, rows: Rows, given: Mapping[str, str | None], *, needs_answer: bool) -> Columns:
+def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answer: bool) -> Columns:
     """Return the columns of a table that an exam reads.
 
     Args:
@@ -192,7 +193,8 @@ def answering(columns: Columns) -> Callable[[Row], Any]:
             texts = [shown(single(each, columns.answer)) for each in value]
             if found := [each for each in texts if each.strip()]:  # an empty one would make an empty answer right
                 return found
-        return filled(row, columns.answer)
+        found = right_answers(filled(row, columns.answer))
+        return found if len(found) > 1 else found[0]
 
     return answer
 
@@ -200,3 +202,38 @@ def answering(columns: Columns) -> Callable[[Row], Any]:
 def labels(columns: Columns) -> Callable[[Row], list[str]]:
     """Return the letters of the choices of a row."""
     return lambda row: list(LETTERS[: len(choices_of(row, columns.choices).texts)])
+
+
+def right_answers(cell: str) -> list[str]:
+    """Return the right answers that a cell lists: between bars, or as a list of JSON or Python; one where it does not.
+
+    The whole cell is one, too: ``a|b`` may be an answer.
+
+    >>> right_answers("red|blue"), right_answers('["red", "blue"]'), right_answers("a || b")
+    (['red', 'blue', 'red|blue'], ['red', 'blue'], ['a || b'])
+    """
+    if (listed := listed_in(cell)) is not None:
+        return listed
+    parts = [each.strip() for each in cell.split("|")]
+    return [*parts, cell] if len(parts) > 1 and all(parts) else [cell]
+
+
+def listed_in(cell: str) -> list[str] | None:
+    """Return the texts of a cell that is a list of JSON or Python; ``None`` where it is none."""
+    text = cell.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    for parse in (parse_json, parse_literal):
+        try:
+            found = parse(text)
+        except (SyntaxError, ValueError, TypeError):
+            continue
+        if isinstance(found, list) and found and all(isinstance(each, str) and each.strip() for each in found):
+            return list(found)
+    return None
+
+
+def several_answers(rows: Sequence[Row], column: str) -> int:
+    """Return how many rows list several right answers in a cell."""
+    cells = (row.get(column) for row in rows)
+    return sum(isinstance(each, str) and len(right_answers(each)) > 1 for each in cells)

@@ -1,13 +1,13 @@
 """Resolves a table to an exam: ``rows.csv`` or ``rows.csv[input_column=Q,answer_column=A]``.
 
 The exam is one of lm-eval's kind: it compares choices by their likelihoods, or writes an answer that must equal the
-table's but for case and what stands around it (:data:`_AROUND`).
+table's but for case and what stands around it (:data:`~proctor.scoring.bare_answers.AROUND`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,20 +15,35 @@ from typing import Any, Final
 
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
-from proctor.dialects.lm_eval.exam import task_exam
+from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
-from proctor.dialects.tables.columns import Columns, answering, asking, find_columns, labels, placeholders
-from proctor.dialects.tables.reader import is_table, read_table
+from proctor.dialects.tables.columns import (
+    Columns,
+    answering,
+    asking,
+    find_columns,
+    labels,
+    placeholders,
+    several_answers,
+)
+from proctor.dialects.tables.metrics import TableMetrics
+from proctor.dialects.tables.reader import columns_of, is_table, read_table
+from proctor.dialects.tables.wordings import wordings_of
 from proctor.effects import Effect
-from proctor.errors import UsageError, did_you_mean
+from proctor.errors import UsageError, ValidationError, did_you_mean
+from proctor.lazy import Later
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.recipes.honours import OF_TABLES, Honours, declared
-from proctor.recipes.option import DEPENDS
+from proctor.recipes.option import ASKS_NOBODY, DEPENDS, Honoured, no_effect
 from proctor.recipes.options import ExamOptions
+from proctor.scoring.bare_answers import AROUND
 
 _NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
 _SPLIT: Final = "test"
+_ASKING: Final = frozenset({"prompt", "prompts", "input_column"})
+_SEVERAL: Final = frozenset({"metric", "prompt", "prompts"})
+"""What brackets may say more than once."""
 
 
 def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
@@ -40,7 +55,9 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     path, given = _parts(name)
     if path is None or not is_table(path):
         return None
-    said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) is not None}
+    said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) not in (None, ())}
+    if _ASKING & set(given):  # the table's own brackets say how it is asked
+        said = {key: value for key, value in said.items() if key not in _ASKING}
     chosen = {**said, **given}
     if _has_file_beside(path):
         if not chosen:
@@ -48,15 +65,18 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         get_logger().warning(
             "%s%s is not read: it is of OpenCompass' custom datasets, and columns are named", path, _BESIDE
         )
-    return [table_exam(path, options, chosen)]
+    wordings = wordings_of(chosen, columns_of(read_table(path)))
+    return [table_exam(path, options, {**chosen, "prompt": each.prompt}, each.name) for each in wordings]
 
 
-def _parts(name: str) -> tuple[str | None, Mapping[str, str]]:
+def _parts(name: str) -> tuple[str | None, Mapping[str, Any]]:
     """Return the file and what brackets say; no file where they say what others read."""
     found = _NAMED.fullmatch(name)
     if found is None:
         return name, {}
-    pairs = dict(each.partition("=")[::2] for each in _cut(found[2]))
+    pairs: dict[str, Any] = {}
+    for key, _, value in (each.partition("=") for each in _cut(found[2])):
+        pairs[key] = (*pairs.get(key, ()), value) if key in _SEVERAL else value
     if not set(pairs) & set(OF_TABLES):
         return None, {}
     if unknown := [key for key in pairs if key not in OF_TABLES]:
@@ -79,30 +99,74 @@ def _has_file_beside(path: str) -> bool:
 _BESIDE: Final = ".meta.json"
 
 
-def table_exam(path: str, options: ExamOptions, given: Mapping[str, str | None]) -> Exam:
+def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wording: str = "") -> Exam:
     """Return the exam of a table.
 
     Args:
         path: The file.
         options: What the run changes.
         given: What the user says of the columns.
+        wording: Which of several wordings asks.
 
     Raises:
         ProctorError: It cannot be read, or has no columns that could be asked.
     """
     rows = read_table(path)
-    columns = find_columns(path, rows, given, needs_answer=not options.predict_only)
-    name = Path(path).stem
-    _say_guessed(path, columns, given)
+    metrics = TableMetrics(path, tuple(given.get("metric") or ()), rows, options.judge)
+    needs_answer = metrics.needs_answer and not options.predict_only
+    columns = find_columns(path, rows, given, needs_answer=needs_answer)
+    name = "-".join(filter(None, (given.get("name") or Path(path).stem, wording)))
+    _say_guessed(path, columns, given, compares=needs_answer)
     _say_what_looks_wrong(path, rows, columns)
-    config = _config(name, path, columns)
-    exam = task_exam(name, config, options, TableDocuments(config, rows))
-    return replace(
-        exam,
-        description=f"{config.output_type.replace('_', ' ')} on {path}",
-        honours=_honours(exam.honours),
-        variants={kind: partial(_variant, make) for kind, make in exam.variants.items()},
-    )
+    entries = _entries(metrics, columns)
+    config = _config(name, path, columns, entries)
+    return _exam_of(config, options, TableDocuments(config, rows), metrics)
+
+
+def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments, metrics: TableMetrics) -> Exam:
+    """Return the exam of a task that a table is; one that a chat model sits by itself in its chat template.
+
+    Args:
+        config: The task.
+        options: What the run changes.
+        documents: The table's rows.
+        metrics: How answers are scored: where by equality, right ones in sentences are told of.
+    """
+    path = str(config.dataset_path)
+    exam = task_exam(str(config.task), config, options, documents)
+    variants: dict[str, Callable[[], Exam]] = {kind: partial(_variant, make) for kind, make in exam.variants.items()}
+    if config.output_type == "generate_until":
+        task = task_of(exam)
+        if metrics.is_equality and task is not None and not (options.predict_only or options.repeats):
+            exam = replace(exam, grader=Later(f"{__package__}.gradings:TableGrader", task, path))
+        if not options.apply_chat_template and options.meta_template is None:
+            chats = replace(options, apply_chat_template=True)
+            variants["chat"] = lambda: replace(_exam_of(config, chats, documents, metrics), variant=_IN_CHAT)
+    description = f"{config.output_type.replace('_', ' ')} on {path}"
+    honours = _honours(exam.honours) if metrics.asks else {**_honours(exam.honours), "judge": no_effect(ASKS_NOBODY)}
+    return replace(exam, description=description, honours=honours, variants=variants)
+
+
+_IN_CHAT: Final = "asked in the chat template of the model"
+
+
+def _entries(metrics: TableMetrics, columns: Columns) -> list[dict[str, Any]]:
+    """Return the metrics that the user or the table names.
+
+    Raises:
+        UsageError: The table has choices, which are compared.
+        ValidationError: One is wrong.
+    """
+    entries = metrics.entries(columns)
+    if entries and columns.choices:
+        raise UsageError(
+            f"{metrics.path} has choices, and answers are compared with the right one",
+            why=f"the choices are {', '.join(map(repr, columns.choices))}",
+            hint="leave --metric out",
+        )
+    if problems := list(metrics.problems(entries)):
+        raise ValidationError(problems)
+    return entries
 
 
 def _variant(make: Callable[[], Exam]) -> Exam:
@@ -110,59 +174,43 @@ def _variant(make: Callable[[], Exam]) -> Exam:
     return replace(exam, honours=_honours(exam.honours))
 
 
-def _say_guessed(path: str, columns: Columns, given: Mapping[str, str | None]) -> None:
+def _say_guessed(path: str, columns: Columns, given: Mapping[str, Any], *, compares: bool) -> None:
     """Say which columns are taken that the user did not name."""
     found = []
     if columns.prompt is None and given.get("input_column") is None:
         found.append(f"asks '{columns.question}'")
     if columns.choices and given.get("choices_column") is None:
         found.append(f"chooses between {', '.join(map(repr, columns.choices))}")
-    if columns.answer is not None and given.get("answer_column") is None:
+    if compares and columns.answer is not None and given.get("answer_column") is None:
         found.append(f"compares with '{columns.answer}'")
     if found:
         get_logger().warning("%s: %s", path, " and ".join(found))
 
 
-_LISTED: Final = re.compile(r"""\s*\[\s*(['"]).*\1\s*\]\s*""", re.DOTALL)
-"""A list of texts as Python or JSON writes it."""
-
-
 def _say_what_looks_wrong(path: str, rows: Documents, columns: Columns) -> None:
-    """Say what gives numbers that nobody means: prompts that show what is right, lists that are compared as texts."""
+    """Say what gives numbers that somebody may not mean: prompts that show what is right, cells of several answers."""
     asked = {columns.question} if columns.prompt is None else set(placeholders(columns.prompt))
     if columns.answer in asked:
         get_logger().warning("%s: the prompt shows '%s', which answers are compared with", path, columns.answer)
     if columns.answer is None or columns.choices:
         return
-    answers = [row.get(columns.answer) for row in rows]
-    if all(isinstance(each, str) and _LISTED.fullmatch(each) for each in answers):
+    if count := several_answers(rows, columns.answer):
         get_logger().warning(
-            "%s: the answers in '%s' look like lists (%s …), and a cell is one text; several right answers to a "
-            "question are a list in JSON lines or parquet",
+            "%s: %d cells of '%s' list several right answers (as a|b, or as a list); any of them is right",
             path,
+            count,
             columns.answer,
-            str(answers[0])[:40],
         )
 
 
 def _honours(known: Honours) -> Honours:
     """Return what a table honours: where nothing else is declared of tables, what the task does that is made of it."""
     own, of_tasks = declared("tables"), declared("lm_eval")
-    return {name: known[name] if entry in (DEPENDS, of_tasks[name]) else entry for name, entry in own.items()}
+    found = {name: known[name] if entry in (DEPENDS, of_tasks[name]) else entry for name, entry in own.items()}
+    return {**found, "judge": Honoured("who judges what --metric has judged")}
 
 
-_OPENING: Final = r"\s\"'`“”„‘’‚«»‹›「」『』《》(\[¿¡"  # noqa: RUF001 - marks of many languages
-_CLOSING: Final = r"\s\"'`“”‘’«»‹›「」『』《》)\].,;:!?…。，；：！？"  # noqa: RUF001 - marks of many languages
-_AROUND: Final = (
-    rf"^(?:[{_OPENING}]|\*\*)+(?=[^{_OPENING}{_CLOSING}])",
-    rf"(?<=[^{_CLOSING}])(?:[{_CLOSING}]|\*\*)+$",
-    r"(?<=\d),(?=\d{3}(?!\d))",
-)
-"""What does not count in an answer: quotes, brackets and marks of sentences around it, emphasis, and commas between the
-thousands of a number. All else does: ``-5`` is not 5, ``C++`` is not C, ``1.5`` is not 15, and ``?`` is something."""
-
-
-def _config(name: str, path: str, columns: Columns) -> TaskConfig:
+def _config(name: str, path: str, columns: Columns, metrics: Sequence[dict[str, Any]]) -> TaskConfig:
     said: dict[str, Any] = {
         "question": columns.question,
         "answer": columns.answer,
@@ -185,14 +233,14 @@ def _config(name: str, path: str, columns: Columns) -> TaskConfig:
         "aggregation": "mean",
         "higher_is_better": True,
         "ignore_case": True,
-        "regexes_to_ignore": list(_AROUND),
+        "regexes_to_ignore": list(AROUND),
     }
     steps = [{"function": "remove_whitespace"}, {"function": "take_first"}]
     return TaskConfig(
         **shared,
         output_type="generate_until",
         generation_kwargs={"temperature": 0.0, "do_sample": False, "max_gen_toks": DEFAULT_MAX_TOKENS, "until": []},
-        metric_list=[metric],
+        metric_list=[each or metric for each in metrics] or [metric],
         filter_list=[{"name": "none", "filter": steps}],
     )
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from pydantic import model_validator
 
 from proctor.effects import Effect
+from proctor.engines.chat_templates import has_chat_template
 from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
@@ -261,6 +262,12 @@ class HFEngine(ThinkingEngine):
             options=self._load_options(),
             processor_options=self.processor_kwargs,
         )
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether a template is given, or lies beside the tokenizer."""
+        source = self.source()
+        return self.chat_template is not None or has_chat_template(source.tokenizer or source.name, source.revision)
 
     def identity_values(self) -> dict[str, Any]:
         """Return the values that decide answers; how pictures are read only where somebody says so."""

@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect
+from proctor.engines.chat_templates import has_chat_template
 from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, RefusedError, Scorable
 from proctor.engines.engine import Engine
@@ -329,6 +330,11 @@ class VLLMEngine(ThinkingEngine):
         if not all(isinstance(each["content"], str) for each in prompt.payload):
             return None
         return self._encoder(self._length()).text_of(prompt)
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether a template is given, or lies beside the tokenizer."""
+        return self.chat_template is not None or has_chat_template(self.model, self.revision)
 
     def _encoder(self, length: int) -> Encoder:
         tokenizer = self._llm().get_tokenizer()

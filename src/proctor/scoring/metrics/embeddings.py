@@ -124,6 +124,17 @@ class SentenceBert(LoadsModel, MeanOfModelScores):
         return scores
 
 
+def cosine(model: str, first: str, second: str) -> float:
+    """Return the cosine of the sentence embeddings of two texts.
+
+    Raises:
+        MissingExtraError: ``sentence-transformers`` is not installed.
+    """
+    vectors = np.asarray(sentence_model(model).encode([first, second]), dtype=np.float64)
+    norms = np.linalg.norm(vectors, axis=1)
+    return float(vectors[0] @ vectors[1] / max(float(norms.prod()), 1e-12))
+
+
 @lru_cache(maxsize=MODELS_KEPT)
 def sentence_model(model: str) -> Any:
     """Return a model of sentence-transformers.
