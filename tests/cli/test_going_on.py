@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from click.shell_completion import CompletionItem
+from tests_commands import proctor
 
 from proctor.cli.completion_shells import WholeWordsInBash, WholeWordsInFish, WholeWordsInZsh
 from proctor.dialects.resolve import resolve_tasks
@@ -119,6 +120,22 @@ def test_what_failed_is_asked_again_by_the_same_options(invoke, exams):
     code, _, err = invoke("run", "--model", "slow", "--tasks", "many", "--limit", "2", "-o", "here", *given)
     assert code == 1
     assert "to ask again what failed: proctor run here/run.yaml --log mine.db" in err
+
+
+def test_files_that_were_named_elsewhere_are_allowed_in_the_hint(tmp_path, monkeypatch):
+    table, words, here = tmp_path / "q.csv", tmp_path / "p.txt", tmp_path / "here"
+    table.write_text("question,answer\nx,y\n")
+    words.write_text("{question}?")
+    here.mkdir()
+    monkeypatch.chdir(here)
+    (here / "own.csv").write_text("question,answer\nx,y\n")
+    typed = ("run", "own.csv", f"{table}[name=q]", "-m", "openai", "-a", "model=m,base_url=http://127.0.0.1:9/v1")
+    done = proctor(*typed, "--prompts", words, "-o", "run")
+    assert done.returncode == 1
+    hint = re.search(r"to ask again what failed: proctor (.*)", done.stderr)[1]
+    assert hint == f"run run/run.yaml --allow read:{table} --allow read:{words}"
+    again = proctor(*shlex.split(hint))
+    assert again.stderr.count("--allow read:") == 2
 
 
 # -- reports of runs that did not end ---------------------------------------------------------------------------------

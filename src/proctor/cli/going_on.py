@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,19 @@ def _beside(context: click.Context, typed: Sequence[str]) -> Iterator[str]:
             yield from _typed_secrets(given[name])
         elif name not in _HELD and isinstance(parameter, click.Option):
             yield from _words(parameter, given[name])
+    yield from _places(context.params)
+
+
+def _places(given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what lets a run file read the files that the user named, where they lie elsewhere than he is."""
+    named = [each for name in ("named", "tasks", "prompts", "include_paths") for each in given.get(name) or ()]
+    from proctor.running.run_files import can_be_repeated
+
+    here = Path.cwd()
+    for each in dict.fromkeys(named):
+        path = Path(each.partition("[")[0].partition("::")[0])
+        if path.exists() and not path.resolve().is_relative_to(here) and not can_be_repeated(path):
+            yield from ("--allow", f"read:{path}")
 
 
 def _words(option: click.Option, value: Any) -> Iterator[str]:

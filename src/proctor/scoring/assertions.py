@@ -231,10 +231,17 @@ def _equals(assertion: Assertion) -> Check:
     return lambda answer, wanted: float(answer in wanted)
 
 
+_JOINED: Final = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Letters of scripts whose words stand beside each other without blanks, or with endings that belong to no word."""
+_IN_WORD: Final = rf"[^\W{_JOINED}]"
+
+
 def _includes(answer: str, wanted: str) -> bool:
-    """Whether the words of an answer are in it as words, whatever the case: ``Oslo`` is not in ``Osloer``."""
-    pattern = rf"(?<!\w){re.escape(wanted.strip().casefold())}(?!\w)"
-    return bool(wanted.strip()) and re.search(pattern, answer.casefold()) is not None
+    """Whether an answer holds what is wanted as words, whatever the case: ``Oslo`` is not in ``Osloer``."""
+    text = wanted.strip().casefold()
+    before = rf"(?<!{_IN_WORD})" if re.match(_IN_WORD, text) else ""
+    after = rf"(?!{_IN_WORD})" if text and re.match(_IN_WORD, text[-1]) else ""
+    return bool(text) and re.search(f"{before}{re.escape(text)}{after}", answer.casefold()) is not None
 
 
 def _regex(assertion: Assertion) -> Check:

@@ -81,6 +81,25 @@ def test_the_last_number_counts(tmp_path, answer, score):
 
 
 @pytest.mark.parametrize(
+    "right, answer, score",
+    [
+        ("巴黎", "法国的首都是巴黎。", 1),
+        ("東京", "東京です", 1),
+        ("서울", "서울은 수도입니다", 1),
+        ("กรุงเทพ", "คือกรุงเทพมหานคร", 1),
+        ("Oslo", "首都是Oslo。", 1),
+        ("Oslo", "the Osloer", 0),
+        ("São Paulo", "são paulo!", 1),
+        ("C++", "It is C++, not C", 1),
+        ("42", "421", 0),
+    ],
+)
+def test_words_are_found_in_every_script(tmp_path, right, answer, score):
+    (tmp_path / "q.csv").write_text(f"question,answer\nx,{right}\n", encoding="utf-8")
+    assert scores(exam_of(tmp_path / "q.csv", metric=("includes",)), answer, tmp_path)["score"] == score
+
+
+@pytest.mark.parametrize(
     "cell, answers",
     [
         ("red|blue", ["red", "blue", "red|blue"]),
