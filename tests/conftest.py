@@ -151,6 +151,8 @@ def _alone(_homes: Iterator[Path]) -> Iterator[None]:
     assigned, registered = dict(settings._assigned), list(_registered)
     yield
     _registered[:] = registered  # a block of a page registers one
+    if (deprecations := sys.modules.get("proctor.artifacts.deprecations")) is not None:
+        deprecations.warn_of_deprecations(False)  # a program of Unitxt's switches it on
     settings._assigned.clear()  # a command that runs in this process assigns to them, with --trust-code
     settings._assigned.update(assigned)
     for name in own:

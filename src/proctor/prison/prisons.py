@@ -239,8 +239,13 @@ def _empty_folder() -> str:
     """Return a folder on which a new root can be put; it stays empty."""
     import atexit
 
-    folder = tempfile.mkdtemp(prefix="proctor-prison-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder, owner = tempfile.mkdtemp(prefix="proctor-prison-"), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:  # a copy of this process leaves it to the original
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
     return folder
 
 

@@ -247,7 +247,9 @@ def _hub_caches() -> Iterator[Path]:
         os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
     )
     named = [Path(value) for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE") if (value := os.environ.get(name))]
-    yield from (*(home / name for name in _HUB_FOLDERS), *named)
+    loaded = sys.modules.get("datasets.config")  # where a library that is there already keeps its files
+    own = [Path(place) for place in (getattr(loaded, "HF_DATASETS_CACHE", None),) if place]
+    yield from (*(home / name for name in _HUB_FOLDERS), *named, *own)
 
 
 def granted(kind: str) -> Iterator[str]:

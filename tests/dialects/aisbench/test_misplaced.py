@@ -141,7 +141,7 @@ def test_texts_of_models_are_texts(key, value):
 
 
 def test_a_model_of_the_configs_own_is_not_upstreams_of_the_same_name():
-    with pytest.raises(ProctorError, match=r"is a mine\.own\.VLLMCustomAPIChat, for which there is no engine"):
+    with pytest.raises(ProctorError, match=r"the model's type mine\.own\.VLLMCustomAPIChat is code"):
         model_config(model("mine.own.VLLMCustomAPIChat"))
 
 

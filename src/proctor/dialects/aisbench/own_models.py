@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final
 
 from proctor.dialects.aisbench.datasets.trusted import imported
@@ -104,8 +105,9 @@ class ConfigModel(Engine):
 
     def identity_values(self) -> dict[str, Any]:
         """Return the class with the digests of its files, and what it is made with."""
-        file = inspect.getsourcefile(self._class)
-        code = code_of_module(self._class.__module__) if file is None else code_of_file(Path(file))
+        found = {each.co_filename for kind in self._class.__mro__ for each in _codes(kind)}
+        codes = [code_of_file(Path(each)) for each in sorted(found) if Path(each).is_file()]
+        code = (codes[0] if len(codes) == 1 else codes) or code_of_module(self._class.__module__)
         return {**super().identity_values(), "code": code}
 
     @property
@@ -189,3 +191,9 @@ def _input(prompt: Prompt) -> Any:
     if isinstance(payload, str):
         return payload
     return PromptList([{"role": _ROLES[str(each["role"])], "prompt": each["content"]} for each in prompt.messages])
+
+
+def _codes(kind: type) -> Iterator[CodeType]:
+    """Yield the code of the methods that a class defines itself; none of Proctor's own classes."""
+    if not kind.__module__.startswith("proctor."):
+        yield from (each.__code__ for each in vars(kind).values() if isinstance(each, FunctionType))
