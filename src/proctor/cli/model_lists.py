@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -121,7 +122,7 @@ def _decisions(results: Mapping[str, RunResult]) -> Iterator[str]:
     if len(folders) > 1:
         (first, base), *others = folders.items()
         yield from _compared([(first, str(base)), *((name, str(folder)) for name, folder in others)])
-        yield f"  more of it: proctor compare {' '.join(str(folder) for folder in folders.values())}"
+        yield f"  more of it: proctor compare {shlex.join(map(str, folders.values()))}"
     for model, folder in folders.items():
         exams = [name for name, entry in results[model].results.items() if "error" not in entry]
         if len(exams) > 1 and _are_wordings(results[model]):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.commands import WalledCommand
+from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.error_reporting import DONE, FAILURES, say
 from proctor.cli.run_folders import RunFolder, read_run
 from proctor.errors import OutputError, UsageError
@@ -19,13 +20,18 @@ FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet", "
 PIVOTS = ("md", "csv", "latex")
 
 
-def _place(output: Path | None, form: str | None, *, pivot: bool, **_: object) -> tuple[Path, str]:
+def _place(output: Path | None, form: str | None, *, pivot: bool) -> tuple[Path, str]:
     """Return the file that is written, and its form."""
     form = form or ("md" if pivot and output is None else _form_of(output))
     return output or Path(f"report{FORMATS[form]}"), form
 
 
-@click.command("report", cls=WalledCommand, writes=lambda given: ((), (_place(**given)[0],)))
+def _written(given: Mapping[str, Any]) -> Places:
+    """Return the file that is written."""
+    return (), (_place(given["output"], given["form"], pivot=given["pivot"])[0],)
+
+
+@click.command("report", cls=WalledCommand, writes=_written)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=RunFolder())
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file.  [default: report.html]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -24,7 +25,7 @@ from proctor.scoring.assertions import (
 )
 from proctor.scoring.columns import Columns, ConstantColumn
 from proctor.scoring.flat_scores import MetricScores
-from proctor.scoring.judges.assertions import Hearing, Judgement, judged
+from proctor.scoring.judges.assertions import Hearing, judged
 from proctor.scoring.judges.judge_client import check_engine
 from proctor.scoring.metric import Metric
 from proctor.scoring.packages import lacking
@@ -33,6 +34,7 @@ from proctor.statistics.intervals import score_interval
 
 Found = float | Failure
 """What an answer gets for an assertion."""
+_BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 EMBEDDINGS = "sentence-transformers/all-MiniLM-L6-v2"
 
 
@@ -92,11 +94,13 @@ class AssertionMetric(Metric):
         return self.judge
 
     def _asked(self, row: Mapping[str, Any]) -> str:
-        text = self.question
-        for name, value in row.items():
-            if f"{{{name}}}" in text:
-                text = text.replace(f"{{{name}}}", value if isinstance(value, str) else shown(value))
-        return text
+        def filled_in(found: re.Match[str]) -> str:
+            if found[1] is None:  # a brace of the text
+                return found[0][0]
+            value = row.get(found[1], found[0])
+            return value if isinstance(value, str) else shown(value)
+
+        return _BRACES.sub(filled_in, self.question)
 
     def _similarity(self, assertion: Assertion, answer: str, golds: Sequence[str]) -> float:
         from proctor.scoring.metrics.embeddings import cosine
@@ -115,7 +119,7 @@ class AssertionMetric(Metric):
         if any(each.kind == EMBEDDED for each in assertions):
             yield from lacking(EMBEDDED, ["sentence_transformers=pip install 'proctor[embeddings]'"])
 
-    def _listed(self, name: str, values: Sequence[Found], *, intervals: bool, reasons: Sequence[str]) -> MetricScores:
+    def _listed(self, name: str, values: Sequence[Found], *, intervals: bool) -> MetricScores:
         failures = {place: each for place, each in enumerate(values) if isinstance(each, Failure)}
         numbers = [None if isinstance(each, Failure) else each for each in values]
         known = [each for each in numbers if each is not None]
@@ -133,16 +137,15 @@ class AssertionMetric(Metric):
             sheet.bound_main()
         measured = sheet.measured(failures)
         measured.instances = {public: numbers, "score": numbers, "score_name": ConstantColumn(public, len(numbers))}
-        measured.parsed = list(reasons) or None
         return measured
 
 
-def _of_judge(verdict: Judgement | Failure, assertion: Assertion) -> Found:
+def _of_judge(verdict: Found, assertion: Assertion) -> Found:
     if isinstance(verdict, Failure):
         return verdict
     if assertion.kind == "g-eval":
-        return settled(verdict.share, assertion)
-    return 1.0 - verdict.share if assertion.negated else verdict.share
+        return settled(verdict, assertion)
+    return 1.0 - verdict if assertion.negated else verdict
 
 
 class AnswerAssertion(AssertionMetric):
@@ -186,7 +189,7 @@ class AnswerAssertion(AssertionMetric):
         del instances
         wanted = self.parsed
         values = self.shares([(place, wanted) for place in range(len(columns))], columns)
-        return self._listed(self.main_score, values, intervals=intervals, reasons=())
+        return self._listed(self.main_score, values, intervals=intervals)
 
 
 class RowAssertions(AssertionMetric):
@@ -247,8 +250,7 @@ class RowAssertions(AssertionMetric):
             by_place.setdefault(place, []).append((each, found))
         rows = [by_place.get(place, []) for place in range(len(columns))]
         values = [failed.get(place, self._passed(row)) for place, row in enumerate(rows)]
-        reasons = ["; ".join(_unmet(row)) for row in rows]
-        return self._listed(self.main_score, values, intervals=intervals, reasons=reasons)
+        return self._listed(self.main_score, values, intervals=intervals)
 
     def _passed(self, found: Sequence[tuple[Assertion, Found]]) -> Found:
         if failure := next((value for _, value in found if isinstance(value, Failure)), None):
@@ -258,10 +260,6 @@ class RowAssertions(AssertionMetric):
             return float(all(holds(value, each) for each, value in values))
         weight = sum(each.weight for each, _ in values)
         return float(weight > 0 and sum(each.weight * value for each, value in values) / weight >= self.threshold)
-
-
-def _unmet(found: Sequence[tuple[Assertion, Found]]) -> list[str]:
-    return [f"not met: {each}" for each, value in found if not isinstance(value, Failure) and not holds(value, each)]
 
 
 def assertions_of(cell: Any) -> list[Assertion]:

@@ -28,7 +28,9 @@ _CODE: Final = "it is code, and tables are data"
 REFUSED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("javascript", "python", "ruby", "webhook", "fn", "eval", "file"), _CODE),
     **dict.fromkeys(("latency", "cost"), "it is about the run and not about an answer; results have latency and cost"),
-    **dict.fromkeys(("answer-relevance", "context-recall", "context-relevance", "context-faithfulness"), "not yet"),
+    **dict.fromkeys(
+        ("answer-relevance", "context-recall", "context-relevance", "context-faithfulness"), "tables have no contexts"
+    ),
 }
 """Words of promptfoo that are known and not obeyed, with the reason."""
 

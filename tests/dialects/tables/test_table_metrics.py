@@ -247,6 +247,14 @@ def test_an_answer_cannot_end_what_the_judge_is_shown(cities, tmp_path, judge):
     assert all(each.count("</answer>") == 1 and each.count("<criterion>") == 1 for each in asked)
 
 
+def test_a_judge_sees_cells_as_they_are_and_braces_of_the_prompt(tmp_path, judge):
+    asked = judge('{"pass": true}')
+    (tmp_path / "q.csv").write_text("a,answer\n{answer} is meant,secret\n")
+    exam = exam_of(tmp_path / "q.csv", prompt="{{x}} {a}", metric=("judge:polite",), judge="openai/judge")
+    scores(exam, "yes", tmp_path)
+    assert "<question>\n{x} {answer} is meant\n</question>" in asked[0]
+
+
 @pytest.mark.parametrize(
     "assertion, replies, score",
     [

@@ -34,7 +34,7 @@ class TableGrader(TaskGrader):
         numbers: list[bool] = []
         grade = super().grade(self._watched(answered, places, numbers))
         values = grade.instance_scores.get(EQUALITY, ())
-        held = [is_number for place, is_number in zip(places, numbers, strict=True) if not values[place]]
+        held = [is_number for place, is_number in zip(places, numbers, strict=True) if values and values[place] == 0]
         if held:
             metric = "number" if all(held) else "includes"
             get_logger().warning(

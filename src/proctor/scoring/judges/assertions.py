@@ -6,7 +6,6 @@ the same answers of a judge give the same verdicts.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,23 +34,15 @@ class Hearing:
     golds: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a judge said: a share, and why."""
-
-    share: float
-    reason: str = ""
-
-
-def judged(engine: Artifact, hearings: Sequence[Hearing]) -> list[Judgement | Failure]:
-    """Return what a judge says of each; a failure where its answer cannot be read.
+def judged(engine: Artifact, hearings: Sequence[Hearing]) -> list[float | Failure]:
+    """Return what each gets from a judge, between 0 and 1; a failure where its answer cannot be read.
 
     Args:
         engine: The judge.
         hearings: What is judged; all are asked together.
     """
     steps = _steps(engine, hearings)
-    found: list[Judgement | Failure | None] = [None] * len(hearings)
+    found: list[float | Failure | None] = [None] * len(hearings)
     prompts: dict[int, str] = {}
     for place, each in enumerate(hearings):
         known = steps.get(str(each.assertion.value)) if each.assertion.kind == "g-eval" else None
@@ -180,7 +171,7 @@ def _unread(said: str, what: str) -> Failure:
     return Failure("judge", f"no {what} in the judge's answer: {said[-200:]!r}", retryable=True)
 
 
-def _verdict(said: str, assertion: Assertion) -> Judgement | Failure:
+def _verdict(said: str, assertion: Assertion) -> float | Failure:
     found = _object(said)
     if found is None or not {"pass", "score"} & set(found):
         return _unread(said, "verdict")
@@ -190,33 +181,33 @@ def _verdict(said: str, assertion: Assertion) -> Judgement | Failure:
     if score is not None and not 0 <= score <= 1:
         return Failure("judge", f"the judge's score is {score:g}, beyond the scale of 0 to 1", retryable=True)
     if "pass" not in found:
-        return Judgement(score or 0.0, _reason(found))
+        return score or 0.0
     if assertion.threshold is not None and score is not None:
         is_passed = is_passed and score >= assertion.threshold
-        return Judgement(1.0 if is_passed else 0.0, _reason(found))
-    return Judgement(float(is_passed), _reason(found))
+        return 1.0 if is_passed else 0.0
+    return float(is_passed)
 
 
-def _rating(said: str, _: Assertion) -> Judgement | Failure:
+def _rating(said: str, _: Assertion) -> float | Failure:
     found = _object(said)
     score = None if found is None else _number(found.get("score"))
     if found is None or score is None:
         return _unread(said, "score")
     if not 0 <= score <= _MOST:
         return Failure("judge", f"the judge's score is {score:g}, beyond the scale of 0 to 10", retryable=True)
-    return Judgement(score / _MOST, _reason(found))
+    return score / _MOST
 
 
 _MOST: Final = 10
 _LETTER: Final = re.compile(r"\(?([A-E])\)?(?![a-zA-Z])")
 
 
-def _facts(said: str, _: Assertion) -> Judgement | Failure:
+def _facts(said: str, _: Assertion) -> float | Failure:
     found = _object(said)
     letter = _LETTER.match(str(found.get("category", "")).strip() if found else said.strip())
     if letter is None:
         return _unread(said, "category")
-    return Judgement(0.0 if letter[1] == "D" else 1.0, _reason(found or {}) or f"category {letter[1]}")
+    return 0.0 if letter[1] == "D" else 1.0
 
 
 def _number(value: Any) -> float | None:
@@ -226,12 +217,7 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _reason(found: Mapping[str, Any]) -> str:
-    reason = found.get("reason", "")
-    return reason if isinstance(reason, str) else json.dumps(reason, ensure_ascii=False)
-
-
-_READ: Final[Mapping[str, Callable[[str, Assertion], Judgement | Failure]]] = {
+_READ: Final[Mapping[str, Callable[[str, Assertion], float | Failure]]] = {
     "judge": _verdict,
     "llm-rubric": _verdict,
     "g-eval": _rating,
