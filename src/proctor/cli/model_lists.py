@@ -9,12 +9,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.cli.error_reporting import say
+from proctor.dialects.dialect import loaded
+from proctor.dialects.registry import dialects
 from proctor.errors import Location, ProctorError, UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +35,18 @@ class Listed(NamedTuple):
 
 def is_list(name: str) -> bool:
     """Return whether a name is a file of models, or some of them: ``models.yaml``, ``models.yaml::small*``."""
-    return name.partition("::")[0].endswith(_ENDINGS)
+    return name.partition("::")[0].endswith(_ENDINGS) or _lister(name) is not None
+
+
+def models_beside(names: Sequence[str]) -> list[str]:
+    """Return the file of the only exam that is named, where it says which models sit it."""
+    return [names[0].partition("::")[0]] if len(names) == 1 and _lister(names[0]) is not None else []
+
+
+def _lister(name: str) -> Callable[[str], Sequence[tuple[str, str, Mapping[str, Any]]]] | None:
+    """Return what lists the models of a file of exams; ``None`` where no dialect does."""
+    lists = next((each.lists_models for each in dialects() if each.lists_models and each.recognises(name)), None)
+    return None if lists is None else loaded(lists)
 
 
 def listed(name: str) -> list[Listed]:
@@ -54,6 +67,9 @@ def _read(path: Path) -> Iterator[Listed]:
 
     from proctor.foreign_yaml import parse_yaml
 
+    if (lister := _lister(str(path))) is not None:
+        yield from (Listed(*each) for each in lister(str(path)))
+        return
     place = Location(str(path))
     try:
         content = parse_yaml(path.read_bytes())

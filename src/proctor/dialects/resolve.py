@@ -110,7 +110,7 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     return found[1]
 
 
-_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet", ".xlsx")
 
 
 def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:

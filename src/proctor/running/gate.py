@@ -318,7 +318,7 @@ class _State:
 
 def _result(states: Sequence[_State], session: Session, baseline: Baseline | None, rules: GateRules) -> GateResult:
     progress = session.progress
-    usage = Usage(progress.prompt_tokens, progress.completion_tokens)
+    usage = progress.usage
     price = (session.prices or price_table()).price_of(session.engine.price_name)
     return GateResult(
         tuple(_verdict_of(state, session.stopped) for state in states),
