@@ -15,6 +15,7 @@ from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from proctor.runs.stored_run import StoredRun
+    from proctor.web.answers_beside import Which
 
 FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
 PIVOTS = ("md", "csv", "latex")
@@ -43,7 +44,7 @@ def _written(given: Mapping[str, Any]) -> Places:
     show_default=True,
     type=click.IntRange(0),
     metavar="N",
-    help="Worst instances shown, per exam; with --items, questions of a kind.",
+    help="Worst instances shown, per exam; with --items, questions of a kind; with --answers, questions.",
 )
 @click.option("--pivot", is_flag=True, help="Tasks down, models across: for md, csv and latex.")
 @click.option(
@@ -52,9 +53,23 @@ def _written(given: Mapping[str, Any]) -> Places:
     help="The questions instead of the scores: which are hard, which tell models apart, whose gold may be wrong, which "
     "stand twice. On the terminal, or as html, md and csv.",
 )
+@click.option(
+    "--answers",
+    type=click.Choice(["all", "flips", "failed"]),
+    help="The answers side by side instead, with what failed and why: of all questions, of those that some answered "
+    "right and others did not, or of those that somebody did not. On the terminal, or as html and md.",
+)
 @click.option("--json", "as_json", is_flag=True, help="With --items: print everything as JSON.")
 def command(
-    runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int, pivot: bool, items: bool, as_json: bool
+    *,
+    runs: tuple[Path, ...],
+    output: Path | None,
+    form: str | None,
+    samples: int,
+    pivot: bool,
+    items: bool,
+    answers: Which | None,
+    as_json: bool,
 ) -> int:
     """Write the scores of runs as HTML, Markdown, CSV, Parquet or LaTeX.
 
@@ -64,10 +79,17 @@ def command(
     if items:
         from proctor.cli.report_items import report_items
 
-        if pivot:
-            raise UsageError("--pivot is of scores, and --items of questions", hint="leave out one of them")
+        if pivot or answers:
+            raise UsageError("--items is of questions", hint=f"leave out --{'pivot' if pivot else 'answers'}")
         form = form or (None if output is None else _form_of(output))
         return report_items(runs, output, form, samples, as_json=as_json)
+    if answers is not None:
+        from proctor.cli.report_answers import report_answers
+
+        if pivot or as_json:
+            raise UsageError("--answers stands alone", hint=f"leave out --{'pivot' if pivot else 'json'}")
+        form = form or (None if output is None else _form_of(output))
+        return report_answers(runs, output, form, answers, samples)
     if as_json:
         raise UsageError("--json is for --items", hint="results.json in the run folder has the scores")
     output, form = _place(output, form, pivot=pivot)
