@@ -43,7 +43,7 @@ def _written(given: Mapping[str, Any]) -> Places:
     show_default=True,
     type=click.IntRange(0),
     metavar="N",
-    help="Worst instances shown, per exam; with --items, questions of a kind.",
+    help="Worst instances shown, per exam; with --items, questions of a kind; with --readings, those that change.",
 )
 @click.option("--pivot", is_flag=True, help="Tasks down, models across: for md, csv and latex.")
 @click.option(
@@ -52,15 +52,36 @@ def _written(given: Mapping[str, Any]) -> Places:
     help="The questions instead of the scores: which are hard, which tell models apart, whose gold may be wrong, which "
     "stand twice. On the terminal, or as html, md and csv.",
 )
-@click.option("--json", "as_json", is_flag=True, help="With --items: print everything as JSON.")
+@click.option(
+    "--readings",
+    is_flag=True,
+    help="The scores under other readings of the same answers: the first match, the last, only what is clear; and by "
+    "what each answer was read. On the terminal.",
+)
+@click.option("--json", "as_json", is_flag=True, help="With --items or --readings: print everything as JSON.")
 def command(
-    runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int, pivot: bool, items: bool, as_json: bool
+    runs: tuple[Path, ...],
+    *,
+    output: Path | None,
+    form: str | None,
+    samples: int,
+    pivot: bool,
+    items: bool,
+    readings: bool,
+    as_json: bool,
 ) -> int:
     """Write the scores of runs as HTML, Markdown, CSV, Parquet or LaTeX.
 
     The HTML file needs nothing else and opens from a mail; with several runs it compares each with the first. With
-    --items, RUN may also be a folder of runs: the more models answered the same questions, the more can be said.
+    --items, RUN may also be a folder of runs: the more models answered the same questions, the more can be said. With
+    --readings, answers are graded again, without asking anybody.
     """
+    if readings:
+        from proctor.cli.report_readings import report_readings
+
+        if pivot or items or output or form:
+            raise UsageError("--readings goes alone, to the terminal", hint="--json prints everything as JSON")
+        return report_readings(runs, samples, as_json=as_json)
     if items:
         from proctor.cli.report_items import report_items
 
@@ -69,7 +90,7 @@ def command(
         form = form or (None if output is None else _form_of(output))
         return report_items(runs, output, form, samples, as_json=as_json)
     if as_json:
-        raise UsageError("--json is for --items", hint="results.json in the run folder has the scores")
+        raise UsageError("--json is for --items and --readings", hint="results.json in the run folder has the scores")
     output, form = _place(output, form, pivot=pivot)
     if pivot and form not in PIVOTS:
         raise UsageError(f"--pivot is not for {form}", hint=f"add --format {'|'.join(PIVOTS)}")
