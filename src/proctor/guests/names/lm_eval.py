@@ -130,7 +130,7 @@ LM_EVAL = Table(
         "lm_eval.config.template": _TEMPLATES,
         "lm_eval.defaults": {f"{_HERE}.defaults": "*"},
         "lm_eval.evaluator": {**_EVALUATION, f"{_NAMES}.tasks": "get_task_dict"},
-        "lm_eval.evaluator_utils": {f"{_NAMES}.tasks": "get_sample_size", f"{_HERE}.accumulating": "*"},
+        "lm_eval.evaluator_utils": {f"{_NAMES}.tasks": "get_sample_size"},
         **{
             f"lm_eval.filters{end}": _FILTERS
             for end in ("", ".custom", ".decontamination", ".extraction", ".selection", ".transformation")
