@@ -330,6 +330,28 @@ def test_an_unknown_price_of_a_cache_is_said_and_not_zero(folder):
     assert "1,200 tokens from the provider's cache" in cost["why"]
 
 
+def test_equal_questions_are_sent_and_counted_once(folder):
+    rows = [{"q": f"q{number}", "a": "positive"} for number in range(2)] * 3
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("prices.json").write_text(json.dumps(PRICES))
+    with serving() as url:
+        args = f"model=known,base_url={url},max_concurrency=1"
+        columns = ("--input-column", "q", "--answer-column", "a", "--prices", "prices.json", "--log", "l.db")
+        proctor("run", "rows.jsonl", "-m", "openai", "-a", args, *columns, "-o", "once")
+        Path("again.jsonl").write_text(Path("rows.jsonl").read_text())
+        proctor("run", "rows.jsonl", "again.jsonl", "-m", "openai", "-a", args, *columns, "-o", "two")
+    found = circumstances("once")
+    assert found["requests"]["asked"] == 2
+    (usage,) = found["usage"].values()
+    assert usage["prompt_tokens"] == 2000
+    assert found["cost"]["usd"] == found["cost"]["usd_of_this_run"] == pytest.approx(2 * (400 * 10 + 600 + 2000) / 1e6)
+    (latency,) = found["latency"].values()
+    assert (latency["requests"]["E2EL"]["N"], latency["common"]["Total Requests"]) == (2, 2)
+    both = circumstances("two")  # each exam has them, and they were sent once
+    assert [each["prompt_tokens"] for each in both["usage"].values()] == [2000, 2000]
+    assert both["cost"]["usd"] == found["cost"]["usd"]
+
+
 def test_a_budget_counts_thoughts_and_cached_tokens_once(folder):
     found = priced("known", "--budget-tokens", "4500", "--limit", "4")  # 1,100 tokens each, and not 1,770
     assert found["requests"]["answered"] == 4

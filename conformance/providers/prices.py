@@ -32,9 +32,15 @@ _PREFIXES: dict[str, tuple[str, ...]] = {
     "openrouter": ("openrouter/",),
 }
 _WHOLE = {"groq": "groq/", "mistral": "mistral/", "deepseek": "deepseek/"}
+_CACHES = {
+    "cached_input": "cache_read_input_token_cost",
+    "cache_write": "cache_creation_input_token_cost",
+    "cache_write_hour": "cache_creation_input_token_cost_above_1hr",
+}
 _UNIT = (
     "USD per million tokens: list prices of the smallest context, without batches or priority; cached_input is what "
-    "tokens read from the provider's cache cost, where it is known"
+    "tokens read from the provider's cache cost, cache_write and cache_write_hour what those cost that are written to "
+    "it, and batch the share of all prices that is asked in a batch, where they are known"
 )
 
 
@@ -51,8 +57,11 @@ def price(entry: dict[str, Any]) -> dict[str, float] | None:
     if entry.get("mode") not in ("chat", "completion", "responses") or not read or not written:
         return None
     found = {"input": round(read * 1e6, 6), "output": round(written * 1e6, 6)}
-    if (cached := entry.get("cache_read_input_token_cost")) is not None:
-        found["cached_input"] = round(cached * 1e6, 6)
+    for ours, theirs in _CACHES.items():
+        if (cost := entry.get(theirs)) is not None:
+            found[ours] = round(cost * 1e6, 6)
+    if batched := entry.get("input_cost_per_token_batches"):
+        found["batch"] = round(batched / read, 6)
     return found
 
 

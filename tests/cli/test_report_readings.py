@@ -91,7 +91,7 @@ def test_what_is_scored_as_it_is_has_one_reading(run, invoke):
 def test_readings_go_alone_and_need_samples(run, invoke):
     run("letters.yaml", "A")
     code, _, err = invoke("report", "--readings", "--items", "out")
-    assert (code, "--readings goes alone" in err) == (2, True)
+    assert (code, "--readings stands alone" in err) == (2, True)
     code, _, err = invoke("report", "--json", "out")
     assert (code, "--items and --readings" in err) == (2, True)
     Path("rows.jsonl").write_text(Path("rows.jsonl").read_text().replace("Question 3", "Another"))

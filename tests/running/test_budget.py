@@ -12,7 +12,9 @@ from proctor.engines.http.providers import providers
 from proctor.errors import UsageError
 from proctor.ir import Decoding, Generate, Prompt, Response, Usage
 from proctor.running import run_exams
+from proctor.running.accounts import Distinct, cost_of
 from proctor.running.budget import Allowance, Price, PriceTable, make_allowance, price_table
+from proctor.running.log import Key
 from proctor.testing.server import FaultServer
 
 
@@ -31,15 +33,15 @@ def test_the_table_says_where_its_prices_are_from():
     "name", ["gpt-4o", "openai/gpt-4o", "open-ai/gpt-4o", "GPT-4o-2024-08-06", "gpt-4o-2031-01-01"]
 )
 def test_a_model_is_found_with_provider_and_version(name):
-    assert price_table().price_of(name) == price_table().models["gpt-4o"] == Price(2.5, 10.0, 1.25)
+    assert price_table().price_of(name) == price_table().models["gpt-4o"] == Price(2.5, 10.0, 1.25, batch=0.5)
 
 
 def test_versions_with_prices_of_their_own_have_these():
-    assert price_table().price_of("gpt-4o-2024-05-13") == Price(5.0, 15.0)
+    assert price_table().price_of("gpt-4o-2024-05-13") == Price(5.0, 15.0, batch=0.5)
 
 
 def test_a_name_without_version_is_that_of_its_versions_where_they_agree():
-    assert price_table().price_of("anthropic/claude-sonnet-4") == Price(3.0, 15.0, 0.3)
+    assert price_table().price_of("anthropic/claude-sonnet-4") == Price(3.0, 15.0, 0.3, 3.75)
     table = PriceTable("2026-01-31", {"m-20250101": Price(1, 2), "m-20250202": Price(1, 2), "n-20250101": Price(1, 2)})
     assert table.price_of("m") == Price(1, 2)
     other = PriceTable("2026-01-31", {**table.models, "n-20250202": Price(3, 4)})
@@ -54,12 +56,64 @@ def test_tokens_from_a_cache_cost_what_they_cost_there_and_never_nothing():
     usage = Usage(1_000_000, 100_000, thinking_tokens=50_000, cached_tokens=400_000)
     known, unknown = Price(10.0, 20.0, 1.0), Price(10.0, 20.0)
     assert known.cost(usage) == pytest.approx(6.0 + 0.4 + 2.0)
-    assert (known.cost_of_cached(usage), unknown.cost_of_cached(usage)) == (pytest.approx(0.4), None)
+    assert known.costs_of_kinds(usage)["cached_tokens"] == (400_000, pytest.approx(0.4))
+    assert unknown.costs_of_kinds(usage)["cached_tokens"] == (400_000, None)
     assert unknown.cost(usage) == pytest.approx(10.0 + 2.0)  # at most
     assert known.cost_of_thinking(usage) == pytest.approx(1.0)  # part of the 2.0
     more = Usage(10, 5, thinking_tokens=9, cached_tokens=99)  # a server that counts both on top
     assert known.cost(more) == pytest.approx((10 * 1.0 + 5 * 20.0) / 1e6)
     assert known.cost_of_thinking(more) == pytest.approx(5 * 20.0 / 1e6)
+
+
+@pytest.mark.parametrize(
+    "usage, price, usd, most",
+    [
+        # OpenAI's newest family: writes at 1.25 times
+        (Usage(2_000, 10, cache_write_tokens=1_990), Price(10, 0, 1, 12.5), 10 * 10 + 1_990 * 12.5, None),
+        # Anthropic: five minutes at 1.25, an hour at twice, what is found there at a tenth
+        (Usage(6_000, 100, 0, 1_000, 2_000, 2_500), Price(4, 20, 0.4, 5, 8),
+         500 * 4 + 1_000 * 0.4 + 2_000 * 5 + 2_500 * 8 + 100 * 20, None),
+        # sound, read and written
+        (Usage(100, 50, audio_prompt_tokens=60, audio_completion_tokens=40), Price(2.5, 10, None, None, None, 40, 80),
+         40 * 2.5 + 60 * 40 + 10 * 10 + 40 * 80, None),
+        # nobody knows what a write costs: as other tokens, and for a budget at twice that
+        (Usage(2_000, 10, cache_write_tokens=1_990), Price(10, 0), 2_000 * 10, 10 * 10 + 1_990 * 20),
+        # a server that counts more of a kind than it read
+        (Usage(10, 0, 0, 8, 8), Price(1, 1, 0.5, 2), 8 * 0.5 + 2 * 2, None),
+    ],
+)  # fmt: skip
+def test_every_kind_of_tokens_is_billed_at_its_own_price(usage, price, usd, most):
+    assert price.cost(usage) == pytest.approx(usd / 1e6)
+    assert price.cost(usage, dearest=True) == pytest.approx((usd if most is None else most) / 1e6)
+
+
+def test_a_cost_says_on_which_side_of_it_the_truth_is():
+    table = PriceTable("2026-01-31", {})
+    written, read = Usage(100, 1, cache_write_tokens=50), Usage(100, 1, cached_tokens=50)
+    assert cost_of(Price(1, 1), table, written, written)["usd_is_at_least"] is True
+    assert cost_of(Price(1, 1), table, read, read)["usd_is_at_most"] is True
+    both = cost_of(Price(1, 1), table, written + read, read)
+    assert both["usd_is_about"] is True
+    assert "50 tokens that were put into the provider's cache" in both["why"]
+    known = cost_of(Price(1, 1, 0.1, 1.25), table, written + read, read)
+    assert not {"usd_is_at_least", "usd_is_at_most", "usd_is_about", "why"} & set(known)
+    assert known["usd_cache_writes"] == pytest.approx(50 * 1.25 / 1e6, abs=1e-6)
+
+
+def test_keys_are_known_again_however_many_there_are(monkeypatch):
+    monkeypatch.setattr("proctor.running.accounts._RECENT", 10)
+    keys = [Key(number.to_bytes(16, "little"), repeat) for number in range(1, 200) for repeat in (0, 1)]
+    seen = Distinct()
+    for start in range(0, len(keys), 7):
+        assert all(seen.first_times(keys[start : start + 7]))
+    assert not any(seen.first_times(keys))
+    assert seen.first_times([Key(b"\xff" * 16), Key(b"\xff" * 16), keys[0]]) == [True, False, False]
+
+
+def test_the_table_knows_what_writing_into_caches_costs():
+    opus, newest = price_table().price_of("claude-opus-5"), price_table().price_of("gpt-5.6")
+    assert (opus.cache_write, opus.cache_write_hour) == (opus.input * 1.25, opus.input * 2)
+    assert newest.cache_write == newest.input * 1.25
 
 
 def test_the_table_knows_what_caches_of_the_big_providers_cost():

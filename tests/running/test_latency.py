@@ -47,6 +47,14 @@ def test_measures_of_two_streamed_requests():
     assert (common["Total Requests"], common["Max Concurrency"]) == (2, 2)
 
 
+def test_the_event_with_the_role_is_not_the_first_token():
+    timing = Timing(1.0, 0.5, first_token_seconds=0.3, piece_seconds=(0.006, 0.3, 0.35, 0.4))
+    requests = summary(Response(texts=("ab",), usage=Usage(5, 3), timing=timing))["requests"]
+    assert (requests["TTFE"]["Average"], requests["TTFT"]["Average"]) == (6.0, 300.0)
+    assert requests["TPOT"]["Average"] == 50.0  # (400 - 300) / (3 - 1)
+    assert requests["ITL"]["Max"] == 50.0
+
+
 def test_an_answer_that_was_not_streamed_has_no_first_token():
     requests = summary(answer(1.0, seconds=2.0))["requests"]
     assert requests["E2EL"]["Median"] == 2000.0
@@ -55,7 +63,7 @@ def test_an_answer_that_was_not_streamed_has_no_first_token():
 
 def test_tokens_that_nobody_counted_are_not_measured():
     requests = summary(answer(1.0, (0.5, 1.0), read=0, written=0))["requests"]
-    assert set(requests) == {"E2EL", "TTFT", "ITL"}
+    assert set(requests) == {"E2EL", "TTFE", "TTFT", "ITL"}
 
 
 def test_failures_are_counted_and_conversations_are_named():

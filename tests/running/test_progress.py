@@ -38,7 +38,7 @@ def test_counts_follow_the_answers():
     counted.count(Response(texts=("a",), usage=Usage(5, 3)))
     counted.count(Response(failure=Failure("timeout", "slow")))
     assert (counted.done, counted.answered, counted.failed) == (4, 2, 1)
-    assert (counted.prompt_tokens, counted.completion_tokens) == (5, 3)
+    assert (counted.usage.prompt_tokens, counted.usage.completion_tokens) == (5, 3)
     assert 0.19 < counted.rate < 0.21
     assert 29 < counted.eta_seconds < 32
 
@@ -49,7 +49,7 @@ def test_nobody_knows_when_a_run_of_unknown_length_ends():
 
 
 def test_counts_in_words():
-    shown = describe(progress(total=300, cached=80, answered=40, failed=1, prompt_tokens=123456, completion_tokens=7))
+    shown = describe(progress(total=300, cached=80, answered=40, failed=1, usage=Usage(123456, 7)))
     assert shown == "120/300 · 80 from the log · 4.0/s · 0:45 left · 123.5k tokens in, 7 out · 1 failed"
     assert describe(progress()) == "0"
     assert "2:46:40 left" in describe(progress(total=100_010, answered=10, cached=90_000))
@@ -134,7 +134,7 @@ def test_names_leave_room_for_the_bar_and_the_time_left(monkeypatch, name, width
     stream = Terminal()
     observer = LiveObserver(stream)
     observer.started([name], "openai meta-llama/Llama-3.3-70B-Instruct")
-    given = {"cached": 1200, "answered": 345, "failed": 3, "prompt_tokens": 123_456, "completion_tokens": 3_333}
+    given = {"cached": 1200, "answered": 345, "failed": 3, "usage": Usage(123_456, 3_333)}
     observer.asking(progress(total=14_042, **given))
     observer._bars.refresh()
     line = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue()).rsplit("\r", 1)[-1].rstrip()
@@ -159,7 +159,7 @@ def test_what_is_written_beside_the_bar_is_no_markup():
 
 
 def test_a_short_line_says_the_most_important_first():
-    counted = progress(total=100, answered=10, cached=5, failed=2, prompt_tokens=9, completion_tokens=3)
+    counted = progress(total=100, answered=10, cached=5, failed=2, usage=Usage(9, 3))
     whole = describe(counted)
     rooms = [describe(counted, room) for room in range(len(whole) + 1)]
     assert rooms[-1] == whole

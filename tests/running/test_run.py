@@ -356,7 +356,7 @@ def test_an_observer_sees_the_run(tmp_path):
     run(tmp_path, [ToyExam("a", 10)], ToyEngine(fail=["a 5"]), observer=watching)
     assert watching.events == [("started", ("a",), "toy"), ("graded", "a"), "finished"]
     assert (watching.last.cached, watching.last.asked, watching.last.failed, watching.last.total) == (4, 6, 1, 10)
-    assert watching.last.completion_tokens == 5
+    assert watching.last.usage.completion_tokens == 5
 
 
 def test_an_observer_may_know_the_total_from_the_start(tmp_path):

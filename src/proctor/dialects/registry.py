@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
     from proctor.recipes.options import ExamOptions
 
-BUILT_IN = ("tables", "unitxt", "hub_yaml", "lm_eval", "aisbench")
+BUILT_IN = ("tables", "unitxt", "hub_yaml", "promptfoo", "lm_eval", "aisbench")
 """Folders beside this file. Tables come first, since no name of a catalog ends as they do; then the catalog, so that a
 bare exact name always wins."""
 

@@ -110,7 +110,7 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     return found[1]
 
 
-_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet", ".xlsx")
 
 
 def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
@@ -119,7 +119,8 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     near = _files_beside(path) if path.suffix else []
     is_mistyped = any(path.stem == each.stem for each in near) and bool(did_you_mean(path.suffix, _FILE_ENDINGS))
     if (path.suffix in _FILE_ENDINGS or is_mistyped) and not path.is_file():
-        why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}' in {Path.cwd()}"
+        beside = "" if path.is_absolute() else f" in {Path.cwd()}"
+        why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}'{beside}"
         hint = did_you_mean(str(path), map(str, near)) or "paths start at the folder that proctor is called in"
         return UnknownArtifactError(f"there is no file '{path}'", why=why, hint=hint)
     if path.is_file() and path.suffix not in _FILE_ENDINGS:

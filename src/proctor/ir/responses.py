@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 
 class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -16,41 +16,39 @@ class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
         completion_tokens: Tokens written, those of thoughts included.
         thinking_tokens: Of the tokens written, those that went into thinking.
         cached_tokens: Of the tokens read, those that the provider had in its cache.
+        cache_write_tokens: Of the tokens read, those that the provider put into its cache, and bills for that.
+        cache_write_hour_tokens: The same, of those that it keeps there for an hour at a price of their own.
+        audio_prompt_tokens: Of the tokens read, those of sound.
+        audio_completion_tokens: Of the tokens written, those of sound.
     """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     thinking_tokens: int = 0
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_hour_tokens: int = 0
+    audio_prompt_tokens: int = 0
+    audio_completion_tokens: int = 0
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """All counts, in the order of the fields."""
+        return structs.astuple(self)
 
     def __add__(self, other: Usage) -> Usage:
         """Return the tokens of both together."""
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.thinking_tokens + other.thinking_tokens,
-            self.cached_tokens + other.cached_tokens,
-        )
+        return Usage(*[mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)])
 
     def as_data(self) -> dict[str, int]:
-        """Return the counts by name; those of thinking and of a cache only where there are some."""
-        counts = {"prompt_tokens": self.prompt_tokens, "completion_tokens": self.completion_tokens}
-        if self.thinking_tokens:
-            counts["thinking_tokens"] = self.thinking_tokens
-        if self.cached_tokens:
-            counts["cached_tokens"] = self.cached_tokens
-        return counts
+        """Return the counts by name; those beyond tokens read and written only where there are some."""
+        always = ("prompt_tokens", "completion_tokens")
+        return {name: n for name, n in structs.asdict(self).items() if n or name in always}
 
 
 def total_usage(usages: Iterable[Usage]) -> Usage:
     """Return the tokens of all together, as adding them up one by one does, which takes longer."""
-    found = list(usages)
-    return Usage(
-        sum([each.prompt_tokens for each in found]),
-        sum([each.completion_tokens for each in found]),
-        sum([each.thinking_tokens for each in found]),
-        sum([each.cached_tokens for each in found]),
-    )
+    return Usage(*map(sum, zip(*[structs.astuple(each) for each in usages], strict=True)))
 
 
 class Timing(Struct, frozen=True, omit_defaults=True, gc=False):

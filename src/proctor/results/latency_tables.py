@@ -12,6 +12,7 @@ STATISTICS: Final = ("Average", "Min", "Max", "Median", "P75", "P90", "P99")
 """What is said of each measure, in AISBench's order."""
 UNITS: Final[Mapping[str, str]] = {
     "E2EL": "ms",
+    "TTFE": "ms",
     "TTFT": "ms",
     "TPOT": "ms",
     "ITL": "ms",

@@ -4,17 +4,82 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from typing import Any
+from itertools import compress
+from typing import TYPE_CHECKING, Any
 
 from proctor.ir import Usage, total_usage
+from proctor.lazy import Deferred
 from proctor.recipes.exam import Answered
 from proctor.recipes.fingerprint import FingerprintMaker
 from proctor.running.budget import Price, PriceTable
 from proctor.running.latency import Latency
+from proctor.running.log import Key
+from proctor.running.plan import Block
 from proctor.scoring.grading.answer_endings import Endings
 
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
+
+_RECENT = 1 << 16  # keys in a set, of a hundred bytes each, before they are put in order
 _DIGITS = 6  # of dollars: a thousandth of what one short answer of the cheapest models costs
+
+
+class Distinct:
+    """The keys of requests that were met so far; it takes eight bytes for each of many."""
+
+    def __init__(self) -> None:
+        self._recent: set[int] = set()
+        self._rest: np.ndarray[Any, np.dtype[np.uint64]] | None = None
+
+    def first_times(self, keys: Sequence[Key]) -> list[bool]:
+        """Return which of the keys are met for the first time, and keep them all."""
+        short = [int.from_bytes(key.request[:8]) ^ key.repeat for key in keys]
+        known, recent, found = self._known(short), self._recent, []
+        for number, is_known in zip(short, known, strict=True):
+            found.append(not is_known and number not in recent)
+            recent.add(number)
+        if len(recent) > _RECENT:
+            more = np.fromiter(recent, np.uint64, len(recent))
+            self._rest = more if self._rest is None else np.concatenate([self._rest, more])
+            self._rest.sort()
+            recent.clear()
+        return found
+
+    def _known(self, short: list[int]) -> Sequence[bool]:
+        if self._rest is None:
+            return [False] * len(short)
+        wanted = np.array(short, np.uint64)
+        places = np.minimum(np.searchsorted(self._rest, wanted), len(self._rest) - 1)
+        is_known: list[bool] = (self._rest[places] == wanted).tolist()
+        return is_known
+
+
+class Sent:
+    """The requests of an exam as they pass, and which of them others asked already: equal ones are sent once.
+
+    Args:
+        blocks: Questions with their requests.
+        anywhere: What was met in the exams before.
+
+    Attributes:
+        first: Of the block that passed last, which requests stand in this exam for the first time.
+        new: Which of them stood in no exam before.
+    """
+
+    def __init__(self, blocks: Iterable[Block], anywhere: Distinct) -> None:
+        self._blocks = blocks
+        self._here, self._anywhere = Distinct(), anywhere
+        self.first: list[bool] = []
+        self.new: list[bool] = []
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the blocks."""
+        for block in self._blocks:
+            keys = [entry.key for entries in block[1] for entry in entries]
+            self.first, self.new = self._here.first_times(keys), self._anywhere.first_times(keys)
+            yield block
 
 
 class Tally:
@@ -22,20 +87,23 @@ class Tally:
 
     Args:
         blocks: The items, some at a time.
+        sent: Which of their requests were sent, of items that are read from there; without it each of them was.
 
     Attributes:
         count: Items so far.
-        usage: Their tokens.
+        usage: The tokens of the requests that were sent for them.
+        new: Those of the requests that stood in no exam before.
         endings: How their answers ended.
         maker: Makes the fingerprint of what was asked.
         latency: How long their answers took.
         models: How many of their answers each model gave, by the names in replies.
     """
 
-    def __init__(self, blocks: Iterable[Sequence[Answered]]) -> None:
+    def __init__(self, blocks: Iterable[Sequence[Answered]], sent: Sent | None = None) -> None:
         self._blocks = blocks
+        self._sent = sent
         self.count = 0
-        self.usage = Usage()
+        self.usage = self.new = Usage()
         self.endings = Endings()
         self.maker = FingerprintMaker()
         self.latency = Latency()
@@ -46,10 +114,17 @@ class Tally:
         for block in self._blocks:
             self.count += len(block)
             self.maker.add_all([each.question for each in block])
-            self.usage = total_usage(chain([self.usage], [each.usage for own in block for each in own.responses]))
+            responses = [response for each in block for response in each.responses]
+            first = new = [True] * len(responses)
+            if self._sent is not None:
+                first, new = self._sent.first, self._sent.new
+            usages = [response.usage for response in responses]
+            self.usage = total_usage([self.usage, *compress(usages, first)])
+            self.new = total_usage([self.new, *compress(usages, new)])
+            requests = [request for each in block for request in each.question.requests]
+            self.latency.add(compress(requests, first), compress(responses, first))
             for each in block:
                 self.endings.count(each)
-                self.latency.add(each.question.requests, each.responses)
                 self.models.update([response.model for response in each.responses if response.model])
             yield block
 
@@ -80,13 +155,34 @@ def _parts(price: Price, usage: Usage) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if usage.thinking_tokens:
         parts["usd_thinking"] = round(price.cost_of_thinking(usage), _DIGITS)
-    if usage.cached_tokens:
-        cached = price.cost_of_cached(usage)
-        parts["usd_cached"] = None if cached is None else round(cached, _DIGITS)
-        if cached is None:
-            parts["usd_is_at_most"] = True
-            parts["why"] = (
-                f"what {usage.cached_tokens:,} tokens from the provider's cache cost is not known: they are reckoned "
-                "as if they were not cached"
-            )
+    bounds, why = set(), []
+    for kind, (count, usd) in price.costs_of_kinds(usage).items():
+        name, bound, said = _KINDS[kind]
+        parts[name] = None if usd is None else round(usd, _DIGITS)
+        if usd is None:
+            bounds.add(bound)
+            why.append(f"what {count:,} {said}")
+    if why:  # where one kind costs less than reckoned and another more, nobody knows on which side the truth is
+        parts |= dict.fromkeys(bounds, True) if len(bounds) == 1 else {"usd_is_about": True}
+        parts["why"] = "; ".join(why)
     return parts
+
+
+_AT_MOST, _AT_LEAST = "usd_is_at_most", "usd_is_at_least"
+_WRITTEN = (
+    "tokens that were put into the provider's cache cost is not known: they are reckoned as other tokens read are"
+)
+_SOUND = "tokens of sound cost is not known: they are reckoned as tokens of text are"
+_KINDS = {
+    "cached_tokens": (
+        "usd_cached",
+        _AT_MOST,
+        "tokens from the provider's cache cost is not known: they are reckoned as if they were not cached",
+    ),
+    "cache_write_tokens": ("usd_cache_writes", _AT_LEAST, _WRITTEN),
+    "cache_write_hour_tokens": ("usd_cache_writes_hour", _AT_LEAST, _WRITTEN),
+    "audio_prompt_tokens": ("usd_audio_read", _AT_LEAST, _SOUND),
+    "audio_completion_tokens": ("usd_audio_written", _AT_LEAST, _SOUND),
+}
+"""What is said of each kind of tokens: its name in the results, what the cost is where the kind's is not known, and the
+reason."""

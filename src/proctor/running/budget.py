@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Struct, structs
@@ -32,6 +32,33 @@ _REGION = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.(?=[a-z0-9]+\.)")
 _VERSION_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{4})$")
 
 
+class _Kind(NamedTuple):
+    """A kind of tokens with a price of its own.
+
+    Attributes:
+        part: The field of :class:`~proctor.ir.Usage` that counts them.
+        price: The field of :class:`Price` that says what they cost.
+        whole: The field of usage that they are a part of.
+        base: What they are reckoned with where their price is not known.
+        dearest: How many times that they cost at most, as a budget reckons them then.
+    """
+
+    part: str
+    price: str
+    whole: str
+    base: str
+    dearest: float
+
+
+_KINDS = (
+    _Kind("cached_tokens", "cached_input", "prompt_tokens", "input", 1.0),
+    _Kind("cache_write_tokens", "cache_write", "prompt_tokens", "input", 2.0),  # OpenAI 1.25, Anthropic 1.25 and 2
+    _Kind("cache_write_hour_tokens", "cache_write_hour", "prompt_tokens", "input", 2.0),
+    _Kind("audio_prompt_tokens", "audio_input", "prompt_tokens", "input", 67.0),  # gpt-4o-mini-audio: 0.15 and 10
+    _Kind("audio_completion_tokens", "audio_output", "completion_tokens", "output", 34.0),  # the same: 0.6 and 20
+)
+
+
 class Price(Struct, frozen=True, omit_defaults=True):
     """US dollars for a million tokens.
 
@@ -39,40 +66,62 @@ class Price(Struct, frozen=True, omit_defaults=True):
         input: Of tokens read.
         output: Of tokens written, thoughts included.
         cached_input: Of tokens read that the provider had in its cache; ``None`` where nobody knows.
+        cache_write: Of tokens read that the provider put into its cache.
+        cache_write_hour: Of those that it keeps there for an hour.
+        audio_input, audio_output: Of sound, read and written.
+        batch: The share of all these prices that answers of a batch cost.
     """
 
     input: float
     output: float
     cached_input: float | None = None
+    cache_write: float | None = None
+    cache_write_hour: float | None = None
+    audio_input: float | None = None
+    audio_output: float | None = None
+    batch: float | None = None
 
-    def cost(self, usage: Usage) -> float:
+    def cost(self, usage: Usage, *, dearest: bool = False) -> float:
         """Return the cost of tokens, in US dollars.
 
-        It is at most that where tokens are from a cache and their price is not known: they then count as others do.
+        Args:
+            usage: How many of which kind.
+            dearest: Whether to reckon with the most that a kind may cost whose price is not known; if not, it counts
+                as other tokens read or written do.
         """
-        cached = self.cost_of_cached(usage)
-        fresh = usage.prompt_tokens - (0 if cached is None else _cached(usage))
-        return (fresh * self.input + usage.completion_tokens * self.output) / _MILLION + (cached or 0.0)
+        left = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+        total = 0.0
+        for kind, count in self._kinds(usage):
+            left[kind.whole] -= count
+            own, base = getattr(self, kind.price), getattr(self, kind.base)
+            total += count * (own if own is not None else base * (kind.dearest if dearest else 1.0))
+        return (total + left["prompt_tokens"] * self.input + left["completion_tokens"] * self.output) / _MILLION
+
+    def _kinds(self, usage: Usage) -> Iterator[tuple[_Kind, int]]:
+        """Yield how many tokens of each kind there are: never more than were read or written."""
+        room = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+        for kind in _KINDS:
+            if count := min(getattr(usage, kind.part), room[kind.whole]):
+                room[kind.whole] -= count
+                yield kind, count
 
     def cost_of_thinking(self, usage: Usage) -> float:
         """Return the cost of the tokens of thoughts, which is part of :meth:`cost`."""
         return min(usage.thinking_tokens, usage.completion_tokens) * self.output / _MILLION
 
-    def cost_of_cached(self, usage: Usage) -> float | None:
-        """Return the cost of cached tokens, which is part of :meth:`cost`; ``None`` where it is not known."""
-        if self.cached_input is None:
-            return None
-        return _cached(usage) * self.cached_input / _MILLION
+    def costs_of_kinds(self, usage: Usage) -> dict[str, tuple[int, float | None]]:
+        """Return how many tokens there are of each kind, by the fields of usage, and what they cost.
+
+        The cost is part of :meth:`cost`, and ``None`` where it is not known.
+        """
+        return {
+            kind.part: (count, None if (own := getattr(self, kind.price)) is None else count * own / _MILLION)
+            for kind, count in self._kinds(usage)
+        }
 
     def as_data(self) -> dict[str, float]:
-        """Return the prices by name."""
-        found = {"input": self.input, "output": self.output}
-        return found if self.cached_input is None else {**found, "cached_input": self.cached_input}
-
-
-def _cached(usage: Usage) -> int:
-    """Return how many tokens came from the cache: never more than were read."""
-    return min(usage.cached_tokens, usage.prompt_tokens)
+        """Return the prices that are known, by name."""
+        return {name: value for name, value in structs.asdict(self).items() if value is not None}
 
 
 class PriceTable(Struct, frozen=True):
@@ -117,7 +166,7 @@ def _price_in(prices: Mapping[str, Price], name: str) -> Price | None:
     if (found := known.get(name) or known.get(bare)) is not None or bare != name:
         return found
     dated = {price for each, price in known.items() if _VERSION_SUFFIX.sub("", each) == name}
-    agreed = {structs.replace(price, cached_input=None) for price in dated}
+    agreed = {Price(price.input, price.output) for price in dated}
     if len(agreed) != 1:
         return None
     return dated.pop() if len(dated) == 1 else agreed.pop()
@@ -164,6 +213,7 @@ class Allowance:
     why: str = field(default="", init=False)
     _held_tokens: int = field(default=0, init=False, repr=False)
     _held_usd: float = field(default=0.0, init=False, repr=False)
+    _has_written: bool = field(default=False, init=False, repr=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
     _own: ModelAllowance = field(init=False, repr=False, compare=False)
 
@@ -192,9 +242,8 @@ class Allowance:
 
     def hold(self, claim: Claim, price: Price | None) -> Claim | None:
         """Hold tokens and dollars for a request, or say in :attr:`why` why there are not enough."""
-        wanted = claim._replace(
-            held=claim.prompt + (claim.answer or 0), usd=0.0 if price is None else price.cost(claim.usage)
-        )
+        usd = 0.0 if price is None else price.cost(self._most(claim, price), dearest=True)
+        wanted = claim._replace(held=claim.prompt + (claim.answer or 0), usd=usd)
         with self._lock:
             if self.max_tokens is not None and self.tokens + self._held_tokens + wanted.held > self.max_tokens:
                 self.why = _used_up(f"{self.max_tokens:,} tokens", f"{self.tokens:,}", wanted)
@@ -212,8 +261,14 @@ class Allowance:
             self._held_tokens -= claim.held
             self._held_usd -= claim.usd
             self.tokens += usage.prompt_tokens + usage.completion_tokens
+            self._has_written = self._has_written or usage.cache_write_tokens > 0
             if price is not None:
-                self.usd += price.cost(usage)
+                self.usd += price.cost(usage, dearest=True)
+
+    def _most(self, claim: Claim, price: Price) -> Usage:
+        """Return the tokens of a request where all that is read goes into the provider's cache, if it may."""
+        writes = self._has_written or (price.cache_write or 0.0) > price.input
+        return structs.replace(claim.usage, cache_write_tokens=claim.prompt if writes else 0)
 
 
 def _used_up(budget: str, spent: str, wanted: Claim) -> str:

@@ -21,8 +21,15 @@ _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
 """Packages whose versions can change scores: random numbers, models, rows."""
 
 
-def circumstances(session: Session, usage: Mapping[str, Usage], began: float) -> dict[str, Any]:
-    """Return the circumstances of a run: time, machine, versions, and the usage of each exam's answers."""
+def circumstances(session: Session, usage: Mapping[str, Usage], whole: Usage, began: float) -> dict[str, Any]:
+    """Return the circumstances of a run: time, machine, versions, and the usage of each exam's answers.
+
+    Args:
+        session: Who asked.
+        usage: The tokens of each exam's requests.
+        whole: Those of all requests; one that stands in several exams was sent once.
+        began: When the run began, in Unix seconds.
+    """
     progress = session.progress
     return {
         "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
@@ -38,7 +45,7 @@ def circumstances(session: Session, usage: Mapping[str, Usage], began: float) ->
             **({"writers": others} if (others := session.log.writers.others()) else {}),
         },
         "usage": {name: each.as_data() for name, each in usage.items()},
-        **_cost(session, sum(usage.values(), Usage())),
+        **_cost(session, whole),
         "wall": str(standing() or "none"),
         "machine": {"platform": platform_name(), "python": platform.python_version()},
         "versions": {name: found for name in _VERSIONED if (found := version_of(name)) is not None},

@@ -5,8 +5,10 @@ that numbers can be laid side by side. Of a streamed answer the points in time a
 came (the event with the role, and the one that counts tokens, are events):
 
 * ``E2EL``: from sending to the last event; of an answer that was not streamed, to its end.
-* ``TTFT``: to the first event. ``TPOT``: ``(E2EL - TTFT) / (tokens - 1)``, 0 for an answer of one token.
-* ``ITL``: between one event and the next. ``OutputTokenThroughput``: tokens of an answer by its ``E2EL``.
+* ``TTFT``: to the first event that has words. ``TTFE``: to the first event, which may have the role alone (AISBench's
+  TTFT). ``TPOT``: ``(E2EL - TTFT) / (tokens - 1)``, 0 for an answer of one token.
+* ``ITL``: between one event and the next, from the first words on.
+* ``OutputTokenThroughput``: tokens of an answer by its ``E2EL``.
 
 Times are milliseconds. Nothing is put under load here: requests come as the run sends them.
 """
@@ -16,7 +18,7 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from proctor.ir import Converse, Request, Response
@@ -31,6 +33,8 @@ else:
 _PERCENTS: Final = {"Median": 50.0, "P75": 75.0, "P90": 90.0, "P99": 99.0}
 _MILLISECONDS, _MICROSECONDS = 1_000, 1_000_000
 _DECIMALS = 4
+_CLOCK = 1e-3
+"""The time of the first words and that of their event are read one after the other."""
 _PAUSE_SECONDS = 10.0
 """Nobody under way for longer than this, and than the longest request: the answers are those of several runs."""
 
@@ -46,8 +50,8 @@ class Latency:
         self.failed = 0
         self.untimed = 0
 
-    def add(self, requests: Iterable[Request], responses: Sequence[Response]) -> None:
-        """Take the answers to one instance. Conversations, whose turns have one time together, are not measured."""
+    def add(self, requests: Iterable[Request], responses: Iterable[Response]) -> None:
+        """Take the answers to requests. Conversations, whose turns have one time together, are not measured."""
         for request, response in zip(requests, responses, strict=False):
             if response.failure is not None:
                 self.failed += 1
@@ -69,13 +73,18 @@ class Latency:
         if written:
             self._note("OutputTokens", written)
             self._note("OutputTokenThroughput", written / whole if whole else 0.0)
+        first = timing.first_token_seconds
         if points:
-            self._note("TTFT", points[0] * _MILLISECONDS)
-            gaps = [round((later - earlier) * _MICROSECONDS) for earlier, later in itertools.pairwise(points)]
+            self._note("TTFE", points[0] * _MILLISECONDS)
+        if points and first is not None:
+            first = min((point for point in points if point >= first - _CLOCK), default=first)
+            self._note("TTFT", first * _MILLISECONDS)
+            worded = [point for point in points if point >= first]
+            gaps = [round((later - earlier) * _MICROSECONDS) for earlier, later in itertools.pairwise(worded)]
             self._gaps.update(gaps)
             self._decoding += any(gaps)
             if written:
-                rest = (whole - points[0]) / (written - 1) if written > 1 else 0.0
+                rest = (whole - first) / (written - 1) if written > 1 else 0.0
                 self._note("TPOT", rest * _MILLISECONDS)
 
     def _note(self, name: str, value: float) -> None:

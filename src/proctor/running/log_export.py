@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
+from msgspec import structs
 
 from proctor.errors import MissingExtraError, OutputError, UsageError
+from proctor.ir import Usage
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import LoggedResponse, entries
 from proctor.safe_files import written_for_user
@@ -27,10 +29,7 @@ _PARQUET_COLUMNS = {
     "log_likelihoods": "list:float64",
     "is_greedy": "list:bool",
     "token_counts": "list:int64",
-    "prompt_tokens": "int64",
-    "completion_tokens": "int64",
-    "thinking_tokens": "int64",
-    "cached_tokens": "int64",
+    **dict.fromkeys(Usage.__struct_fields__, "int64"),
     "started": "float64",
     "seconds": "float64",
     "failure_kind": "string",
@@ -109,10 +108,7 @@ def _flat(each: LoggedResponse) -> dict[str, Any]:
         "log_likelihoods": [scored.log_likelihood for scored in response.scores],
         "is_greedy": [scored.is_greedy for scored in response.scores],
         "token_counts": [scored.token_count for scored in response.scores],
-        "prompt_tokens": response.usage.prompt_tokens,
-        "completion_tokens": response.usage.completion_tokens,
-        "thinking_tokens": response.usage.thinking_tokens,
-        "cached_tokens": response.usage.cached_tokens,
+        **structs.asdict(response.usage),
         "started": response.timing.started,
         "seconds": response.timing.seconds,
         "failure_kind": response.failure.kind if response.failure else None,

@@ -38,8 +38,7 @@ class Progress:
         asked: Requests sent to the engine.
         answered: Answers that came back, failures included.
         failed: Failures among them.
-        prompt_tokens, completion_tokens: As the engine counted them, for what was answered in this run.
-        thinking_tokens, cached_tokens: Those among them of thoughts, and of a provider's cache.
+        usage: Tokens as the engine counted them, of what was answered in this run.
         started: ``time.monotonic()`` at the start.
     """
 
@@ -48,16 +47,8 @@ class Progress:
     asked: int = 0
     answered: int = 0
     failed: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    thinking_tokens: int = 0
-    cached_tokens: int = 0
+    usage: Usage = Usage()  # noqa: RUF009 - frozen
     started: float = 0.0
-
-    @property
-    def usage(self) -> Usage:
-        """The tokens of all answers."""
-        return Usage(self.prompt_tokens, self.completion_tokens, self.thinking_tokens, self.cached_tokens)
 
     @property
     def done(self) -> int:
@@ -83,13 +74,9 @@ class Progress:
 
     def count(self, response: Response) -> None:
         """Add an answer of the engine."""
-        usage = response.usage
         self.answered += 1
         self.failed += response.failure is not None
-        self.prompt_tokens += usage.prompt_tokens
-        self.completion_tokens += usage.completion_tokens
-        self.thinking_tokens += usage.thinking_tokens
-        self.cached_tokens += usage.cached_tokens
+        self.usage += response.usage
 
 
 class Observer(Protocol):

@@ -19,7 +19,7 @@ from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
-from proctor.running.accounts import Tally
+from proctor.running.accounts import Distinct, Sent, Tally
 from proctor.running.checks import check_exams
 from proctor.running.circumstances import circumstances, version_of
 from proctor.running.entries import SCORE_ORDER, entry_of, group_entries, order_of
@@ -192,7 +192,7 @@ def _conclude(
             folder.take(grading.fingerprints)
     grades, results = grading.grades, grading.results
     results.update(group_entries(exams, grades, results))
-    run = circumstances(session, grading.usage, began)
+    run = circumstances(session, grading.usage, grading.whole_usage, began)
     if judged := judging.summary():
         run["judges"] = judged
     stopped = session.stopped or judging.stopped
@@ -216,6 +216,8 @@ class _Grading:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
         self.usage: dict[str, Usage] = {}
+        self.whole_usage = Usage()
+        self._distinct = Distinct()
         self.fingerprints: dict[str, dict[str, str]] = {}
         self.latency: dict[str, dict[str, Any]] = {}
         self.models: dict[str, dict[str, int]] = {}
@@ -233,7 +235,8 @@ class _Grading:
         spool = self._session.spool
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
         filed = self._filed.heard_by(listening(self._session.engine, exam))
-        tally = Tally(answered_blocks(asked, filed, self._missing))
+        sent = Sent(asked, self._distinct)
+        tally = Tally(answered_blocks(sent, filed, self._missing), sent)
         engine = self._session.engine.identity
         try:
             grade = _grade(exam, tally, samples)
@@ -264,6 +267,7 @@ class _Grading:
         if tally.models:
             self.models[exam.name] = dict(sorted(tally.models.items()))
         self.usage[exam.name] = tally.usage
+        self.whole_usage += tally.new
 
 
 _ENDS_THE_RUN = (LogError, OutputError, RunInterruptedError)

@@ -1,5 +1,6 @@
 """Whatever a server sends back, an answer or a failure comes of it: never an exception, never more memory."""
 
+import asyncio
 import copy
 import gzip
 import json
@@ -15,9 +16,12 @@ from tests_pace import in_time
 
 from proctor.engines.http import transport
 from proctor.engines.http.openai_engine import OpenAIEngine
+from proctor.engines.http.protocols.openai_echo import align
+from proctor.engines.http.protocols.openai_stream import parse_stream
 from proctor.engines.http.provider_engine import ProviderEngine
+from proctor.engines.http.safe_replies import answered_safely
 from proctor.engines.http.transport import Reply
-from proctor.ir import Choose, Decoding, Generate, Pair, Prompt, Response, Rolling
+from proctor.ir import Choose, Decoding, Generate, Pair, Prompt, Response, Rolling, Scored, Usage
 from proctor.running.codec import decode, encode
 
 CHAT = Generate(Prompt([{"role": "user", "content": "q"}]))
@@ -434,6 +438,81 @@ def test_a_deflated_answer_is_read(encoding):
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_is_not_http_is_a_failure(head, stream):
     assert ask_wire(head, timeout=5.0, stream=stream).failure is not None
+
+
+def events(count):
+    """Chunks of a stream that has no line's end for long."""
+    noted, content = transport._Events(), bytearray()
+    for _ in range(count):
+        content += b"x" * 16_384
+        noted.note(content, 0.1)
+
+
+def calls(count):
+    piece = {"tool_calls": [{"index": 0, "function": {"name": "", "arguments": "x" * 50}}]}
+    parse_stream(streamed([{"choices": [{"index": 0, "delta": piece}]}] * count))
+
+
+WIDE, PART = "\u8a9e", "\ufffd"
+ECHOES = {
+    "ascii": ([" word"], " word"),
+    "bytes": ([PART] * 3, WIDE),
+    "bytes of several": ([PART, PART, PART + "a"], WIDE + "a"),
+    "special tokens": (["", " word"], " word"),
+    "empty": (["", "", WIDE], WIDE),
+    "none": ([""], WIDE),
+    "of another text": (["zz"], " word"),
+    "of another text, in parts": (["zz" + PART], " word"),
+    "blanks": (["zz"], " " * 5),
+    "no blanks": (["word"], " word"),
+    "blanks too many": ([" word"], "word"),
+}
+READERS = {
+    **{name: lambda n, t=tokens, w=text: align(t * n, w * n, has_more=True) for name, (tokens, text) in ECHOES.items()},
+    "tool calls": calls,
+    "a line without end": events,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_twice_the_reply_takes_twice_the_time(name):
+    def seconds(count):
+        began = time.process_time()
+        READERS[name](count)
+        return time.process_time() - began
+
+    once, four = (min(seconds(count) for _ in range(3)) for count in (2_000, 8_000))
+    assert four < 9 * max(once, 0.001)  # four times, and not sixteen
+
+
+def test_an_echo_is_read_fast():
+    text = " word" * 8_000
+    began = time.process_time()
+    align([" word"] * 8_000, text, has_more=True)
+    assert in_time(time.process_time() - began, 0.1)
+
+
+@pytest.mark.parametrize(
+    "scores, said",
+    [
+        ((Scored(0.0, True, 1), Scored(0.0, True, 1)), "of all 2 choices"),
+        ((Scored(0.0, True, 3), Scored(-1.0, True, 3)), "over 3 tokens"),
+        ((Scored(0.0, True, 1), Scored(-1.0, True, 1)), None),  # certain, as far as its precision goes
+        ((Scored(0.0, True, 1),), None),
+        ((Scored(-1.0, True, 2),), None),
+    ],
+)
+def test_zeros_are_no_likelihoods(scores, said):
+    async def answer():
+        return Response(scores=scores, usage=Usage(7, 1))
+
+    found = asyncio.run(answered_safely(answer))
+    if said is None:
+        assert found.scores == scores
+    else:
+        assert found.failure.kind == "engine"
+        assert said in found.failure.message
+        assert found.usage == Usage(7, 1)
 
 
 def test_a_long_stream_is_read_in_linear_time():

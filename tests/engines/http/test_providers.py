@@ -15,7 +15,7 @@ from proctor.engines.http.providers import connection_to, provider_named, provid
 from proctor.engines.http.transport import Reply
 from proctor.errors import EngineError, UsageError
 from proctor.guests.unitxt.engines.providers import CrossProviderInferenceEngine
-from proctor.ir import Decoding, Generate, Prompt
+from proctor.ir import Decoding, Generate, Prompt, Usage
 from proctor.settings import settings
 
 HERE = Path(__file__).parent
@@ -596,6 +596,33 @@ def test_cached_and_reasoning_tokens_are_counted_once():
     }
     response, _, _, _ = ask("aws", "m", {**BEDROCK, "usage": usage}, api_key="k")
     assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (17, 3)
+
+
+@pytest.mark.parametrize(
+    "provider, usage, counted",
+    [
+        ("open-ai", {"prompt_tokens": 2000, "completion_tokens": 10,
+                     "prompt_tokens_details": {"cached_tokens": 5, "cache_write_tokens": 1990}},
+         Usage(2000, 10, 0, 5, 1990)),
+        ("open-ai", {"prompt_tokens": 90, "completion_tokens": 60, "prompt_tokens_details": {"audio_tokens": 70},
+                     "completion_tokens_details": {"audio_tokens": 50}},
+         Usage(90, 60, audio_prompt_tokens=70, audio_completion_tokens=50)),
+        ("anthropic", {"input_tokens": 10, "output_tokens": 3, "cache_read_input_tokens": 5,
+                       "cache_creation_input_tokens": 9,
+                       "cache_creation": {"ephemeral_5m_input_tokens": 2, "ephemeral_1h_input_tokens": 7}},
+         Usage(24, 3, 0, 5, 2, 7)),
+        ("anthropic", {"input_tokens": 10, "output_tokens": 3, "cache_creation_input_tokens": 9},
+         Usage(19, 3, 0, 0, 9)),
+        ("aws", {"inputTokens": 10, "outputTokens": 3, "totalTokens": 30, "cacheReadInputTokens": 5,
+                 "cacheWriteInputTokens": 9,
+                 "cacheDetails": [{"ttl": "5m", "inputTokens": 2}, {"ttl": "1h", "inputTokens": 7}]},
+         Usage(24, 3, 0, 5, 2, 7)),
+    ],
+)  # fmt: skip
+def test_tokens_that_are_put_into_a_cache_are_counted_by_how_long_they_stay(provider, usage, counted):
+    reply = {"open-ai": OPENAI, "anthropic": ANTHROPIC, "aws": BEDROCK}[provider]
+    response, _, _, _ = ask(provider, "m", {**reply, "usage": usage}, api_key="k")
+    assert response.usage == counted
 
 
 def test_ollama_gives_log_probabilities():

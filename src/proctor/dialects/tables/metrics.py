@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _EXPECTED: Final = re.compile(r"__expected\d*")
 """Columns of assertions in promptfoo's tables."""
-_SAID: Final = ("__description",)
-"""Columns of promptfoo's tables that change nothing."""
+_SAID: Final = ("__description", "__threshold")
+"""Other columns of promptfoo's tables: what a row is about, and which share of its assertions has to hold."""
 
 DEFAULT: Final = "exact"
 

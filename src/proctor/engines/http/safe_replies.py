@@ -19,7 +19,9 @@ async def answered_safely(answer: Callable[[], Awaitable[Response]]) -> Response
         ProctorError: No request can be answered: a package is missing, a permission.
     """
     try:
-        return without_secrets(await answer())
+        response = await answer()
+        _check_scores(response)
+        return without_secrets(response)
     except CallError as error:
         failure = structs.replace(error.failure, message=redacted(error.failure.message))
         return Response(failure=failure, usage=error.usage)
@@ -28,6 +30,26 @@ async def answered_safely(answer: Callable[[], Awaitable[Response]]) -> Response
     except Exception as error:  # noqa: BLE001 - one answer that nobody foresaw is one failure, not the end of a run
         said = redacted(f"the answer cannot be used: {type(error).__name__}: {error}")
         return Response(failure=Failure("engine", said, retryable=False))
+
+
+def _check_scores(response: Response) -> None:
+    """Look at log-likelihoods that no model gives: a server that does not keep them writes zeros.
+
+    Raises:
+        CallError: Each of several choices is certain, or each of several tokens.
+    """
+    scores = response.scores
+    if len(scores) > 1 and not any(score.log_likelihood for score in scores):
+        where = f"of all {len(scores)} choices"
+    elif (longest := max((score.token_count for score in scores if not score.log_likelihood), default=0)) > 1:
+        where = f"over {longest} tokens"
+    else:
+        return
+    message = (
+        f"the log-likelihoods {where} are exactly 0, which no model gives: the server keeps none of the prompt's "
+        "tokens. Use one that does (vLLM, SGLang), or endpoint=chat, which asks multiple choice as text"
+    )
+    raise CallError(Failure("engine", message, retryable=False), response.usage)
 
 
 def without_secrets(response: Response) -> Response:

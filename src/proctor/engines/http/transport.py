@@ -234,18 +234,19 @@ class _Events:
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
-        self._start = 0
+        self._start = self._seen = 0
         self._is_done = False
 
     def note(self, content: bytearray, seconds: float) -> None:
         """Note what has come to its end since the last time."""
-        while not self._is_done and (end := content.find(b"\n", self._start)) >= 0:
+        while not self._is_done and (end := content.find(b"\n", max(self._start, self._seen))) >= 0:
             if content.startswith(b"data:", self._start):
                 data = content[self._start + len(b"data:") : end].strip()
                 self._is_done = data == b"[DONE]"
                 if data and not self._is_done:
                     self.seconds.append(round(seconds, _DECIMALS))
             self._start = end + 1
+        self._seen = len(content)
 
 
 class _Inflated:

@@ -87,6 +87,7 @@ _INSTEAD = {
     },
     **dict.fromkeys(("BalancedSampler", "ManualSampler"), "lm-eval has their names, and never wrote them"),
     **dict.fromkeys(("Janitor", "word_ngrams", "Archive", "Reader", "TextArchive", "TextReader"), _NO_JANITOR),
+    "print_writeout": "proctor show TASK prints prompts",
     "run_task_tests": "proctor validate reads every task",
     **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),
 }

@@ -53,6 +53,7 @@ class _Usage(Struct):
     output_tokens: int = 0
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
+    cache_creation: Any = None
     output_tokens_details: Any = None
 
 
@@ -123,16 +124,19 @@ def parse_messages(body: bytes, *, offers_tools: bool = True) -> Response:
         raise ReplyError("the reply has no content")
     thoughts = "".join(block.thinking or "" for block in reply.content if block.type == "thinking")
     usage = reply.usage or _Usage()
-    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+    found, hour = usage.cache_read_input_tokens or 0, count_in(usage.cache_creation, "ephemeral_1h_input_tokens")
+    written = max(usage.cache_creation_input_tokens or 0, hour)
     return Response(
         texts=(answer_text(text, [(call.name, call.input) for call in calls], offers_tools=offers_tools),),
         finish_reasons=(REASONS.get(reply.stop_reason or "", reply.stop_reason or ""),),
         thoughts=(thoughts,) if thoughts else (),
         usage=Usage(
-            usage.input_tokens + cached,
+            usage.input_tokens + found + written,
             usage.output_tokens,
             count_in(usage.output_tokens_details, "thinking_tokens", "reasoning_tokens"),
-            usage.cache_read_input_tokens or 0,
+            found,
+            written - hour,
+            hour,
         ),
         model=model_of(reply.model),
     )

@@ -20,6 +20,7 @@ from proctor.engines.http.inline_media import split_data_url
 from proctor.engines.http.protocols.anthropic import REASONS, split_system
 from proctor.engines.http.protocols.openai_shapes import answer_text
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.protocols.reasoning import count_in
 from proctor.engines.http.protocols.tool_calls import calls_of, result_id
 from proctor.engines.http.retrying_client import CallError
 from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
@@ -60,6 +61,7 @@ class _Usage(Struct, rename="camel"):
     output_tokens: int = 0
     cache_read_input_tokens: int | None = None
     cache_write_input_tokens: int | None = None
+    cache_details: list[Any] | None = None
 
 
 class _Reply(Struct, rename="camel"):
@@ -129,13 +131,20 @@ def parse_converse(body: bytes, *, offers_tools: bool = True) -> Response:
     said = [block.reasoning.reasoning_text for block in blocks if block.reasoning]
     thoughts = "".join(each.text for each in said if each)
     usage = reply.usage or _Usage()
-    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_write_input_tokens or 0)
+    found, hour = usage.cache_read_input_tokens or 0, _kept_for_an_hour(usage)
+    written = max(usage.cache_write_input_tokens or 0, hour)
     return Response(
         texts=(answer_text("".join(block.text for block in blocks), calls, offers_tools=offers_tools),),
         finish_reasons=(REASONS.get(reply.stop_reason, reply.stop_reason),),
         thoughts=(thoughts,) if thoughts else (),
-        usage=Usage(usage.input_tokens + cached, usage.output_tokens, 0, usage.cache_read_input_tokens or 0),
+        usage=Usage(usage.input_tokens + found + written, usage.output_tokens, 0, found, written - hour, hour),
     )
+
+
+def _kept_for_an_hour(usage: _Usage) -> int:
+    """Return how many tokens went into the cache for an hour (``CacheDetail`` of the service model)."""
+    details = usage.cache_details or ()
+    return sum(count_in(each, "inputTokens") for each in details if isinstance(each, dict) and each.get("ttl") == "1h")
 
 
 def _content(message: Message) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ Which tokens belong to a continuation is found by laying the tokens over the tex
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -38,6 +39,10 @@ ECHO = {"echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
 """Asks a completions server for the log-probabilities of the prompt. One token is generated, and left out again,
 because several servers refuse to generate none."""
 _PARTIAL = "\ufffd"
+_WIDE = re.compile(r"[^\x00-\x7f]")
+_BLANKS = re.compile(r"[ \t\r\n]+")
+_MOST_LOST = 256
+"""Readable tokens in a row that the text does not show: templates of chats have a dozen, other texts all of theirs."""
 Span = tuple[int, int]
 
 
@@ -144,74 +149,148 @@ def align(tokens: Sequence[str], text: str, *, has_more: bool = False) -> list[S
     Tokens that the text does not show (special tokens) begin and end at the same place. Several tokens that share
     characters, none of which is readable by itself, have the same begin and end. Tokens beyond the text end one
     character after it; with ``has_more`` there may be one, which the end of the text does not have to show.
+
+    It takes time in proportion to the tokens and the text, whatever the server wrote.
     """
     spans: list[Span] = []
-    unread: list[str] = []
-    position = 0
+    unread = _Unread(text)
     for token in tokens:
-        place = _place(token, text, position, unread)
+        if token and not unread.tokens and text.startswith(token, unread.position):  # nearly always
+            begin = unread.position
+            unread.position = begin + len(token)
+            spans.append((begin, unread.position))
+            continue
+        unread.begin()
+        place = unread.place_of(token)
         if place is None:
-            unread.append(token)
+            if unread.lost > _MOST_LOST:
+                return None
+            unread.add(token)
             continue
         begin, end = place
-        spans += _unread_spans(unread, position, begin, text)
-        unread = []
+        spans += unread.spans(begin)
         spans.append((begin, end))
-        position = end
-    if len(unread) == len(tokens) > 1:
+        unread.move_to(end)
+    if len(unread.tokens) == len(tokens) > 1:
         return None
-    if has_more and len(unread) > 1 and position < len(text):
-        return [*spans, *_unread_spans(unread[:-1], position, len(text), text), (len(text), len(text) + 1)]
-    return [*spans, *_unread_spans(unread, position, len(text), text)]
+    if has_more and len(unread.tokens) > 1 and unread.position < len(text):
+        unread.tokens.pop()
+        return [*spans, *unread.spans(len(text)), (len(text), len(text) + 1)]
+    return [*spans, *unread.spans(len(text))]
 
 
-def _place(token: str, text: str, position: int, unread: Sequence[str]) -> Span | None:
-    """Return where a token stands at or, after tokens that could not be read, soon behind a position."""
-    if not token or (position >= len(text)):
-        return (len(text), len(text) + 1) if position >= len(text) and not unread else None
-    if any(_PARTIAL in each for each in unread):
-        most = position + sum(map(len, unread)) + len(unread) + len(token)
-        return _found(token, text, _least_end(unread, text, position), most)
-    if text.startswith(token, position):
-        return position, position + len(token)
-    bare = token.lstrip(" ")
-    if not bare or _PARTIAL in token:
-        return None
-    blanks = len(text) - position - len(text[position:].lstrip(" \t\r\n"))
-    begin = text.find(bare, position, position + blanks + len(bare))
-    if begin >= 0:  # a tokenizer that writes no blanks, or one too many at the start
-        return position, begin + len(bare)
-    most = position + sum(max(1, len(each)) for each in unread) + len(token)
-    return _found(token, text, position, most) if unread else None
+class _Unread:
+    """The tokens since the last one whose place in the text is known, with what looking for the next place needs.
 
+    Attributes:
+        tokens: Their texts.
+        position: Where the last known token ends.
+        lost: How many readable ones among them were looked for in vain.
+    """
 
-def _least_end(unread: Sequence[str], text: str, position: int) -> int:
-    """Return where tokens that hold parts of characters end at the soonest, by the blanks and letters among them."""
-    is_open = False
-    for token in unread:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._wide = -1
+        self.position = self._after = 0
+        self.tokens: list[str] = []
+        self.begin()
+
+    def move_to(self, position: int) -> None:
+        """Begin again behind a token that was found."""
+        self.position = position
+        self.tokens.clear()
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what is known of tokens where there are none: the position may have moved."""
+        if not self.tokens:
+            self._least = self.position
+            self._size = self._blank = self.lost = 0
+            self._is_partial = self._is_open = False
+
+    def add(self, token: str) -> None:
+        """Take a token that was not found."""
+        self.tokens.append(token)
+        self._size += len(token)
+        self._blank += not token
         readable = token.replace(_PARTIAL, "")
-        if readable and _PARTIAL in token and (begin := text.find(readable, position + is_open)) >= 0:
-            position, is_open = begin + len(readable), token.endswith(_PARTIAL)
+        is_partial = _PARTIAL in token
+        most = self.position + self._size + len(self.tokens)
+        begin = self._text.find(readable, self._least + self._is_open, most) if readable and is_partial else -1
+        if begin >= 0:
+            self._least, self._is_open = begin + len(readable), token.endswith(_PARTIAL)
         else:
-            is_open = is_open or _PARTIAL in token
-    return position + is_open
+            self._is_open = self._is_open or is_partial
+            self.lost += bool(readable) and is_partial
+        self._is_partial = self._is_partial or is_partial
 
+    def place_of(self, token: str) -> Span | None:
+        """Return where a token stands at the position or, after tokens that could not be read, soon behind it."""
+        text, position = self._text, self.position
+        if not token or position >= len(text):
+            return (len(text), len(text) + 1) if position >= len(text) and not self.tokens else None
+        if self._is_partial:
+            most = position + self._size + len(self.tokens) + len(token)
+            return self._found(token, self._least + self._is_open, most)
+        if text.startswith(token, position):
+            return position, position + len(token)
+        return self._behind_blanks(token, token.lstrip(" "))
 
-def _found(token: str, text: str, least: int, most: int) -> Span | None:
-    begin = -1 if _PARTIAL in token else text.find(token, least, most)
-    return (begin, begin + len(token)) if begin >= 0 else None
+    def _behind_blanks(self, token: str, bare: str) -> Span | None:
+        """Return where a token stands behind blanks that it does not have, or without one that it has."""
+        text, position = self._text, self.position
+        if not bare or _PARTIAL in token:
+            return None
+        blanks = self._blanks()
+        if (begin := text.find(bare, position, position + blanks + len(bare))) >= 0:
+            return position, begin + len(bare)
+        most = position + self._size + self._blank + len(token)
+        if self.tokens:
+            return self._found(token, position, most)
+        self.lost += 1
+        return None
 
+    def _blanks(self) -> int:
+        """Return how many blanks stand at the position; they are counted once, however many tokens stumble there."""
+        if not self.lost:
+            found = _BLANKS.match(self._text, self.position)
+            self._after = found.end() if found else self.position
+        return self._after - self.position
 
-def _unread_spans(unread: Sequence[str], begin: int, end: int, text: str) -> list[Span]:
-    if begin < end:
-        if len(unread) == len(text[begin:end].encode()):  # a token for each byte
-            return [(begin + index, begin + index + 1) for index, size in _bytes(text[begin:end]) for _ in range(size)]
-        return [(begin, end)] * len(unread)
-    # A token without text is the first part of the next character that has parts, perhaps with blanks before it; others
-    # are special tokens.
-    first = next((index for index in range(begin, len(text)) if not text[index].isascii()), begin)
-    parts = [(begin, first + 1), *[(first, first + 1)] * len(unread)]
-    return [(begin, begin) if token else parts[min(unread[:index].count(""), 1)] for index, token in enumerate(unread)]
+    def _found(self, token: str, least: int, most: int) -> Span | None:
+        if _PARTIAL in token:
+            return None
+        begin = self._text.find(token, least, most)
+        self.lost += begin < 0
+        return (begin, begin + len(token)) if begin >= 0 else None
+
+    def spans(self, end: int) -> list[Span]:
+        """Return where the tokens stand, if the next known one begins at ``end``."""
+        unread, begin, text = self.tokens, self.position, self._text
+        if not unread:
+            return []
+        if begin < end:
+            if len(unread) == len(text[begin:end].encode()):  # a token for each byte
+                return [
+                    (begin + index, begin + index + 1) for index, size in _bytes(text[begin:end]) for _ in range(size)
+                ]
+            return [(begin, end)] * len(unread)
+        # A token without text is the first part of the next character that has parts, perhaps with blanks before it;
+        # others are special tokens.
+        first = self._next_wide()
+        spans: list[Span] = []
+        is_inside = False
+        for token in unread:
+            spans.append((begin, begin) if token else (first, first + 1) if is_inside else (begin, first + 1))
+            is_inside = is_inside or not token
+        return spans
+
+    def _next_wide(self) -> int:
+        """Return where the next character with parts stands; the position where there is none."""
+        if self._wide < self.position:
+            found = _WIDE.search(self._text, self.position)
+            self._wide = found.start() if found else len(self._text)
+        return self._wide if self._wide < len(self._text) else self.position
 
 
 def _bytes(text: str) -> list[tuple[int, int]]:
@@ -223,7 +302,7 @@ def _is_blurred(spans: Sequence[Span], start: int, tokens: Sequence[str], text: 
     if any(one == other and one[0] < start < one[1] for one, other in pairwise(spans)):
         return True
     for index, (begin, end) in enumerate(spans):
-        if not index or tokens[index - 1] or not tokens[index]:
+        if not index or tokens[index - 1] or not tokens[index] or not begin < start < end:
             continue
         # A token without text comes before it, which may hold whole characters of those that are shown here.
         wide = [index for index in range(begin, min(end, len(text))) if not text[index].isascii()]

@@ -309,8 +309,16 @@ def usage_of(usage: UsageReply | None, *, thoughts_in_total: bool = False) -> Us
         thought = max(0, (usage.total_tokens or 0) - read - written)
     if thought > written or (thought and usage.total_tokens == read + written + thought):
         written += thought
-    cached = count_in(usage.prompt_tokens_details, "cached_tokens") or usage.prompt_cache_hit_tokens or 0
-    return Usage(read, written, thought, cached)
+    details = usage.prompt_tokens_details
+    return Usage(
+        read,
+        written,
+        thought,
+        cached_tokens=count_in(details, "cached_tokens") or usage.prompt_cache_hit_tokens or 0,
+        cache_write_tokens=count_in(details, "cache_write_tokens"),
+        audio_prompt_tokens=count_in(details, "audio_tokens"),
+        audio_completion_tokens=count_in(usage.completion_tokens_details, "audio_tokens"),
+    )
 
 
 _ROUNDING = 1e-3

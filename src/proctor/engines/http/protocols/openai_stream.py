@@ -81,7 +81,7 @@ class _Answer:
         self.thought_parts: list[str] = []
         self.reason = ""
         self.is_refused = False
-        self.calls: dict[int, list[str]] = {}
+        self.calls: dict[int, tuple[list[str], list[str]]] = {}
         self.tokens: list[TokenLogProbability] = []
         self.has_words = self.has_content = False
 
@@ -96,10 +96,10 @@ class _Answer:
         self.is_refused = self.is_refused or bool(choice.delta and choice.delta.refusal)
         self.reason = REFUSAL if self.is_refused else choice.finish_reason or self.reason
         for call in (choice.delta.tool_calls if choice.delta else None) or ():
-            known = self.calls.setdefault(call.index, ["", ""])
+            names, arguments = self.calls.setdefault(call.index, ([], []))
             if call.function is not None:
-                known[0] += call.function.name or ""
-                known[1] += call.function.arguments or ""
+                names.append(call.function.name or "")
+                arguments.append(call.function.arguments or "")
         self.tokens += tokens_of(choice.logprobs)
 
     def is_empty(self) -> bool:
@@ -113,7 +113,7 @@ class _Answer:
         )
 
     def words(self, *, offers_tools: bool) -> str:
-        calls = [(name, arguments) for _, (name, arguments) in sorted(self.calls.items())]
+        calls = [("".join(names), "".join(arguments)) for _, (names, arguments) in sorted(self.calls.items())]
         return answer_text("".join(self.pieces), calls, offers_tools=offers_tools)
 
 
