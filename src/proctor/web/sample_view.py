@@ -237,9 +237,8 @@ def reasons_of(record: Mapping[str, Any]) -> list[str]:
     """Return why an answer is not right, as far as its line says: failures, assertions, words of judges."""
     failures = [record.get(name) for name in ("failure", "scoring_failure")]
     found = [str(each.get("message", "")) for each in failures if isinstance(each, dict)]
-    for each in assertions_in(record):
-        if not each["passed"]:
-            found.append(f"not {each['assertion']}" + (f": {each['reason']}" if each["reason"] else ""))
+    missed = [each for each in assertions_in(record) if not each["passed"]]
+    found += [f"not {each['assertion']}" + (f": {each['reason']}" if each["reason"] else "") for each in missed]
     found += [text for each in judgements_in(record) for title, text in each["words"] if title == "Reasoning"]
     return [excerpt(each) for each in found]
 
