@@ -14,13 +14,11 @@ from proctor.ir.question import Answered
 from proctor.recipes.exam import Exam
 from proctor.recipes.option import DEPENDS, Honoured, Refused
 from proctor.recipes.options import ExamOptions
-from proctor.scoring.grading.grader import ExamGrader
-from proctor.scoring.grading.groups import GroupBy
-from proctor.scoring.grading.protocols import Grading, Reading
 
 if TYPE_CHECKING:
     from proctor.artifacts import Artifact
     from proctor.scoring.assertion_metrics import AssertionMetric
+    from proctor.scoring.grading.protocols import Reading
 
 PROMPT: Final = "__prompt"
 """The field in which judges find what was asked."""
@@ -111,6 +109,9 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
     if exam.asker.kinds != frozenset({"generate"}) or options.repeats:
         why = "it is asked several times" if options.repeats else "not all of its answers are texts"
         return replace(exam, honours={**exam.honours, "metric": Refused(why)}, variants=variants)
+    from proctor.scoring.grading.grader import ExamGrader
+    from proctor.scoring.grading.groups import GroupBy
+    from proctor.scoring.grading.protocols import Grading
     from proctor.scoring.metric_table import metric_of
     from proctor.scoring.named_table import LM_EVAL
 
@@ -135,6 +136,8 @@ def _variant(make: Callable[[], Exam], options: ExamOptions) -> Exam:
 
 def read_answers(answered: Answered) -> Sequence[Reading]:
     """Return each answer as it was written, the exam's right answers, and the row with what was asked."""
+    from proctor.scoring.grading.protocols import Reading
+
     question = answered.question
     asked = question.requests[0]
     messages = asked.prompt.messages if isinstance(asked, Generate) else ()
