@@ -14,6 +14,7 @@ from proctor.ir.question import Answered
 from proctor.recipes.exam import Exam
 from proctor.recipes.option import DEPENDS, Honoured, Refused
 from proctor.recipes.options import ExamOptions
+from proctor.settings import settings
 
 if TYPE_CHECKING:
     from proctor.artifacts import Artifact
@@ -56,7 +57,6 @@ def judge_of(name: str | None) -> Artifact | None:
     """Return the judge that a user names, or ``PROCTOR_JUDGE``."""
     from proctor.engines.engine_registry import make_engine
     from proctor.engines.model_args import Origin
-    from proctor.settings import settings
 
     chosen = name or settings.judge
     return make_engine(chosen, None, Origin(None)) if chosen else None
@@ -115,6 +115,8 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
     from proctor.scoring.metric_table import metric_of
     from proctor.scoring.named_table import LM_EVAL
 
+    if settings.trust_code:
+        exam.problems()  # code that comes with it is read, and registers what it brings
     names = options.metric
     metrics = [metric_of(each, LM_EVAL) for each in named_metrics(names, f"{{{PROMPT}}}", options.judge)]
     grader = ExamGrader([Grading("", read_answers, (), metrics)], group_by=GroupBy.of(options.group_by))
