@@ -19,7 +19,7 @@ from functools import cache
 import numpy as np
 
 from proctor.results.comparison import compare
-from proctor.scoring.aggregations import aggregated, bits_per_byte
+from proctor.scoring.aggregations import AGGREGATIONS, aggregated, bits_per_byte
 from proctor.scoring.answer_reducers import reducer
 from proctor.scoring.metrics.f1 import F1Fast, LabelPair
 from proctor.scoring.scores import interval_of_mean
@@ -132,6 +132,28 @@ def ratio(generator: np.random.Generator, size: int) -> Interval:
     return Interval(found.low or 0.0, found.high or 0.0)
 
 
+def translations(generator: np.random.Generator, size: int) -> list[tuple[str, str]]:
+    """Return references and translations, whose words are wrong more often in some texts than in others."""
+    found = []
+    for _ in range(size):
+        words = generator.zipf(1.3, generator.integers(6, 30)) % 5_000
+        wrong = generator.random(len(words)) < generator.beta(2, 5)
+        said = np.where(wrong, generator.integers(5_000, 9_000, len(words)), words)
+        found.append((" ".join(map(str, words)), " ".join(map(str, said))))
+    return found
+
+
+def bleu(generator: np.random.Generator, size: int) -> Interval:
+    """Draw translations and return the interval of BLEU of all of them together."""
+    found = aggregated("bleu", AGGREGATIONS["bleu"], translations(generator, size), 100)
+    return Interval(found.low or 0.0, found.high or 0.0)
+
+
+def bleu_of_many(size: int) -> float:
+    """Return BLEU of many translations."""
+    return float(AGGREGATIONS["bleu"](translations(np.random.default_rng(0), size)))
+
+
 def group(shares: tuple[float, ...], weights: tuple[float, ...]) -> Drawing:
     """Draw a group of exams and return the interval of its mean."""
 
@@ -219,6 +241,11 @@ def main() -> None:
         found = [coverage(draw, truth, size, repetitions) for size in (100, 400)]
         print(f"{name:32} {found[0]:8.1%} {found[1]:8.1%}    {time.perf_counter() - started:.0f} s", flush=True)
     near_ends(max(1, repetitions // 4))
+    few = max(1, repetitions // 25)  # a BLEU of 200 texts on a hundred resamples takes a second
+    truth = bleu_of_many(max(2_000, 20 * few))
+    found = [coverage(bleu, truth, size, few) for size in (20, 50, 200)]
+    told = " ".join(f"n={size}: {each:.1%}" for size, each in zip((20, 50, 200), found, strict=True))
+    print(f"{'corpus BLEU':32} {told}    ({few} repetitions)")
 
 
 if __name__ == "__main__":

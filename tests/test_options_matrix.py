@@ -217,6 +217,15 @@ def _write_hub_yaml(folder: Path) -> str:
     return str(folder / "exam.yaml")
 
 
+def _write_promptfoo(folder: Path) -> str:
+    asserted = [{"type": "equals", "value": "{{answer}}"}]
+    config = {
+        "prompts": ["{{text}}?"], "defaultTest": {"assert": asserted}, "tests": [{"vars": row} for row in ROWS],
+    }  # fmt: skip
+    (folder / "exam.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    return str(folder / "exam.yaml")
+
+
 def _write_table(folder: Path) -> str:
     rows = [{**row, "question": row["text"]} for row in ROWS]
     choosing = [{**row, "options": ["no", "yes"], "picks": ["yes", "no"]} for row in rows]
@@ -254,6 +263,12 @@ DIALECTS: Mapping[str, Dialect] = {
         beside={"chat_template_model": {}},
         refused=frozenset({"num_demos"}),
         without_effect=frozenset({"judge"}),
+    ),
+    "promptfoo": Dialect(
+        _write_promptfoo,
+        beside={"chat_template_model": {}},
+        refused=frozenset({"num_demos"}),
+        without_effect=frozenset({"judge", "seed"}),
     ),
     "tables": Dialect(
         _write_table,

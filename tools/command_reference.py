@@ -10,7 +10,7 @@ import click
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 NAMES = {
     "unitxt": "recipes", "lm_eval": "YAML tasks", "class": "Python class tasks", "aisbench": "configs",
-    "hub_yaml": "eval.yaml", "tables": "tables",
+    "hub_yaml": "eval.yaml", "promptfoo": "configs of promptfoo", "tables": "tables",
 }  # fmt: skip
 """How people call the kinds of exams."""
 

@@ -151,6 +151,15 @@ def test_a_run_folder_and_a_log_are_baselines_too(baseline, invoke):
         assert "--tasks would be dropped" in err
 
 
+@pytest.mark.parametrize("before, now", [("1", "3"), ("3", "1")])
+def test_how_often_a_question_is_asked_may_change(folder, invoke, before, now):
+    write_task(folder)
+    with FaultServer(answer=right_below(0.8)) as server:
+        assert invoke("gate", *asking(server), "--repeats", before, "--save-baseline", "b.json")[0] == 0
+    code, out, error, _ = gate(invoke, right_below(0.8), "--baseline", "b.json", "--repeats", now)
+    assert code == 0, out + error
+
+
 def test_models_of_one_name_in_a_log_are_told_apart(folder, invoke):
     for answer in ("yes", "no"):
         model = ["--model", "scripted", "--model-args", f"answer={answer}", "--log", "two.db"]

@@ -95,7 +95,7 @@ def test_recognising_imports_no_dialect():
 import sys
 from proctor.dialects.registry import dialects
 found = [[each.name for each in dialects() if each.recognises(name)] for name in {names!r}]
-folders = ("tables", "unitxt", "hub_yaml", "lm_eval", "aisbench")
+folders = ("tables", "unitxt", "hub_yaml", "promptfoo", "lm_eval", "aisbench")
 print([each for each in sys.modules if any(f"proctor.dialects.{{name}}." in each for name in folders)])
 print(found)
 """
@@ -143,7 +143,9 @@ FILES = {
 EXAMS = {"tables": "rows.csv", "unitxt": "samples.science", "lm_eval": "task.yaml", "aisbench": "config.py"}
 
 
-@pytest.mark.parametrize("gone", [["hub_yaml"], ["aisbench"], ["unitxt"], ["lm_eval", "tables"]], ids=",".join)
+@pytest.mark.parametrize(
+    "gone", [["hub_yaml"], ["aisbench"], ["unitxt"], ["promptfoo"], ["lm_eval", "tables", "promptfoo"]], ids=",".join
+)
 def test_one_can_be_deleted_and_the_others_work(gone, tmp_path):
     for name, text in FILES.items():
         if name != "hub.yaml" or "hub_yaml" not in gone:

@@ -125,6 +125,16 @@ def test_one_space_shows_in_the_prompts_alone() -> None:
     assert _made(*QUESTIONS).differences(_made(*changed)) == ["prompts"]
 
 
+def test_repeats_of_a_generation_show_nowhere_and_choices_count_each_time() -> None:
+    generate, choose = Generate(Prompt("q"), Decoding(8)), Choose((Pair(Prompt("q"), "a"), Pair(Prompt("q"), "b")))
+    row = {"question": "q"}
+    assert _made(_asked(0, generate, row=row)) == _made(_asked(0, *[generate] * 3, row=row))
+    other = Generate(Prompt("p"), Decoding(8))
+    assert _made(_asked(0, generate, row=row)).prompts != _made(_asked(0, generate, other, row=row)).prompts
+    assert _made(_asked(0, choose, row=row)).prompts != _made(_asked(0, choose, choose, row=row)).prompts
+    assert _made(*QUESTIONS[:1], *QUESTIONS[:1]).prompts != _made(*QUESTIONS[:1]).prompts
+
+
 @pytest.mark.parametrize("decoding", [Decoding(), Decoding(8, temperature=0.5), Decoding(8, stop=("\n",))])
 def test_decoding_shows_in_its_own_layer(decoding: Decoding) -> None:
     changed = [_asked(number, Generate(Prompt(f"{number}?"), decoding)) for number in range(5)]

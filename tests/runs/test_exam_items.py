@@ -127,6 +127,29 @@ def test_scores_without_known_ends_are_left_out_with_the_reason(tmp_path):
     assert found.notes[0] == "two is left out: its scores have no known ends"
 
 
+def test_an_exam_under_another_name_is_found_by_its_instances(tmp_path):
+    folders = [
+        write(tmp_path / f"m{place}", [line(n, each) for n, each in enumerate(answers)])
+        for place, answers in enumerate(MODELS)
+    ]
+    for name in ("results.json", "samples.jsonl"):
+        for folder in folders[2:]:
+            text = (folder / name).read_text()
+            (folder / name).write_text(text.replace('"quiz"', '"quiz_v2"'))
+    (found,) = items_of([load_run(each) for each in folders])
+    assert (found.exam, found.models) == ("quiz", ("m0", "m1", "m2", "m3", "m4"))
+
+
+def test_exams_of_other_instances_stay_apart(tmp_path):
+    folders = [
+        write(tmp_path / f"m{place}", [line(n + 4 * place, each) for n, each in enumerate(answers[:5])])
+        for place, answers in enumerate(MODELS[:2])
+    ]
+    for name in ("results.json", "samples.jsonl"):
+        (folders[1] / name).write_text((folders[1] / name).read_text().replace('"quiz"', '"test"'))
+    assert [each.exam for each in items_of([load_run(each) for each in folders])] == ["quiz", "test"]
+
+
 def test_runs_of_one_engine_are_one_model(tmp_path):
     one, two = (
         write(tmp_path / "one", [line(0, "A"), line(1, "B")]),

@@ -1,7 +1,7 @@
 """Folders of strangers that lead elsewhere in every way that is known, and what comes of using them.
 
 ``python tests/wall/strangers.py COUNT`` makes so many, gives each to a command behind the wall, with the gate and
-without, and says what was read, asked, written or started.
+without, and without the kernel's part of the wall, and says what was read, asked, written or started.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import importlib
 import io
 import json
 import os
+import pkgutil
 import random
 import shutil
 import sqlite3
@@ -24,6 +25,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+
+import proctor
 
 SECRET = "SECRET77"
 
@@ -347,7 +350,7 @@ def stranger(number: int, folder: Path, where: Canaries) -> list[str]:
     return [exam.name if word == "{}" else word for word in draw.choice(commands)]
 
 
-def used(folder: Path, words: list[str], *, gate: bool, wall: bool = True) -> str:
+def used(folder: Path, words: list[str], *, gate: bool, wall: bool = True, kernel: bool = True) -> str:
     """Return what a command says that uses a folder: in a process of its own, behind a wall of its own."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -365,17 +368,20 @@ def used(folder: Path, words: list[str], *, gate: bool, wall: bool = True) -> st
         stream = io.TextIOWrapper(os.fdopen(writing, "wb"), encoding="utf-8", errors="replace", write_through=True)
         sys.stdout = sys.stderr = stream
         os.environ["STRANGERS_SECRET"] = f"{SECRET}-of-the-environment"
-        status = _use(words, gate=gate, wall=wall)
+        status = _use(words, gate=gate, wall=wall, kernel=kernel)
         stream.flush()
         atexit._run_exitfuncs()  # what is temporary goes
     finally:
         os._exit(status)
 
 
-def _use(words: list[str], *, gate: bool, wall: bool) -> int:
+def _use(words: list[str], *, gate: bool, wall: bool, kernel: bool) -> int:
     from proctor import effects
     from proctor.cli.__main__ import main
+    from proctor.wall import raising
 
+    if not kernel:
+        raising.what_can_stand = lambda: raising.Wall(why_not="left out")
     if not gate:
         effects.missing = lambda *_: []  # what every refusal is made of
     sys.argv = ["proctor", *words, *([] if wall or words[0] == "log" else ["--no-wall"])]
@@ -388,7 +394,7 @@ def _written(folder: Path) -> str:
     return "".join(each.read_text(errors="replace") for each in files if each.is_file() and not each.is_symlink())
 
 
-def effects_of(numbers: range, *, gate: bool, wall: bool = True) -> list[str]:
+def effects_of(numbers: range, *, gate: bool, wall: bool = True, kernel: bool = True) -> list[str]:
     """Return what using strangers' folders did, one line for each that did something."""
     found = []
     with canaries() as where:
@@ -397,7 +403,7 @@ def effects_of(numbers: range, *, gate: bool, wall: bool = True) -> list[str]:
             folder = Path(tempfile.mkdtemp(prefix="stranger-"))
             try:
                 words = stranger(number, folder, where)
-                said = used(folder, words, gate=gate, wall=wall)
+                said = used(folder, words, gate=gate, wall=wall, kernel=kernel)
                 about = f"{number} {' '.join(words)}"
                 if os.environ.get("STRANGERS_TALK"):
                     print(about, said[:500], "", sep="\n")
@@ -417,16 +423,14 @@ if __name__ == "__main__":
     COUNT = int(sys.argv[1]) if sys.argv[1:] else 2000
     with tempfile.TemporaryDirectory(prefix="strangers-home-") as HOME:
         os.environ.update(HOME=HOME, XDG_DATA_HOME=f"{HOME}/data", XDG_CACHE_HOME=f"{HOME}/cache", HF_HUB_OFFLINE="1")
-        for MODULE in (
-            "datasets",
-            "proctor.cli.run",
-            "proctor.cli.show",
-            "proctor.dialects.resolve",
-            "proctor.recipes.permissions",
-        ):
-            importlib.import_module(MODULE)  # once, and not in each child
-        for GATE in (True, False):
-            FOUND = effects_of(range(COUNT), gate=GATE)
-            print(f"{COUNT} folders, the gate {'on' if GATE else 'off'}: {len(FOUND)} effects", *FOUND, sep="\n")
-            if FOUND:
-                sys.exit(1)
+        importlib.import_module("datasets")
+        for MODULE in pkgutil.walk_packages(proctor.__path__, "proctor."):  # once, and not in each child
+            if MODULE.name.split(".")[1] not in ("__main__", "guests", "compat", "integrations", "testing", "web"):
+                importlib.import_module(MODULE.name)
+        FAILED = False
+        for GATE, KERNEL in ((True, True), (False, True), (True, False), (False, False)):
+            FOUND = effects_of(range(COUNT), gate=GATE, kernel=KERNEL)
+            STANDS = f"the gate {'on' if GATE else 'off'}, {'the kernel and ' if KERNEL else ''}the watch"
+            print(f"{COUNT} folders, {STANDS}: {len(FOUND)} effects", *FOUND, sep="\n", flush=True)
+            FAILED = FAILED or bool(FOUND)
+        sys.exit(FAILED)

@@ -9,12 +9,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.cli.error_reporting import say
+from proctor.dialects.dialect import loaded
+from proctor.dialects.registry import dialects
 from proctor.errors import Location, ProctorError, UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +35,18 @@ class Listed(NamedTuple):
 
 def is_list(name: str) -> bool:
     """Return whether a name is a file of models, or some of them: ``models.yaml``, ``models.yaml::small*``."""
-    return name.partition("::")[0].endswith(_ENDINGS)
+    return name.partition("::")[0].endswith(_ENDINGS) or _lister(name) is not None
+
+
+def models_beside(names: Sequence[str]) -> list[str]:
+    """Return the file of the only exam that is named, where it says which models sit it."""
+    return [names[0].partition("::")[0]] if len(names) == 1 and _lister(names[0]) is not None else []
+
+
+def _lister(name: str) -> Callable[[str], Sequence[tuple[str, str, Mapping[str, Any]]]] | None:
+    """Return what lists the models of a file of exams; ``None`` where no dialect does."""
+    lists = next((each.lists_models for each in dialects() if each.lists_models and each.recognises(name)), None)
+    return None if lists is None else loaded(lists)
 
 
 def listed(name: str) -> list[Listed]:
@@ -54,6 +67,9 @@ def _read(path: Path) -> Iterator[Listed]:
 
     from proctor.foreign_yaml import parse_yaml
 
+    if (lister := _lister(str(path))) is not None:
+        yield from (Listed(*each) for each in lister(str(path)))
+        return
     place = Location(str(path))
     try:
         content = parse_yaml(path.read_bytes())
@@ -121,12 +137,14 @@ def _decisions(results: Mapping[str, RunResult]) -> Iterator[str]:
     folders = {model: result.output for model, result in results.items() if result.output is not None}
     if len(folders) > 1:
         (first, base), *others = folders.items()
-        yield from _compared([(first, str(base)), *((name, str(folder)) for name, folder in others)])
+        yield from sentences([(first, str(base)), *((name, str(folder)) for name, folder in others)])
         yield f"  more of it: proctor compare {shlex.join(map(str, folders.values()))}"
+    if folders:
+        yield f"  answers side by side: proctor report --answers flips {shlex.join(map(str, folders.values()))}"
     for model, folder in folders.items():
         exams = [name for name, entry in results[model].results.items() if "error" not in entry]
         if len(exams) > 1 and _are_wordings(results[model]):
-            yield from _compared([(name, f"{folder}::{name}") for name in exams], model if len(folders) > 1 else "")
+            yield from sentences([(name, f"{folder}::{name}") for name in exams], model if len(folders) > 1 else "")
 
 
 def _are_wordings(result: RunResult) -> bool:
@@ -135,7 +153,13 @@ def _are_wordings(result: RunResult) -> bool:
     return len(rows) == 1 and "None" not in rows
 
 
-def _compared(named: Sequence[tuple[str, str]], of: str = "") -> Iterator[str]:
+def sentences(named: Sequence[tuple[str, str]], of: str = "") -> Iterator[str]:
+    """Yield what is decided between the first of some runs, or exams of runs, and each other, in a sentence.
+
+    Args:
+        named: Their names, and where they are, as ``proctor compare`` takes it.
+        of: What stands before each sentence.
+    """
     from proctor.cli.compare import compared
 
     (first, base), *others = named

@@ -9,7 +9,7 @@ from pathlib import Path
 from proctor.errors import UsageError
 from proctor.running.run_files import can_be_repeated
 
-_FILES = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".py"})
+_FILES = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".xlsx", ".py"})
 """How files of exams and runs end; no exam has a name that ends so."""
 
 

@@ -143,6 +143,10 @@ def command(named: tuple[str, ...], **options: Any) -> int:
         from proctor.cli.run_config import run_config
 
         return run_config(spec, options, execution, habits, **mine)
+    if spec is None and not (options["model"] or habits.models):
+        from proctor.cli.model_lists import models_beside
+
+        habits.values["--models"] = models_beside(options["tasks"])
     if habits.models or habits["--summarizer"]:
         from proctor.cli.run_config import run_models
 

@@ -95,6 +95,8 @@ class Dialect:
         words: From an option of its own system's command line to what that is here.
         knows: From a name and further folders to whether the dialect lists it, whatever lies in the working folder.
         models: From what follows ``--model`` to the models of a file of this dialect, by the text that means each.
+        lists_models: From a file to the models that sit its exams where nobody names another: of each its name, what
+            ``--model`` takes, and its arguments.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Dialect:
     words: Words | None = None
     knows: str | None = None
     models: str | None = None
+    lists_models: str | None = None
 
     def exams(self, name: str, options: ExamOptions) -> Exams:
         """Return the exams that a name means, ``None`` where it is not one of this dialect.

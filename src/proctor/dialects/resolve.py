@@ -15,6 +15,7 @@ from proctor.dialects.registry import found_by
 from proctor.errors import Diagnostic, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.plugins import exam_folders
 from proctor.recipes.exam import Exam
+from proctor.recipes.metric_words import scored_by
 from proctor.recipes.one_name import file_exam
 from proctor.recipes.options import ExamOptions
 
@@ -107,10 +108,10 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     found = found_by(name, options)
     if found is None:
         raise _unknown(name, options)
-    return found[1]
+    return [scored_by(each, options) for each in found[1]] if options.metric else found[1]
 
 
-_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet", ".xlsx")
 
 
 def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
@@ -119,7 +120,8 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     near = _files_beside(path) if path.suffix else []
     is_mistyped = any(path.stem == each.stem for each in near) and bool(did_you_mean(path.suffix, _FILE_ENDINGS))
     if (path.suffix in _FILE_ENDINGS or is_mistyped) and not path.is_file():
-        why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}' in {Path.cwd()}"
+        beside = "" if path.is_absolute() else f" in {Path.cwd()}"
+        why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}'{beside}"
         hint = did_you_mean(str(path), map(str, near)) or "paths start at the folder that proctor is called in"
         return UnknownArtifactError(f"there is no file '{path}'", why=why, hint=hint)
     if path.is_file() and path.suffix not in _FILE_ENDINGS:

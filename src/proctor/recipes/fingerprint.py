@@ -173,7 +173,8 @@ class Fingerprint:
     Attributes:
         data: The instances that were asked about, in order.
         rows: The same as a set: equal where only the order differs.
-        prompts: The words that were sent, whatever their order: templates, format, demos and system prompt show here.
+        prompts: The words that were sent, whatever their order and however often a question was repeated: templates,
+            format, demos and system prompt show here.
         decoding: How the model was to write.
         extraction: What makes predictions of answers.
         metrics: What scores predictions, with versions where metrics have some.
@@ -248,6 +249,12 @@ class _Sum:
         self.count += count
         self._total = (self._total + sum(unpack(f">{count}Q", digests))) % _WRAP
 
+    def without(self, other: _Sum) -> _Sum:
+        """Return the sum of what another, of some of the same digests, does not have."""
+        found = _Sum()
+        found.count, found._total = self.count - other.count, (self._total - other._total) % _WRAP
+        return found
+
     def digest(self, count: int | None = None) -> str:
         """Return the digest of the sum; with ``count`` in place of how many digests there were."""
         return digest_of([self.count if count is None else count, self._total])
@@ -303,6 +310,7 @@ class FingerprintMaker:
     def __init__(self) -> None:
         self._rows = RowsDigest()
         self._prompts = _Sum()
+        self._repeats = _Sum()
         self._decodings = 0
         self._known: set[int] = set()
         self._last: Decoding | None = None
@@ -315,12 +323,31 @@ class FingerprintMaker:
         """Count questions in, as :meth:`add` does one by one, which takes longer."""
         self._rows.add_all([each.digest for each in questions])
         requests = list(chain.from_iterable([each.requests for each in questions]))
-        shown = map(_shown, requests)
-        self._prompts.extend(b"".join([blake2b(each, digest_size=INSTANCE_BYTES).digest() for each in shown]))
+        digests = [blake2b(each, digest_size=INSTANCE_BYTES).digest() for each in map(_shown, requests)]
+        self._prompts.extend(b"".join(digests))
+        if len(set(digests)) < len(digests):
+            self._count_repeats(questions, digests)
         for decoding in [each.decoding for each in requests if isinstance(each, _WRITTEN)]:
             if decoding is not self._last:
                 self._last = decoding
                 self._add_decoding(decoding)
+
+    def _count_repeats(self, questions: Sequence[Question], digests: Sequence[bytes]) -> None:
+        """Count generations that stand before in their question: repeats show the model nothing else."""
+        place = 0
+        for question in questions:
+            seen: set[bytes] = set()
+            for request in question.requests:
+                if isinstance(request, _WRITTEN):
+                    if digests[place] in seen:
+                        self._repeats.extend(digests[place])
+                    seen.add(digests[place])
+                place += 1
+
+    @property
+    def prompts_with_repeats(self) -> str:
+        """The layer ``prompts`` as it was made before November 2026, when each repeat of a question counted."""
+        return self._prompts.digest()
 
     def _add_decoding(self, decoding: Decoding) -> None:
         found = int(digest_of_bytes(_encoded(jsonable(decoding.content)), INSTANCE_BYTES), 16)
@@ -346,7 +373,7 @@ class FingerprintMaker:
         return Fingerprint(
             data=self._rows.in_order,
             rows=self._rows.as_set,
-            prompts=self._prompts.digest(),
+            prompts=self._prompts.without(self._repeats).digest(),
             decoding=digest_of(self._decodings % _WRAP),
             extraction="" if known.extraction is None else digest_of(known.extraction),
             metrics="" if known.metrics is None else digest_of(known.metrics),

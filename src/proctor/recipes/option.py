@@ -50,7 +50,7 @@ DEPENDS = Refused("it depends on the exam, and nothing says how")
 UNKNOWN = Refused("no exam of this kind knows it")
 """What is true of an option that a dialect does not mention."""
 
-KINDS = ("unitxt", "lm_eval", "class", "aisbench", "hub_yaml", "tables")
+KINDS = ("unitxt", "lm_eval", "class", "aisbench", "hub_yaml", "promptfoo", "tables")
 """Kinds of exams that options are declared for: the dialects built in, and tasks of lm-eval that are Python classes."""
 
 Takes = Literal["text", "switch", "either", "count", "limit", "several", "pairs", "names", "folders"]

@@ -20,7 +20,7 @@ Answers = Literal["answer", "raw"]
 NO_TABLE = Refused("it is not a file of rows", "rows.csv, rows.jsonl or rows.parquet takes it")
 _MESSAGES = "its prompts are chat messages, which the engine lays out"
 _NOT_OF_CLASSES = Refused("a Python class scores all its documents at once")
-_ALL = "unitxt lm_eval class aisbench hub_yaml tables"
+_ALL = "unitxt lm_eval class aisbench hub_yaml promptfoo tables"
 _ASKED, _CHOSEN, _SCORED = "How they are asked", "Which questions", "How answers are scored"
 
 
@@ -40,7 +40,7 @@ class ExamOptions:
         section=_ASKED,
         takes="count",
         metavar="N",
-        where={"unitxt class": "", "lm_eval tables aisbench hub_yaml": DEPENDS},
+        where={"unitxt class": "", "lm_eval tables aisbench hub_yaml promptfoo": DEPENDS},
     )
     limit: float | None = declare(
         "--limit",
@@ -49,7 +49,7 @@ class ExamOptions:
         section=_CHOSEN,
         takes="limit",
         where={
-            "unitxt hub_yaml": "",
+            "unitxt hub_yaml promptfoo": "",
             "lm_eval tables": "the first documents of the split that is asked about",
             "class": "the class selects its documents itself",
             "aisbench": "the first rows, before they are repeated n times",
@@ -62,7 +62,7 @@ class ExamOptions:
         metavar="JSON|FILE",
         reads="proctor.recipes.option_values:parse_samples",
         where={
-            "unitxt hub_yaml": "",
+            "unitxt hub_yaml promptfoo": "",
             "lm_eval tables": "positions of documents; demos are drawn for these only",
             "class": "the class selects its documents itself",
             "aisbench": "the rows at these positions, with all their repeats",
@@ -74,7 +74,7 @@ class ExamOptions:
         "[default: the exam's own: recipes 42, lm-eval 1234, configs their retrievers']",
         section=_CHOSEN,
         metavar="N",
-        where={"unitxt class": "", "lm_eval tables aisbench hub_yaml": DEPENDS},
+        where={"unitxt class": "", "lm_eval tables aisbench hub_yaml promptfoo": DEPENDS},
     )
     code_seeds: tuple[int, int] | None = declare(
         "--code-seeds",
@@ -87,7 +87,7 @@ class ExamOptions:
             "lm_eval tables": DEPENDS,
             "class": no_effect("a Python class draws where it likes"),
             "aisbench": no_effect("what a config draws comes from one seed"),
-            "hub_yaml": no_effect("no code comes with it"),
+            "hub_yaml promptfoo": no_effect("no code comes with it"),
         },
     )
     apply_chat_template: bool = declare(
@@ -96,7 +96,7 @@ class ExamOptions:
         help="Lay prompts out as chat messages.",
         section=_ASKED,
         takes="switch",
-        where={"lm_eval class tables": "", "unitxt aisbench": DEPENDS, "hub_yaml": no_effect(_MESSAGES)},
+        where={"lm_eval class tables": "", "unitxt aisbench": DEPENDS, "hub_yaml promptfoo": no_effect(_MESSAGES)},
     )
     chat_template_model: str | None = declare(
         help="Whose tokenizer's chat template is applied in text; the engine says it.",
@@ -107,7 +107,7 @@ class ExamOptions:
                 "prompts of configs become chat messages, which the engine lays out itself",
                 "--apply-chat-template without a model, or --meta-template for a text",
             ),
-            "hub_yaml": Refused(_MESSAGES),
+            "hub_yaml promptfoo": Refused(_MESSAGES),
         },
     )
     meta_template: Mapping[str, Any] | None = declare(
@@ -120,7 +120,7 @@ class ExamOptions:
             "unitxt": "",
             "lm_eval class tables": "lays out messages as text",
             "aisbench": DEPENDS,
-            "hub_yaml": Refused(_MESSAGES),
+            "hub_yaml promptfoo": Refused(_MESSAGES),
         },
     )
     model_config: str | None = declare(
@@ -128,7 +128,7 @@ class ExamOptions:
         "--model names it.",
         where={
             "unitxt": "limits and stop words of the model",
-            "lm_eval class tables hub_yaml": no_effect(
+            "lm_eval class tables hub_yaml promptfoo": no_effect(
                 "limits and stop words of a config hold for exams of AISBench's"
             ),
             "aisbench": "the model's meta template, limits, stop words and post-processor",
@@ -140,7 +140,7 @@ class ExamOptions:
         help="With a chat template: each example as turns of its own.",
         section=_ASKED,
         takes="either",
-        where={"unitxt lm_eval class tables aisbench": DEPENDS, "hub_yaml": no_effect("it has no demos")},
+        where={"unitxt lm_eval class tables aisbench": DEPENDS, "hub_yaml promptfoo": no_effect("it has no demos")},
     )
     system_prompt: str | None = declare(
         "--system-prompt",
@@ -148,7 +148,11 @@ class ExamOptions:
         help="Opens every prompt.",
         section=_ASKED,
         metavar="TEXT",
-        where={"unitxt hub_yaml": "", "lm_eval class tables": "before description and demos", "aisbench": DEPENDS},
+        where={
+            "unitxt hub_yaml promptfoo": "",
+            "lm_eval class tables": "before description and demos",
+            "aisbench": DEPENDS,
+        },
     )
     template: str | None = declare(
         "--template",
@@ -161,6 +165,7 @@ class ExamOptions:
             "class": Refused("a Python class makes its own prompts"),
             "aisbench": Refused("a dataset of a config has one way to ask", "choose another config of the dataset"),
             "hub_yaml": Refused("its solvers are its only template"),
+            "promptfoo": Refused("its prompts are its only templates", "change them in the file"),
             "tables": Refused("a table has no templates", "--prompt says how to ask"),
         },
     )
@@ -171,7 +176,7 @@ class ExamOptions:
         section=_ASKED,
         takes="pairs",
         metavar="K=V,…",
-        where={"unitxt class aisbench": DEPENDS, "lm_eval tables hub_yaml": ""},
+        where={"unitxt class aisbench": DEPENDS, "lm_eval tables hub_yaml promptfoo": ""},
     )
     predict_only: bool = declare(
         "--predict-only",
@@ -180,7 +185,7 @@ class ExamOptions:
         section=_SCORED,
         takes="switch",
         where={
-            "unitxt hub_yaml": "",
+            "unitxt hub_yaml promptfoo": "",
             "lm_eval class tables": "answers are recorded, and not scored; lm-eval's files say 'bypass'",
             "aisbench": "answers are recorded, and not scored",
         },
@@ -191,7 +196,7 @@ class ExamOptions:
         where={
             "lm_eval tables": "the model writes the label; by itself where an engine gives no log-probabilities",
             "unitxt class aisbench": DEPENDS,
-            "hub_yaml": no_effect("the model writes its choice in any case"),
+            "hub_yaml promptfoo": no_effect("the model writes its choice in any case"),
         },
     )
     chat_override: bool | None = declare(
@@ -204,7 +209,7 @@ class ExamOptions:
             "unitxt": Refused("a recipe says nothing of its own for chat models"),
             "class": Refused("a Python class has no chat_override"),
             "aisbench": Refused("chat_override is a key of lm-eval's tasks"),
-            "hub_yaml": Refused("it says nothing of its own for chat models"),
+            "hub_yaml promptfoo": Refused("it says nothing of its own for chat models"),
         },
     )
     metadata: Mapping[str, Any] = declare(
@@ -218,7 +223,7 @@ class ExamOptions:
             "lm_eval class tables": "reaches the Python that makes the dataset",
             "unitxt": Refused("no code of a recipe reads metadata"),
             "aisbench": Refused("metadata is for the code of lm-eval's tasks"),
-            "hub_yaml": Refused("no code of it reads metadata"),
+            "hub_yaml promptfoo": Refused("no code of it reads metadata"),
         },
     )
     resamples: int | None = declare(
@@ -230,7 +235,7 @@ class ExamOptions:
                 "n_resamples of a metric, or PROCTOR_NUM_RESAMPLES_FOR_INSTANCE_METRICS",
             ),
             "aisbench": Refused("no standard error is bootstrapped here"),
-            "hub_yaml tables": no_effect("its scores are means, whose errors have a formula"),
+            "hub_yaml promptfoo tables": no_effect("its scores are means, whose errors have a formula"),
         },
     )
     keys: Mapping[str, Any] = declare(
@@ -242,7 +247,7 @@ class ExamOptions:
             "aisbench": Refused(
                 "keys are those of lm-eval's task files", "write a config that reads this one as its base"
             ),
-            "hub_yaml": Refused("its keys stand in eval.yaml", "change the file"),
+            "hub_yaml promptfoo": Refused("its keys stand in its file", "change the file"),
             "tables": Refused("a table has no task file", "--prompt and the columns say all there is to say"),
         },
     )
@@ -255,7 +260,7 @@ class ExamOptions:
         metavar="FIELD[,FIELD]",
         reads="proctor.recipes.option_values:parse_groupings",
         where={
-            "unitxt hub_yaml": "",
+            "unitxt hub_yaml promptfoo": "",
             "lm_eval tables": "columns of the documents",
             "class": _NOT_OF_CLASSES,
             "aisbench": "rows are scored by the values of columns, too",
@@ -269,7 +274,7 @@ class ExamOptions:
         least=1,
         metavar="N",
         where={
-            "hub_yaml": "",
+            "hub_yaml promptfoo": "",
             "unitxt": DEPENDS,
             "lm_eval class tables": "separate answers to each document, instead of what the task says; where no filter "
             "and no metric takes several, each is graded by itself",
@@ -281,7 +286,7 @@ class ExamOptions:
         help="Answers that were cut off: score them as they stand, or count them as failures.  [default: score]",
         section=_SCORED,
         takes=get_args(Truncated),
-        where={"lm_eval class tables hub_yaml": "for answers that were cut off", "unitxt aisbench": DEPENDS},
+        where={"lm_eval class tables hub_yaml promptfoo": "for answers that were cut off", "unitxt aisbench": DEPENDS},
     )
     answers: Answers | None = declare(  # noqa: RUF009 - what declares a field
         "--answers",
@@ -289,7 +294,7 @@ class ExamOptions:
         "from.  [default: answer]",
         section=_SCORED,
         takes=get_args(Answers),
-        where={"lm_eval class tables hub_yaml": "for models that think", "unitxt aisbench": DEPENDS},
+        where={"lm_eval class tables hub_yaml promptfoo": "for models that think", "unitxt aisbench": DEPENDS},
     )
     reduce: tuple[str, ...] = declare(
         "--reduce",
@@ -307,7 +312,7 @@ class ExamOptions:
         section=_SCORED,
         metavar="FIELD",
         where={
-            "unitxt hub_yaml": "",
+            "unitxt hub_yaml promptfoo": "",
             "lm_eval tables": "the column that says which documents belong together, instead of what the task says",
             "class": _NOT_OF_CLASSES,
             "aisbench": "the column that says which rows belong together; copies of a row do in any case",
@@ -355,13 +360,17 @@ class ExamOptions:
     metric: tuple[str, ...] = declare(
         "--metric",
         default=(),
-        help="Of a table: how answers are scored: exact, includes, number, contains:TEXT, regex:PATTERN, is-json, "
+        help="How answers are scored: exact, includes, number, contains:TEXT, regex:PATTERN, is-json, "
         "one-of, f1, similar, judge:CRITERION …, or any metric by name; repeatable, the first is the main score.  "
-        "[default: exact, but for marks around an answer]",
+        "[default: the exam's own; of tables exact, but for marks around an answer]",
         section=_SCORED,
         takes="several",
         metavar="NAME[:VALUE]",
-        where={"tables": "how answers are scored; the first gives the main score", _ALL: NO_TABLE},
+        where={
+            "tables": "how answers are scored; the first gives the main score",
+            "class": NO_TABLE,
+            _ALL: DEPENDS,
+        },
     )
     judge: str | None = declare(
         "--judge",
@@ -370,8 +379,11 @@ class ExamOptions:
         section=_SCORED,
         metavar="MODEL",
         where={
-            "tables hub_yaml": DEPENDS,
-            _ALL: Refused("its judges are named where it is written", "PROCTOR_JUDGE is for eval.yaml and tables"),
+            "tables hub_yaml promptfoo": DEPENDS,
+            _ALL: Refused(
+                "its judges are named where it is written",
+                "PROCTOR_JUDGE is for eval.yaml, tables and promptfoo's configs",
+            ),
         },
     )
     name: str | None = declare(

@@ -68,6 +68,6 @@ def log_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise LogError(
             f"the response log {path} cannot be used",
-            why=reason_of(error),
+            why=f"{reason_of(error)}{'' if error.filename in (None, str(path)) else f' ({error.filename})'}",
             hint="check that its folder exists and may be written, or choose another file with --log PATH",
         ) from error

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from proctor.results.instance_scores import main_score, whole_of
 from proctor.runs.meaning import why_not_comparable
+from proctor.runs.pairs import SHARED
 from proctor.runs.question_words import answer_of, asked_of, gold_of, question_of, sent_of
 from proctor.runs.sample_lines import digest_of_line, failure_of, next_lines, read_line
 from proctor.runs.stored_run import StoredRun
@@ -133,7 +134,10 @@ class ExamItems:
 
 
 def items_of(runs: Sequence[StoredRun]) -> list[ExamItems]:
-    """Return the questions of every exam that the runs have samples of; runs of one engine count as one model."""
+    """Return the questions of every exam that the runs have samples of; runs of one engine count as one model.
+
+    Exams of one name are one, and so are those of other names with the same instances.
+    """
     tables = {exam: _Table(exam) for run in runs for exam in run.results}
     for run in runs:
         columns: dict[str, dict[int, _Line]] = {}
@@ -143,9 +147,20 @@ def items_of(runs: Sequence[StoredRun]) -> list[ExamItems]:
                 number = record.get("doc_id")
                 number = number if isinstance(number, int) else len(column)
                 column[number] = table.read(run, number, record)  # of two lines about one instance, the later counts
+        free = [table for name, table in tables.items() if table.rows and name not in columns]
         for exam, column in columns.items():
-            tables[exam].add(run, list(column.values()))
+            lines = list(column.values())
+            table = tables[exam] if tables[exam].rows else _same_exam(lines, free) or tables[exam]
+            free = [each for each in free if each is not table]
+            table.add(run, exam, lines)
     return [table.items() for table in tables.values() if table.rows]
+
+
+def _same_exam(lines: Sequence[_Line], tables: Sequence[_Table]) -> _Table | None:
+    """Return the exam of another name that has the instances of some lines; ``None`` where none has half of them."""
+    digests = {line.digest for line in lines} - {None}
+    best = max(tables, key=lambda each: each.share(digests), default=None)
+    return best if best is not None and best.share(digests) >= SHARED else None
 
 
 class _Line(NamedTuple):
@@ -184,7 +199,7 @@ class _Table:
         self.rows: dict[str, _Row] = {}
         self.questions: dict[Key, _Question] = {}
         self.notes: list[str] = []
-        self._first: StoredRun | None = None
+        self._first: Mapping[str, Any] | None = None
         self._digests: set[int | None] = set()
         self._by_sent: dict[str, list[Key]] = defaultdict(list)
         self._runs = 0
@@ -197,16 +212,22 @@ class _Table:
         words = {name: record.get(name) for name in _WORDS} if is_new else None
         return _Line(digest, number, math.nan if score is None else score, answer_of(record), words)
 
-    def add(self, run: StoredRun, lines: Sequence[_Line]) -> None:
-        """Count a run in, or note why it is left out."""
-        entry = run.results[self.exam]
+    def share(self, digests: AbstractSet[int | None]) -> float:
+        """Return the share of instances that the smaller of two exams has in common with the other."""
+        smaller = min(len(digests), len(self._digests - {None}))
+        common = len(digests & self._digests)
+        return common / smaller if common > 1 else 0.0
+
+    def add(self, run: StoredRun, exam: str, lines: Sequence[_Line]) -> None:
+        """Count a run in by the name that it gives the exam, or note why it is left out."""
+        entry = run.results[exam]
         main = main_of(entry)
         known = [line.score for line in lines if not math.isnan(line.score)]
         whole = whole_of(known, entry)
-        if why := self._why_not(run, known, whole):
+        if why := self._why_not(entry, known, whole):
             self.notes.append(f"{run.path.name} is left out: {why}")
             return
-        self._first, self.metric = self._first or run, self.metric or main.name
+        self._first, self.metric = self._first or entry, self.metric or main.name
         row, taken = self._row_of(run), set[Key]()
         self._runs += 1
         for line, key in zip(lines, _keys(lines, are_copies=bool(entry.get(COPIES))), strict=True):
@@ -230,14 +251,14 @@ class _Table:
         self.questions[key] = _Question(self._runs, number, asked_of(words), question_of(words), gold)
         return key
 
-    def _why_not(self, run: StoredRun, known: Sequence[float], whole: float) -> str:
+    def _why_not(self, entry: Mapping[str, Any], known: Sequence[float], whole: float) -> str:
         if not known:
             return "its instances have no score of their own"
         if min(known) < 0 or max(known) > whole:
             return "its scores have no known ends"
         if self._first is None:
             return ""
-        one, two = (main_of(each.results[self.exam]) for each in (self._first, run))
+        one, two = main_of(self._first), main_of(entry)
         return why_not_comparable(one, two, (one.unit, two.unit))
 
     def _row_of(self, run: StoredRun) -> _Row:

@@ -15,7 +15,7 @@ from proctor.runs.sample_lines import ScoredLines
 
 Positions = NDArray[np.int64]
 
-_SHARED = 0.5
+SHARED = 0.5
 """Of the smaller exam's instances two exams of different names must have in common to be taken for the same questions:
 two prompts on one data set share all, two data versions most; exams that share a few rows by chance share few."""
 
@@ -183,7 +183,7 @@ def matched_exams(first: SampleIndex, second: SampleIndex) -> list[tuple[str, st
     for name in (each for each in mine if each not in theirs):
         shares = {other: _share(first, name, second, other) for other in others}
         best = max(shares, key=lambda other: shares[other], default=None)
-        if best is not None and shares[best] >= _SHARED:
+        if best is not None and shares[best] >= SHARED:
             found.append((name, best))
             others.remove(best)
     order = {name: place for place, name in enumerate(mine)}

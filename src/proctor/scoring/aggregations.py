@@ -236,7 +236,8 @@ def aggregated(metric: str, aggregate: Aggregate, values: Values, resamples: int
         return Aggregated(value, NO_ERROR)
     error = sample_deviation(found.drawn)
     if _name_of(aggregate) in _OF_A_CORPUS:
-        margin = t_quantile(_UPPER, len(values) - 1) * error
+        freedom = len(values) - 1  # resamples vary by the sample's own variance, which lacks n / (n - 1)
+        margin = t_quantile(_UPPER, freedom) * error * math.sqrt(len(values) / freedom)
         whole = math.inf if aggregate is AGGREGATIONS["ter"] else 100.0
         bounds = (max(value - margin, 0.0), min(value + margin, whole)) if error else _UNKNOWN
     else:

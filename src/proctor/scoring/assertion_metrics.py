@@ -11,9 +11,12 @@ from proctor.artifacts import Artifact
 from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError
 from proctor.ir import Failure
 from proctor.scoring.assertions import (
+    ASSERTIONS,
     EMBEDDED,
     JUDGED,
+    SET,
     Assertion,
+    Verdict,
     check_of,
     filled,
     holds,
@@ -32,9 +35,11 @@ from proctor.scoring.packages import lacking
 from proctor.scoring.scores import Unit
 from proctor.statistics.intervals import score_interval
 
-Found = float | Failure
-"""What an answer gets for an assertion."""
+Found = Verdict | Failure
+"""What became of an assertion of an answer."""
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+THRESHOLD = "__threshold"
+"""The column of a table that says from which weighted mean of its assertions on a row passes."""
 EMBEDDINGS = "sentence-transformers/all-MiniLM-L6-v2"
 
 
@@ -45,6 +50,7 @@ class AssertionMetric(Metric):
         judge: The engine that judges what a model must; needed only where an assertion asks one.
         question: What judges are shown as the question: a text with columns of the row in braces.
         embeddings: The model of sentence embeddings behind ``similar``.
+        fills: Whether columns of the row are put into values that name them as ``{{name}}``.
     """
 
     reads_task_data: ClassVar[bool] = True
@@ -54,6 +60,7 @@ class AssertionMetric(Metric):
     judge: Artifact | None = None
     question: str = "{question}"
     embeddings: str = EMBEDDINGS
+    fills: bool = True
     main_score: str = ""
 
     def verify(self) -> None:
@@ -63,20 +70,19 @@ class AssertionMetric(Metric):
             check_engine(self.judge, self.name)
 
     def shares(self, wanted: Sequence[tuple[int, Assertion]], columns: Columns) -> list[Found]:
-        """Return what the answers at places get for assertions; judges are asked about all of them together."""
+        """Return what became of assertions of the answers at places; judges are asked about all of them together."""
         rows = columns.all_fields()
         found: list[Found | None] = [None] * len(wanted)
         hearings: dict[int, Hearing] = {}
         for number, (place, assertion) in enumerate(wanted):
             answer, golds = str(columns.predictions[place]), [str(each) for each in columns.references[place]]
             try:
-                own = filled(assertion, rows[place])
+                own = filled(assertion, rows[place]) if self.fills else assertion
                 if own.kind in JUDGED:
                     hearings[number] = Hearing(own, self._asked(rows[place]), answer, golds)
-                elif own.kind == EMBEDDED:
-                    found[number] = self._similarity(own, answer, golds)
-                else:
-                    found[number] = check_of(own)(answer, golds)
+                    continue
+                value = self._similarity(own, answer, golds) if own.kind == EMBEDDED else check_of(own)(answer, golds)
+                found[number] = Verdict(value, holds(value, own))
             except ScoringError as error:
                 found[number] = Failure("scoring", str(error), retryable=False)
         if hearings:
@@ -119,7 +125,7 @@ class AssertionMetric(Metric):
         if any(each.kind == EMBEDDED for each in assertions):
             yield from lacking(EMBEDDED, ["sentence_transformers=pip install 'proctor[embeddings]'"])
 
-    def _listed(self, name: str, values: Sequence[Found], *, intervals: bool) -> MetricScores:
+    def _listed(self, name: str, values: Sequence[float | Failure], *, intervals: bool) -> MetricScores:
         failures = {place: each for place, each in enumerate(values) if isinstance(each, Failure)}
         numbers = [None if isinstance(each, Failure) else each for each in values]
         known = [each for each in numbers if each is not None]
@@ -141,11 +147,13 @@ class AssertionMetric(Metric):
 
 
 def _of_judge(verdict: Found, assertion: Assertion) -> Found:
-    if isinstance(verdict, Failure):
+    if isinstance(verdict, Failure) or not (assertion.negated or assertion.kind == "g-eval"):
         return verdict
     if assertion.kind == "g-eval":
-        return settled(verdict, assertion)
-    return 1.0 - verdict if assertion.negated else verdict
+        value = settled(verdict.value, assertion)
+        return Verdict(value, holds(value, assertion), verdict.reason)
+    score = None if verdict.score is None else 1.0 - verdict.score
+    return Verdict(1.0 - verdict.value, not verdict.holds, verdict.reason, score)
 
 
 class AnswerAssertion(AssertionMetric):
@@ -188,8 +196,13 @@ class AnswerAssertion(AssertionMetric):
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         del instances
         wanted = self.parsed
-        values = self.shares([(place, wanted) for place in range(len(columns))], columns)
-        return self._listed(self.main_score, values, intervals=intervals)
+        found = self.shares([(place, wanted) for place in range(len(columns))], columns)
+        values = [each if isinstance(each, Failure) else each.value for each in found]
+        measured = self._listed(self.main_score, values, intervals=intervals)
+        if wanted.kind in JUDGED and measured.instances:
+            reasons = [None if isinstance(each, Failure) else each.reason or None for each in found]
+            measured.instances[f"{self.score_prefix}{self.main_score}_assessment"] = reasons
+        return measured
 
 
 class RowAssertions(AssertionMetric):
@@ -197,12 +210,12 @@ class RowAssertions(AssertionMetric):
 
     Attributes:
         columns: Columns of the assertions: texts (``contains: Paris``; without a word: ``equals``), or lists of
-            objects with ``type``, ``value``, ``threshold``, ``weight``.
-        threshold: From which weighted mean on a row passes; all must hold where ``None``.
+            objects with ``type``, ``value``, ``threshold``, ``weight``; those of ``assert-set`` have ``assert``.
+        threshold: The column that says from which weighted mean on a row passes; all must hold where it is empty.
     """
 
     columns: list[str]
-    threshold: float | None = None
+    threshold: str = THRESHOLD
     main_score: str = "passed"
 
     @property
@@ -216,7 +229,8 @@ class RowAssertions(AssertionMetric):
         told: set[str] = set()
         for number, row in enumerate(rows):
             try:
-                seen += self.of_row(row)
+                seen += [leaf for each in self.of_row(row) for leaf in each.leaves]
+                _threshold(row.get(self.threshold))
             except ProctorError as error:
                 for each in error.diagnostics:
                     if each.what not in told:
@@ -236,30 +250,75 @@ class RowAssertions(AssertionMetric):
         del instances
         wanted: list[tuple[int, Assertion]] = []
         failed: dict[int, Failure] = {}
-        for place, row in enumerate(columns.all_fields()):
+        asserted: dict[int, list[Assertion]] = {}
+        rows = columns.all_fields()
+        for place, row in enumerate(rows):
             try:
-                own = self.of_row(row)
+                asserted[place] = self.of_row(row)
             except ProctorError as error:
                 failed[place] = Failure("scoring", str(error), retryable=False)
                 continue
-            if not own:
+            if not asserted[place]:
                 failed[place] = Failure("scoring", "the row asserts nothing of its answer", retryable=False)
-            wanted += [(place, each) for each in own]
-        by_place: dict[int, list[tuple[Assertion, Found]]] = {}
-        for (place, each), found in zip(wanted, self.shares(wanted, columns), strict=True):
-            by_place.setdefault(place, []).append((each, found))
-        rows = [by_place.get(place, []) for place in range(len(columns))]
-        values = [failed.get(place, self._passed(row)) for place, row in enumerate(rows)]
-        return self._listed(self.main_score, values, intervals=intervals)
+            wanted += [(place, leaf) for each in asserted[place] for leaf in each.leaves]
+        found = iter(self.shares(wanted, columns))
+        values: list[float | Failure] = []
+        told: list[list[dict[str, Any]] | None] = []
+        for place, row in enumerate(rows):
+            verdicts = [(each, _of_set(each, found)) for each in asserted.get(place, ())]
+            why = failed.get(place) or next((v for _, v in verdicts if isinstance(v, Failure)), None)
+            known = [(each, verdict) for each, verdict in verdicts if isinstance(verdict, Verdict)]
+            values.append(why or float(_decided(known, _threshold(row.get(self.threshold))).holds))
+            told.append([_told(each, verdict, row if self.fills else {}) for each, verdict in verdicts] or None)
+        measured = self._listed(self.main_score, values, intervals=intervals)
+        if measured.instances:
+            measured.instances[ASSERTIONS] = told
+        return measured
 
-    def _passed(self, found: Sequence[tuple[Assertion, Found]]) -> Found:
-        if failure := next((value for _, value in found if isinstance(value, Failure)), None):
-            return failure
-        values = [(each, value) for each, value in found if not isinstance(value, Failure)]
-        if self.threshold is None:
-            return float(all(holds(value, each) for each, value in values))
-        weight = sum(each.weight for each, _ in values)
-        return float(weight > 0 and sum(each.weight * value for each, value in values) / weight >= self.threshold)
+
+def _of_set(assertion: Assertion, found: Iterator[Found]) -> Found:
+    """Return what became of an assertion; of a set, what became of its own together."""
+    if assertion.kind != SET:
+        return next(found)
+    verdicts = [(each, next(found)) for each in assertion.leaves]
+    if (failure := next((each for _, each in verdicts if isinstance(each, Failure)), None)) is not None:
+        return failure
+    known = [(each, verdict) for each, verdict in verdicts if isinstance(verdict, Verdict)]
+    missed = [str(each) for each, verdict in known if not verdict.holds]
+    return _decided(known, assertion.threshold)._replace(reason=f"not: {'; '.join(missed)}" if missed else "")
+
+
+def _decided(found: Sequence[tuple[Assertion, Verdict]], threshold: float | None) -> Verdict:
+    """Return what assertions come to: their weighted mean, which reaches the threshold; all hold where there is none.
+
+    An assertion without weight only shows its score.
+    """
+    weight = sum(each.weight for each, _ in found)
+    mean = sum(each.weight * verdict.weighed for each, verdict in found) / weight if weight > 0 else 0.0
+    if threshold is not None:
+        return Verdict(mean, mean >= threshold)
+    return Verdict(mean, all(verdict.holds or not each.weight for each, verdict in found))
+
+
+def _told(assertion: Assertion, found: Found, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what samples say of an assertion."""
+    try:
+        said = str(filled(assertion, row))
+    except ScoringError:
+        said = str(assertion)
+    if isinstance(found, Failure):
+        return {"assertion": said, "passed": None, "reason": found.message}
+    told = {"assertion": said, "passed": found.holds, "score": found.weighed}
+    return {**told, "reason": found.reason} if found.reason else told
+
+
+def _threshold(cell: Any) -> float | None:
+    if cell in (None, ""):
+        return None
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        raise ScoringError(f"a threshold is a number, and this is {shown(cell)[:80]}") from None
 
 
 def assertions_of(cell: Any) -> list[Assertion]:
@@ -278,6 +337,7 @@ def assertions_of(cell: Any) -> list[Assertion]:
 
 
 _KEYS: frozenset[str] = frozenset({"type", "value", "threshold", "weight"})
+_KEYS_OF_SETS: frozenset[str] = frozenset({"type", "assert", "threshold", "weight"})
 
 
 def _of_object(entry: Any) -> Assertion:
@@ -285,8 +345,14 @@ def _of_object(entry: Any) -> Assertion:
         return assertions_of(entry)[0]
     if not isinstance(entry, Mapping) or not isinstance(entry.get("type"), str):
         raise ScoringError(f"an assertion is an object with a type, and this is {shown(entry)[:80]}")
-    if unknown := [key for key in entry if key not in _KEYS]:
-        raise ScoringError(f"an assertion of type '{entry['type']}' has '{unknown[0]}', which is not obeyed")
     word = str(entry["type"])
+    if unknown := [key for key in entry if key not in (_KEYS_OF_SETS if word == SET else _KEYS)]:
+        raise ScoringError(f"an assertion of type '{word}' has '{unknown[0]}', which is not obeyed")
+    threshold, weight = _threshold(entry.get("threshold")), _threshold(entry.get("weight", 1.0))
+    if word == SET:
+        parts = assertions_of(entry.get("assert"))
+        if not parts or any(each.kind == SET for each in parts):
+            raise ScoringError("a set of assertions lists assertions under 'assert', and no sets")
+        return Assertion(SET, tuple(parts), threshold, weight=1.0 if weight is None else weight)
     make: Callable[..., Assertion] = partial(made, word.removeprefix("not-"), negated=word.startswith("not-"))
-    return make(entry.get("value"), entry.get("threshold"), weight=float(entry.get("weight", 1.0)))
+    return make(entry.get("value"), threshold, weight=1.0 if weight is None else weight)

@@ -21,6 +21,10 @@ from proctor.scoring.bare_answers import bare
 
 JUDGED: Final = ("judge", "llm-rubric", "g-eval", "factuality")
 """Assertions that a model judges."""
+ASSERTIONS: Final = "assertions"
+"""The column of samples that lists what became of each assertion of a row."""
+SET: Final = "assert-set"
+"""Several assertions that count as one."""
 EMBEDDED: Final = "similar"
 """The assertion that a model of embeddings decides."""
 
@@ -59,11 +63,19 @@ class Assertion:
         return f"not-{self.kind}" if self.negated else self.kind
 
     @property
+    def leaves(self) -> Sequence[Assertion]:
+        """Itself; of a set, what is in it."""
+        parts: Sequence[Assertion] = self.value if self.kind == SET else (self,)
+        return parts
+
+    @property
     def needs_answer(self) -> bool:
         """Whether it is about the right answers of the row."""
         return self.value is None and self.kind not in _WITHOUT_VALUE
 
     def __str__(self) -> str:
+        if self.kind == SET:
+            return " + ".join(map(str, self.leaves))
         threshold = "" if self.threshold is None else f"({self.threshold:g})"
         value = "" if self.value is None else f": {self.value if isinstance(self.value, str) else shown(self.value)}"
         return f"{self.word}{threshold}{value}"
@@ -72,6 +84,27 @@ class Assertion:
 def shown(value: Any) -> str:
     """Return a value as JSON."""
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+class Verdict(NamedTuple):
+    """What became of one assertion of one answer.
+
+    Attributes:
+        value: What the answer gets, between 0 and 1.
+        holds: Whether that is enough.
+        reason: Why, in the words of a judge; empty where the assertion says it all.
+        score: What counts where a row's assertions are weighed, if it is not :attr:`value`.
+    """
+
+    value: float
+    holds: bool
+    reason: str = ""
+    score: float | None = None
+
+    @property
+    def weighed(self) -> float:
+        """What it counts among the assertions of a row."""
+        return self.value if self.score is None else self.score
 
 
 Check = Callable[[str, Sequence[str]], float]
@@ -181,6 +214,8 @@ def holds(value: float, assertion: Assertion) -> bool:
 def filled(assertion: Assertion, row: Mapping[str, Any]) -> Assertion:
     """Return an assertion with the row's cells where its value names columns as ``{{name}}``."""
     value = assertion.value
+    if assertion.kind == SET:
+        return replace(assertion, value=tuple(filled(each, row) for each in assertion.leaves))
     if isinstance(value, str) and "{{" in value:
         return replace(assertion, value=_COLUMN.sub(lambda found: _cell(row, found[1]), value))
     if isinstance(value, list):

@@ -90,6 +90,8 @@ class Watch:
             path, _, flags = arguments
             if (place := place_of(path)) is not None:
                 (self._check_writing if (flags or 0) & _WRITING else self._check_reading)(place)
+        elif event == "os.mkdir" and self._is_above(place_of(arguments[0])):
+            return  # what the command needs lies below: the system says whether it can be made
         elif event in CHANGES:
             for place in filter(None, (place_of(arguments[number]) for number in CHANGES[event])):
                 self._check_writing(place)
@@ -117,6 +119,9 @@ class Watch:
             whole == each or is_part_of(whole, each) for each in self._files
         ):
             raise _refused(f"{place} is not written", f"write:{real}")
+
+    def _is_above(self, place: str | None) -> bool:
+        return place is not None and any(each.startswith(f"{place}{os.sep}") for each in self._writable.below)
 
     def _check_host(self, host: str) -> None:
         """Let the name of a host be looked up, and remember which addresses are its."""

@@ -5,6 +5,8 @@ import csv
 import io
 import json
 import random
+import sys
+from datetime import datetime
 
 import pytest
 from tests_commands import proctor
@@ -14,7 +16,7 @@ from proctor.dialects.tables.reader import is_table, read_table, separator_of
 from proctor.dialects.tables.resolve import _BESIDE
 from proctor.dialects.tables.validate import validate
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import DataError, ProctorError, UsageError
+from proctor.errors import DataError, MissingExtraError, ProctorError, UsageError
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 
@@ -409,8 +411,8 @@ def test_a_prompt_that_asks_the_same_of_every_row_is_refused(tmp_path):
 
 
 def test_a_file_of_another_kind_says_what_exams_are_read_from(tmp_path):
-    with pytest.raises(ProctorError, match=r"rows\.xlsx' is not a file that holds an exam"):
-        resolve_tasks([str(written(tmp_path, "rows.xlsx", "x"))])
+    with pytest.raises(ProctorError, match=r"rows\.ods' is not a file that holds an exam"):
+        resolve_tasks([str(written(tmp_path, "rows.ods", "x"))])
 
 
 def test_a_file_is_a_table_by_its_ending_and_json_by_its_beginning(tmp_path):
@@ -488,3 +490,24 @@ def test_what_opencompass_says_of_a_table_is_left_where_columns_are_named(tmp_pa
     (tmp_path / f"cities.csv{_BESIDE}").write_text("{}")
     assert prompts(exam_of(path, **NAMED))[0] == "France"
     assert f"cities.csv{_BESIDE} is not read" in heard.text
+
+
+def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path, caplog):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["question", "answer", "when"], ["1 + 6", 7.0, datetime(2026, 1, 2)], ["x", "y"], []):  # noqa: DTZ001
+        book.active.append(row)
+    book.create_sheet("more")
+    book.save(tmp_path / "q.xlsx")
+    assert read_table(str(tmp_path / "q.xlsx")) == [
+        {"question": "1 + 6", "answer": "7", "when": "2026-01-02"},
+        {"question": "x", "answer": "y", "when": ""},
+    ]
+    assert "the first sheet is read, and not 'more'" in caplog.text
+
+
+def test_a_workbook_names_the_package_that_reads_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (tmp_path / "q.xlsx").write_bytes(b"PK")
+    with pytest.raises(MissingExtraError, match="openpyxl"):
+        read_table(str(tmp_path / "q.xlsx"))

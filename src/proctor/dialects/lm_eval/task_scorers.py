@@ -13,6 +13,7 @@ from proctor.errors import Diagnostic
 from proctor.ir import Failure
 from proctor.logs import get_logger
 from proctor.scoring.answer_values import RowAggregation
+from proctor.scoring.assertions import ASSERTIONS
 from proctor.scoring.columns import Columns
 from proctor.scoring.evaluators.metrics import references_of
 from proctor.scoring.grades import Measured
@@ -151,6 +152,6 @@ class CoreScorer:
             return Measured(failures=found.failures, failure=found.failure)
         scores = [replace(each, higher_is_better=self._metric.higher_is_better) for each in found.scores]
         scores.sort(key=lambda each: each.name != found.main)
-        names = {each.name for each in scores}
+        names = {each.name for each in scores} | {ASSERTIONS, *(f"{each.name}_assessment" for each in scores)}
         own = {name: column for name, column in found.instances.items() if name in names}
         return Measured(scores, found.main, own, found.failures)

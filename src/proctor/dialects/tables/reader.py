@@ -1,4 +1,4 @@
-"""Reads a table: rows of CSV, TSV, JSON or parquet, with what a file does not say of itself found out.
+"""Reads a table: rows of CSV, TSV, JSON, parquet or a workbook, with what a file does not say of itself found out.
 
 What separates the cells of a CSV file is what gives all its first rows the same number of cells; its encoding is what
 its first bytes say, else UTF-8, else Windows-1252, which is said. Cells are texts as they stand: ``007`` stays ``007``.
@@ -12,11 +12,14 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, time
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
+from proctor.data.bounds import check_file
 from proctor.data.files import opened
 from proctor.errors import DataError, Location, MissingExtraError
 from proctor.foreign_text import parse_json
@@ -25,7 +28,7 @@ from proctor.logs import get_logger
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
-ENDINGS: Final = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".json")
+ENDINGS: Final = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".json")
 """Files that are tables; JSON where it is a list."""
 
 SEPARATORS: Final = (",", ";", "\t", "|")
@@ -60,7 +63,7 @@ def read_table(path: str) -> Rows:
 
     Raises:
         DataError: It has no rows, or is not what its name says; the message has the place.
-        MissingExtraError: ``pyarrow`` is not installed, and it is a parquet file.
+        MissingExtraError: It is a parquet file or a workbook, and what reads it is not installed.
     """
     file = Path(path)
     return _read(str(file.resolve()), path, file.stat().st_mtime_ns)
@@ -70,8 +73,8 @@ def read_table(path: str) -> Rows:
 def _read(absolute: str, path: str, changed: int) -> Rows:
     del absolute, changed  # parts of the key: another folder, another content
     ending = Path(path).suffix.lower()
-    if ending == ".parquet":
-        rows: list[Row] = _parquet(path)
+    if ending in _LOADED:
+        rows: list[Row] = _LOADED[ending](path)
     else:
         text = decoded(path)
         rows = list(_KINDS.get(ending, _cells)(text, path))
@@ -170,7 +173,7 @@ def _names(header: Sequence[str], path: str, separator: str) -> list[str]:
         DataError: Two have the same name.
     """
     names = [cell.strip() or f"column {place}" for place, cell in enumerate(header, 1)]
-    _check_names(names, path, f"; cells are separated by {_WORDS[separator]}")
+    _check_names(names, path, separator and f"; cells are separated by {_WORDS[separator]}")
     return names
 
 
@@ -238,3 +241,41 @@ def _parquet(path: str) -> list[Row]:
     except (ArrowException, OSError) as error:
         raise DataError("the file is not parquet", location=Location(path), why=str(error)) from None
     return rows
+
+
+def _workbook(path: str) -> list[Row]:
+    """Return the rows of a workbook's first sheet, cells as texts."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError as error:
+        raise MissingExtraError.of("openpyxl", "loaders", "a workbook (.xlsx)") from error
+    check_file(path)
+    try:
+        with opened(path) as file:
+            book = load_workbook(file, read_only=True, data_only=True)
+            lines = [[_cell(each) for each in line] for line in book.worksheets[0].iter_rows(values_only=True)]
+    except (OSError, KeyError, ValueError, TypeError, IndexError, BadZipFile, SyntaxError) as error:
+        raise DataError("the file is not a workbook", location=Location(path), why=str(error)) from None
+    if more := [sheet.title for sheet in book.worksheets[1:]]:
+        get_logger().warning("%s: the first sheet is read, and not %s", path, ", ".join(map(repr, more)))
+    kept = [line for line in lines if any(each.strip() for each in line)]
+    if not kept:
+        return []
+    width = max(place for line in kept for place, each in enumerate(line, 1) if each)
+    names = _names([*kept[0], *[""] * width][:width], path, "")
+    return [dict(zip(names, [*line, *[""] * width][:width], strict=True)) for line in kept[1:]]
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as it is written: 7 for 7.0, dates as ISO 8601."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
+    return str(value)
+
+
+_LOADED: Final[Mapping[str, Callable[[str], list[Row]]]] = {".parquet": _parquet, ".xlsx": _workbook}
+"""Files that are not text."""

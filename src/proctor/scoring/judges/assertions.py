@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from proctor.artifacts import Artifact
 from proctor.ir import Failure
-from proctor.scoring.assertions import Assertion, json_in
+from proctor.scoring.assertions import Assertion, Verdict, json_in
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 
 
@@ -34,15 +34,15 @@ class Hearing:
     golds: Sequence[str] = ()
 
 
-def judged(engine: Artifact, hearings: Sequence[Hearing]) -> list[float | Failure]:
-    """Return what each gets from a judge, between 0 and 1; a failure where its answer cannot be read.
+def judged(engine: Artifact, hearings: Sequence[Hearing]) -> list[Verdict | Failure]:
+    """Return what a judge decides of each, and why; a failure where its answer cannot be read.
 
     Args:
         engine: The judge.
         hearings: What is judged; all are asked together.
     """
     steps = _steps(engine, hearings)
-    found: list[float | Failure | None] = [None] * len(hearings)
+    found: list[Verdict | Failure | None] = [None] * len(hearings)
     prompts: dict[int, str] = {}
     for place, each in enumerate(hearings):
         known = steps.get(str(each.assertion.value)) if each.assertion.kind == "g-eval" else None
@@ -171,7 +171,7 @@ def _unread(said: str, what: str) -> Failure:
     return Failure("judge", f"no {what} in the judge's answer: {said[-200:]!r}", retryable=True)
 
 
-def _verdict(said: str, assertion: Assertion) -> float | Failure:
+def _verdict(said: str, assertion: Assertion) -> Verdict | Failure:
     found = _object(said)
     if found is None or not {"pass", "score"} & set(found):
         return _unread(said, "verdict")
@@ -180,34 +180,37 @@ def _verdict(said: str, assertion: Assertion) -> float | Failure:
     score = _number(found.get("score"))
     if score is not None and not 0 <= score <= 1:
         return Failure("judge", f"the judge's score is {score:g}, beyond the scale of 0 to 1", retryable=True)
-    if "pass" not in found:
-        return score or 0.0
     if assertion.threshold is not None and score is not None:
         is_passed = is_passed and score >= assertion.threshold
-        return 1.0 if is_passed else 0.0
-    return float(is_passed)
+    value = (score or 0.0) if "pass" not in found else float(is_passed)
+    return Verdict(value, value >= 1 if "pass" not in found else is_passed, _reason(found), score)
 
 
-def _rating(said: str, _: Assertion) -> float | Failure:
+def _rating(said: str, _: Assertion) -> Verdict | Failure:
     found = _object(said)
     score = None if found is None else _number(found.get("score"))
     if found is None or score is None:
         return _unread(said, "score")
     if not 0 <= score <= _MOST:
         return Failure("judge", f"the judge's score is {score:g}, beyond the scale of 0 to 10", retryable=True)
-    return score / _MOST
+    return Verdict(score / _MOST, score >= _MOST, _reason(found))
 
 
 _MOST: Final = 10
 _LETTER: Final = re.compile(r"\(?([A-E])\)?(?![a-zA-Z])")
 
 
-def _facts(said: str, _: Assertion) -> float | Failure:
+def _facts(said: str, _: Assertion) -> Verdict | Failure:
     found = _object(said)
     letter = _LETTER.match(str(found.get("category", "")).strip() if found else said.strip())
     if letter is None:
         return _unread(said, "category")
-    return 0.0 if letter[1] == "D" else 1.0
+    is_passed = letter[1] != "D"
+    return Verdict(float(is_passed), is_passed, _reason(found or {}))
+
+
+def _reason(found: Mapping[str, Any]) -> str:
+    return str(found.get("reason") or "").strip()
 
 
 def _number(value: Any) -> float | None:
@@ -217,7 +220,7 @@ def _number(value: Any) -> float | None:
         return None
 
 
-_READ: Final[Mapping[str, Callable[[str, Assertion], float | Failure]]] = {
+_READ: Final[Mapping[str, Callable[[str, Assertion], Verdict | Failure]]] = {
     "judge": _verdict,
     "llm-rubric": _verdict,
     "g-eval": _rating,

@@ -1,0 +1,127 @@
+"""Providers of a config: which engine each is, and what it is asked with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from proctor.dialects.promptfoo import file_of
+from proctor.dialects.promptfoo.reader import Config, read_config
+from proctor.engines.engine_names import engine_names
+from proctor.errors import did_you_mean
+
+_NAMES: Final[Mapping[str, str]] = {
+    "azureopenai": "azure",
+    "togetherai": "together-ai",
+    "bedrock": "aws",
+    "vertex": "vertex-ai",
+    "watsonx": "watsonx",
+    "huggingface": "hf-inference",
+    "localai": "custom",
+    "vllm": "vllm-server",
+    "llama": "llama-server",
+}
+"""What promptfoo calls a provider, and Proctor otherwise; most are called the same."""
+_ROUTES: Final = frozenset({"chat", "messages", "responses", "text-generation"})
+"""What may stand between a provider and its model: how it is asked, which the engine knows itself."""
+_ARGUMENTS: Final[Mapping[str, str]] = {
+    "apiBaseUrl": "base_url",
+    "apiKey": "api_key",
+    "baseUrl": "base_url",
+    "maxTokens": "max_tokens",
+    "topP": "top_p",
+}
+_AS_THEY_ARE: Final = frozenset(
+    {"temperature", "max_tokens", "top_p", "top_k", "seed", "stop", "frequency_penalty", "presence_penalty"}
+)
+_CODE: Final = ("file", "exec", "python", "http", "https", "websocket", "webhook", "package", "golang", "ruby")
+
+
+class Provider(NamedTuple):
+    """A model of a config: its name, what ``--model`` takes, and its arguments."""
+
+    name: str
+    model: str
+    arguments: Mapping[str, Any]
+
+
+def models_in(name: str | Path) -> list[Provider]:
+    """Return the models that a config names, whatever stands behind ``::``.
+
+    Raises:
+        ProctorError: The config cannot be read, or one is a program or not known.
+    """
+    file = file_of(str(name))
+    if file is None:
+        return []
+    config = read_config(file)
+    listed = config.list_of("providers", "targets")
+    return [provider_of(config, each, f"$.providers[{place}]") for place, each in enumerate(listed)]
+
+
+def provider_of(config: Config, entry: Any, path: str) -> Provider:
+    """Return what an entry of ``providers`` is here.
+
+    Raises:
+        ProctorError: It is a program, or not known.
+    """
+    if isinstance(entry, str):
+        return Provider(entry, _model(config, entry, path), {})
+    if not isinstance(entry, Mapping) or not entry:
+        raise config.refuse("a provider is a text, or a mapping with 'id'", path)
+    if "id" not in entry and len(entry) == 1:  # openai:gpt-4.1: {config: …}
+        ((name, said),) = entry.items()
+        entry = {"id": name, **(said if isinstance(said, Mapping) else {})}
+    said = {key: value for key, value in entry.items() if key not in ("id", "label", "config")}
+    if said:
+        raise config.refuse(f"'{next(iter(said))}' of a provider is not obeyed", path, hint="leave it out")
+    identity = str(entry["id"])
+    arguments = _arguments(config, entry.get("config") or {}, f"{path}.config")
+    return Provider(str(entry.get("label") or identity), _model(config, identity, path), arguments)
+
+
+def _model(config: Config, identity: str, path: str) -> str:
+    """Return what ``--model`` takes for ``openai:chat:gpt-4.1``."""
+    provider, colon, rest = identity.partition(":")
+    if provider in _CODE:
+        raise config.refuse(
+            f"the provider '{identity}' is a program or an address", path, why="configs are data here",
+            hint="-m openai -a base_url=URL asks any server of OpenAI's protocol",
+        )  # fmt: skip
+    known = engine_names()
+    name = next((each for each in (_NAMES.get(provider, provider), provider) if each in known), None)
+    if name is None:
+        hint = (
+            did_you_mean(provider, known) or "-m NAME asks another model than the config's; proctor doctor lists them"
+        )
+        raise config.refuse(f"there is no provider '{provider}'", path, hint=hint)
+    if not colon:
+        return name
+    route, more, model = rest.partition(":")
+    if route == "completion":
+        raise config.refuse(
+            f"'{identity}' asks for completions", path, hint="-m openai -a model=…,endpoint=completions"
+        )
+    return f"{name}/{model if more and route in _ROUTES else rest}"
+
+
+def _arguments(config: Config, said: Mapping[str, Any], path: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in said.items():
+        if key == "apiHost":
+            found["base_url"] = f"https://{value}/v1"
+        elif key in _ARGUMENTS or key in _AS_THEY_ARE:
+            found[_ARGUMENTS.get(key, key)] = value
+        else:
+            raise config.refuse(
+                f"'{key}' of a provider is not obeyed", f"{path}.{key}",
+                hint="-m NAME -a K=V,… gives a model its arguments, extra_body among them",
+            )  # fmt: skip
+        if isinstance(value, str) and "{{" in value:
+            raise config.refuse(
+                f"'{key}' names an environment variable",
+                f"{path}.{key}",
+                hint="leave it out: keys are found by their usual names",
+            )
+    return found

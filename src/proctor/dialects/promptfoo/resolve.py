@@ -1,0 +1,171 @@
+"""From a config to exams: one for each prompt, all about the rows that its tests are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from proctor.artifacts import Artifact
+from proctor.dialects.promptfoo import file_of
+from proctor.dialects.promptfoo.prompts import PromptText, prompts_of
+from proctor.dialects.promptfoo.providers import provider_of
+from proctor.dialects.promptfoo.reader import Config, read_config
+from proctor.dialects.promptfoo.rows import ASSERTED, TestRows, Tests
+from proctor.effects import author_of_file
+from proctor.errors import UnknownArtifactError, ValidationError, did_you_mean
+from proctor.ir import Decoding, Exchange, Generate, Message, Prompt, Span, Turn
+from proctor.ir.prompt import message_text
+from proctor.ir.question import Ask, Question
+from proctor.logs import get_logger
+from proctor.recipes.exam import Exam
+from proctor.recipes.exam_parts import Context, Demos, Kind
+from proctor.recipes.fingerprint import Definition
+from proctor.recipes.honours import Honours, declared, reduces
+from proctor.recipes.metric_words import PROMPT, judge_of, read_answers
+from proctor.recipes.option import ASKS_NOBODY, Honoured, Refused, no_effect
+from proctor.recipes.options import ExamOptions
+from proctor.recipes.repeats import repeated
+from proctor.recipes.selection import Opened, Row
+from proctor.scoring.assertion_metrics import RowAssertions
+from proctor.scoring.assertions import JUDGED
+from proctor.scoring.grading.grader import ExamGrader
+from proctor.scoring.grading.groups import GroupBy
+from proctor.scoring.grading.protocols import Grading
+
+MAX_TOKENS: Final = 1024
+"""Most tokens of an answer, as promptfoo asks of models that say nothing else."""
+
+
+def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
+    """Return the exams of a config, ``None`` where a name is none.
+
+    Raises:
+        ProctorError: It is one, and cannot be obeyed.
+    """
+    if (file := file_of(name)) is None:
+        return None
+    config = read_config(file)
+    prompts, wanted = prompts_of(config), name.partition("::")[2]
+    chosen = [each for each in prompts if wanted in ("", each.name)]
+    if not chosen:
+        names = [each.name for each in prompts]
+        hint = did_you_mean(wanted, names) or f"there are {', '.join(names)}"
+        raise UnknownArtifactError(f"'{file}' has no prompt '{wanted}'", hint=hint)
+    tests = Tests(config).read()
+    return [_exam(config, prompt, tests, options) for prompt in chosen]
+
+
+def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions) -> Exam:
+    _check_names(config, prompt, tests.rows)
+    scorer = RowAssertions(columns=[ASSERTED], question=f"{{{PROMPT}}}", fills=False, judge=_judge(tests, options))
+    if problems := list(scorer.check_rows(tests.rows)):
+        raise ValidationError(problems)
+    is_scored = any(row[ASSERTED] for row in tests.rows)
+    if not is_scored:
+        get_logger().warning("%s asserts nothing: answers are recorded and not scored", config.file)
+    grader = ExamGrader([Grading("", read_answers, (), [scorer])], group_by=GroupBy.of(options.group_by))
+    source = {"dialect": "promptfoo", "prompt": prompt.content, "rows": tests.rows}
+    exam = Exam(
+        name="-".join(filter(None, (config.name, prompt.name))),
+        description=str(config.values.get("description") or f"{len(tests.rows)} tests of {config.file}"),
+        dialect="promptfoo",
+        source=source,
+        rows=TestRows(tests.rows),
+        asker=PromptAsker(
+            prompt, options.decode(Decoding(max_tokens=MAX_TOKENS)), options.system_prompt, _blank(tests.rows)
+        ),
+        grader=grader.without_scorers() if options.predict_only or not is_scored else grader,
+        options=options,
+        honours=_honours(tests, options),
+        author=config.author,
+        define=lambda: Definition(metrics=[row[ASSERTED] for row in tests.rows], scorers=[scorer]),
+    )
+    return repeated(exam, is_known_to_write=True)
+
+
+def _check_names(config: Config, prompt: PromptText, rows: Sequence[Row]) -> None:
+    known = {name for row in rows for name in row if not name.startswith("__")}
+    if missing := sorted(prompt.names() - known):
+        raise config.refuse(
+            f"the prompt takes '{missing[0]}', which no test gives",
+            "$.prompts",
+            why=f"variables are {', '.join(sorted(known)) or 'none'}",
+            hint=did_you_mean(missing[0], known) or "give it under 'vars' of tests or of defaultTest",
+        )
+
+
+def _blank(rows: Sequence[Row]) -> dict[str, str]:
+    """Return variables that some tests have, empty: so they are in the prompts of those that do not have them."""
+    return {name: "" for row in rows for name in row if not name.startswith("__")}
+
+
+def _judge(tests: Tests, options: ExamOptions) -> Artifact | None:
+    """Return who judges: whom the user names, else the config.
+
+    Raises:
+        UsageError: The config names several.
+    """
+    from proctor.engines.engine_registry import make_engine
+    from proctor.engines.model_args import Origin
+
+    if not _is_judged(tests.rows):
+        return None
+    if options.judge or not tests.judges:
+        return judge_of(options.judge)
+    if len(tests.judges) > 1:
+        raise tests.config.refuse("the config names several judges", hint="--judge MODEL names one for all")
+    found = provider_of(tests.config, tests.judges[0], "$.defaultTest.options.provider")
+    return make_engine(found.model, found.arguments, Origin(author_of_file(tests.config.file), is_config=True))
+
+
+def _is_judged(rows: Sequence[Row]) -> bool:
+    return any(word in str(row[ASSERTED]) for row in rows for word in (*JUDGED, "grade:"))
+
+
+def _honours(tests: Tests, options: ExamOptions) -> Honours:
+    return {
+        **declared("promptfoo"),
+        "reduce": reduces(options),
+        "judge": Honoured("who judges, instead of whom the config names")
+        if _is_judged(tests.rows)
+        else no_effect(ASKS_NOBODY),
+        "seed": no_effect("nothing is drawn"),
+        "num_demos": no_effect("it shows none") if options.num_demos == 0 else Refused("it has no demos"),
+    }
+
+
+@dataclass(frozen=True)
+class PromptAsker:
+    """Puts tests in words.
+
+    Attributes:
+        prompt: The prompt.
+        decoding: How the model writes.
+        system: A message that opens every chat; ``None`` for none.
+        blank: Variables that stand in prompts of tests without them.
+    """
+
+    prompt: PromptText
+    decoding: Decoding
+    system: str | None
+    blank: Mapping[str, str]
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds of requests."""
+        return frozenset({"generate"})
+
+    def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
+        """Return the function from a test to a question."""
+        del opened, context
+        render = self.prompt.compiled()
+        first: list[Message] = [{"role": "system", "content": self.system}] if self.system else []
+
+        def ask(place: Ask, row: Row, demos: Demos) -> Question:
+            del demos
+            messages = [*first, *render({**self.blank, **row})]
+            exchange = Exchange((Turn("user", (Span("\n".join(map(message_text, messages))),)),))
+            return Question(place.listed, row, exchange, (Generate(Prompt(messages), self.decoding),))
+
+        return ask

@@ -1,0 +1,222 @@
+"""Configs of promptfoo: prompts, tests and models of one file, and what is refused of it by name."""
+
+import json
+
+import pytest
+import yaml
+from tests_commands import proctor
+
+from proctor.dialects.promptfoo.providers import models_in
+from proctor.dialects.resolve import resolve_tasks
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import ProctorError
+from proctor.recipes.options import ExamOptions
+from proctor.running.run import run_exams
+
+CONFIG = {
+    "description": "Capitals",
+    "prompts": ["Capital of {{country}}?", "file://words.txt", {"label": "in a chat", "raw": "file://chat.json"}],
+    "providers": ["dummy", {"id": "scripted", "label": "knows", "config": {}}],
+    "defaultTest": {"vars": {"lang": "en"}, "assert": [{"type": "not-icontains", "value": "sorry"}]},
+    "tests": [
+        {"vars": {"country": ["France", "Peru"]}, "assert": [{"type": "contains", "value": "of {{country}}"}]},
+        {"vars": {"country": "{{lang}}gland"}, "threshold": 0.5, "assert": [{"type": "equals", "value": "x"}]},
+        "file://more.csv",
+    ],
+}
+CHAT = [{"role": "system", "content": "Say it in {{lang}}."}, {"role": "user", "content": "{{country}}"}]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(**changes):
+        (tmp_path / "words.txt").write_text("One word: capital of {{ country | upper }}\n---\nShort: {{country}}\n")
+        (tmp_path / "chat.json").write_text(json.dumps(CHAT))
+        (tmp_path / "more.csv").write_text(
+            "country,__expected1,__expected2,__threshold\nChile,icontains: chile,x,0.6\n"
+        )
+        path = tmp_path / "promptfooconfig.yaml"
+        path.write_text(yaml.safe_dump({**CONFIG, "prompts": CONFIG["prompts"], **changes}, sort_keys=False))
+        return str(path)
+
+    return written
+
+
+def asked(exam):
+    return [each.requests[0].prompt.messages for each in exam.questions()]
+
+
+def test_each_prompt_is_an_exam_about_the_same_rows(write, tmp_path):
+    exams = resolve_tasks([write()])
+    assert [each.name for each in exams] == [
+        f"{tmp_path.name}-{name}" for name in ("1", "words-1", "words-2", "in-a-chat")
+    ]
+    assert [each[0]["content"] for each in asked(exams[0])] == [
+        f"Capital of {name}?" for name in ("France", "Peru", "england", "Chile")
+    ]
+    assert asked(exams[1])[1][0]["content"] == "One word: capital of PERU"
+    assert asked(exams[3])[0] == (
+        {"role": "system", "content": "Say it in en."},
+        {"role": "user", "content": "France"},
+    )
+    rows = {json.dumps([list(map(str, each.rows.open(each.selection).rows))]) for each in exams}
+    assert len(rows) == 1
+
+
+def test_assertions_are_weighed_and_told(write, tmp_path):
+    exam = resolve_tasks([f"{write()}::1"])[0]
+    engine = ScriptedEngine(function=lambda prompt: prompt.text)
+    result = run_exams([exam], engine, log=tmp_path / "log.db")
+    grade = result.grades[exam.name]
+    assert list(grade.instance_scores["passed"]) == [1.0, 1.0, 1.0, 1.0]  # the last: two of three, from 0.6 on
+    assert [each["passed"] for each in grade.instance_scores["assertions"][2]] == [True, False]
+    assert grade.instance_scores["assertions"][0][1]["assertion"] == "contains: of France"
+
+
+@pytest.mark.parametrize(
+    "text, variables, message",
+    [
+        ("{{a}} and {{ a | dump }}", {"a": 'x "y"'}, 'x "y" and "x \\"y\\""'),
+        ("{{flag}} {{ n }} {{list}}", {"flag": True, "n": 3, "list": [[1, "a"]]}, 'true 3 [1, "a"]'),
+        ("{% if flag %}yes{% else %}no{% endif %}", {"flag": False}, "no"),
+        ("{% for each in list %}{{ each }};{% endfor %}", {"list": [["p", "q"]]}, "p;q;"),
+        ("- role: user\n  content: '{{a}}'", {"a": "hi"}, "hi"),
+        ("no variable", {"a": "hi"}, "no variable"),
+    ],
+)
+def test_variables_are_filled_in_as_there(write, text, variables, message):
+    path = write(prompts=[text], tests=[{"vars": variables, "assert": [{"type": "is-json"}]}])
+    (exam,) = resolve_tasks([path])
+    assert asked(exam)[0][0]["content"] == message
+
+
+def test_scenarios_cross_their_data_with_their_tests(write):
+    scenario = {
+        "config": [{"vars": {"lang": "en"}}, {"vars": {"lang": "fr"}}],
+        "tests": [{"vars": {"country": "Mali"}, "assert": [{"type": "contains", "value": "{{lang}}"}]}],
+    }
+    (exam,) = resolve_tasks([write(prompts=["{{country}} {{lang}}"], tests=[], scenarios=[scenario])])
+    assert [each[0]["content"] for each in asked(exam)] == ["Mali en", "Mali fr"]
+
+
+@pytest.mark.parametrize("ending, dump", [("yaml", yaml.safe_dump), ("json", json.dumps)])
+def test_tests_stand_in_files(write, tmp_path, ending, dump):
+    tests = [{"vars": {"country": "Oman"}, "assert": [{"type": "equals", "value": "file://right.txt"}]}]
+    (tmp_path / f"tests.{ending}").write_text(dump(tests))
+    (tmp_path / "right.txt").write_text("Muscat")
+    (exam,) = resolve_tasks([write(prompts=["{{country}}"], tests=f"file://tests.{ending}")])
+    (question,) = exam.questions()
+    assert question.instance["__expected"][1]["value"] == "Muscat"
+
+
+@pytest.mark.parametrize(
+    "changes, told",
+    [
+        ({"prompts": ["{{cuontry}}"]}, "the prompt takes 'cuontry', which no test gives"),
+        ({"prompts": ["file://gone.txt"]}, "there is no file gone.txt"),
+        ({"prompts": ["file://p.py"]}, "'file://p.py' is a program"),
+        ({"prompts": []}, "the config has no prompt"),
+        ({"prompts": ["{% if %}"]}, "template"),
+        ({"tests": [{"vars": {}, "asserts": ["x"]}]}, "'asserts' is not obeyed"),
+        ({"tests": [{"assert": [{"type": "javascript", "value": "1"}]}]}, "the assertion 'javascript' is not obeyed"),
+        ({"tests": [{"assert": [{"type": "contains", "value": "a", "transform": "x"}]}]}, "'transform'"),
+        ({"tests": [{"options": {"transform": "output.trim()"}}]}, "'transform' is not obeyed"),
+        ({"tests": ["file://gen.py"]}, "is a program"),
+        ({"tests": ["https://docs.google.com/x"]}, "are not fetched"),
+        ({"tests": [{"threshold": "high", "vars": {"country": "x"}}]}, "a threshold is a number"),
+        ({"tests": [{"assert": [{"type": "assert-set", "assert": []}]}]}, "a set of assertions lists assertions"),
+        ({"extensions": ["file://x.js"]}, "'extensions' is not obeyed"),
+        ({"evaluateOptions": {"repeat": 3}}, "evaluateOptions.repeat is not obeyed"),
+        ({"tests": [{"assert": [{"type": "llm-rubric", "value": "nice"}]}]}, "nobody says which model that is"),
+    ],
+)
+def test_what_cannot_be_obeyed_is_refused_by_name(write, changes, told):
+    with pytest.raises(ProctorError) as raised:
+        resolve_tasks([write(**{"prompts": ["{{lang}}"], **changes})])
+    assert told in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "provider, model, arguments",
+    [
+        ("openai:gpt-4.1", "openai/gpt-4.1", {}),
+        ("openai:chat:gpt-4.1", "openai/gpt-4.1", {}),
+        ("anthropic:messages:claude-x", "anthropic/claude-x", {}),
+        ("ollama:chat:llama3:8b", "ollama/llama3:8b", {}),
+        ("openrouter:meta/llama", "openrouter/meta/llama", {}),
+        (
+            {"id": "openai:m", "config": {"apiBaseUrl": "http://x/v1", "temperature": 0.3}},
+            "openai/m",
+            {"base_url": "http://x/v1", "temperature": 0.3},
+        ),
+        ({"openai:m": {"config": {"max_tokens": 5}}}, "openai/m", {"max_tokens": 5}),
+        ("dummy", "dummy", {}),
+    ],
+)
+def test_a_provider_is_an_engine(write, tmp_path, provider, model, arguments):
+    write(providers=[provider])
+    (found,) = models_in(tmp_path / "promptfooconfig.yaml")
+    assert (found.model, found.arguments) == (model, arguments)
+
+
+@pytest.mark.parametrize(
+    "provider, told",
+    [
+        ("file://mine.js", "is a program or an address"),
+        ("exec:./x", "is a program or an address"),
+        ("opnai:x", "did you mean"),
+        ("openai:completion:x", "asks for completions"),
+        ({"id": "openai:x", "config": {"tools": []}}, "'tools' of a provider is not obeyed"),
+        ({"id": "openai:x", "config": {"apiKey": "{{env.KEY}}"}}, "names an environment variable"),
+        ({"id": "openai:x", "transform": "x"}, "'transform' of a provider is not obeyed"),
+    ],
+)
+def test_a_provider_that_is_code_or_unknown_is_refused(write, tmp_path, provider, told):
+    write(providers=[provider])
+    with pytest.raises(ProctorError) as raised:
+        models_in(tmp_path / "promptfooconfig.yaml")
+    assert told in str(raised.value)
+
+
+def test_without_a_model_the_config_s_own_sit_it(write, tmp_path):
+    path = write(providers=["dummy", {"id": "dummy", "label": "second"}])
+    found = proctor("run", path, "-o", tmp_path / "both", "--allow-failures")
+    assert found.returncode == 0, found.stderr
+    assert (tmp_path / "both" / "dummy" / "results.json").exists()
+    assert (tmp_path / "both" / "second" / "results.json").exists()
+    named = proctor("run", path, "-m", "dummy", "-o", tmp_path / "one", "-q")
+    assert named.returncode == 0, named.stderr
+    line = json.loads((tmp_path / "one" / "samples.jsonl").read_text().splitlines()[0])
+    assert line["scores"]["assertions"][1]["passed"] is False
+
+
+def test_a_judge_of_the_config_is_asked_and_its_reason_kept(write, tmp_path):
+    verdict = '{"reason": "too short", "pass": true, "score": 0.6}'
+    judged = [{"type": "llm-rubric", "value": "is about {{country}}"}, {"type": "contains", "value": "nothing"}]
+    path = write(
+        prompts=["{{country}}"],
+        defaultTest={"options": {"provider": {"id": "scripted", "config": {"seed": 1}}}},
+        tests=[{"vars": {"country": "Oman"}, "assert": judged, "threshold": 0.3}],
+    )
+    with pytest.raises(ProctorError):  # a seed is no argument of that engine
+        resolve_tasks([path])
+    path = write(
+        prompts=["{{country}}"],
+        defaultTest={},
+        tests=[{"vars": {"country": "Oman"}, "assert": judged, "threshold": 0.3}],
+    )
+    (tmp_path / "judge.json").write_text(json.dumps({"__type__": "scripted_engine", "answer": verdict}))
+    (exam,) = resolve_tasks([path], ExamOptions(judge=str(tmp_path / "judge.json")))
+    result = run_exams([exam], ScriptedEngine(answer="hm"), log=tmp_path / "log.db")
+    grade = result.grades[exam.name]
+    assert list(grade.instance_scores["passed"]) == [1.0]  # 0.6 and 0, in the mean 0.3
+    assert grade.instance_scores["assertions"][0][0] == {
+        "assertion": "llm-rubric: is about Oman", "passed": True, "score": 0.6, "reason": "too short",
+    }  # fmt: skip
+
+
+def test_problems_of_a_config_are_listed_without_a_run(write):
+    found = proctor("validate", write(providers=["opnai:x"], prompts=["{{cuontry}}"]))
+    assert found.returncode == 2
+    assert "opnai" in found.stderr + found.stdout
+    assert "cuontry" in found.stderr + found.stdout
