@@ -55,7 +55,7 @@ def test_files_hold_what_strangers_wrote_as_text(runs, name, held):
     [
         (["--format", "csv"], "--answers is not for csv"),
         (["--pivot"], "--answers stands alone"),
-        (["--items"], "--items is of questions"),
+        (["--items"], "--items stands alone"),
         (["-o", "gone/a.html"], "gone/a.html cannot be written"),
     ],
 )
