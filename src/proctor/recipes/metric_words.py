@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from proctor.errors import UsageError, did_you_mean
-from proctor.ir import Generate
+from proctor.ir import Converse, Generate
 from proctor.ir.prompt import message_text
 from proctor.ir.question import Answered
 from proctor.recipes.exam import Exam
@@ -106,7 +106,7 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
     variants: Mapping[str, Callable[[], Exam]] = {
         kind: partial(_variant, make, options) for kind, make in exam.variants.items()
     }
-    if exam.asker.kinds != frozenset({"generate"}) or options.repeats:
+    if not exam.asker.kinds <= _WRITTEN or options.repeats:
         why = "it is asked several times" if options.repeats else "not all of its answers are texts"
         return replace(exam, honours={**exam.honours, "metric": Refused(why)}, variants=variants)
     from proctor.scoring.grading.grader import ExamGrader
@@ -132,6 +132,10 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
     )
 
 
+_WRITTEN: Final = frozenset({"generate", "converse"})
+"""Kinds of requests to which a model writes; of conversations the last answer counts."""
+
+
 def _variant(make: Callable[[], Exam], options: ExamOptions) -> Exam:
     return scored_by(make(), options)
 
@@ -143,5 +147,7 @@ def read_answers(answered: Answered) -> Sequence[Reading]:
     question = answered.question
     asked = question.requests[0]
     messages = asked.prompt.messages if isinstance(asked, Generate) else ()
+    if isinstance(asked, Converse):
+        messages = tuple(each for each in asked.turns if each is not None)
     fields = {**question.instance, PROMPT: "\n".join(map(message_text, messages))}
     return [Reading(each.texts[-1], question.exchange.references, fields) for each in answered.responses]

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.compat.lm_eval_names.models import engine_of
-from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
+from proctor.compat.lm_eval_names.tasks import LOAD, TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
 from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
 from proctor.dialects.lm_eval.classes.configurable_task import changed_class, plain_config
 from proctor.dialects.lm_eval.classes.task import Task
@@ -150,7 +150,8 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         include_paths=manager.include_paths,
     )
     listed = [tasks] if isinstance(tasks, str | Mapping | Task) else list(tasks or ())
-    exams = _exams([manager.handle(each) for each in listed], options)
+    own = type(manager).load is not LOAD  # a program's own way to load tasks is asked, as in lm-eval
+    exams = _exams(list(_handles(manager.load(listed))) if own else [manager.handle(each) for each in listed], options)
     if engine is None:
         for each in exams:
             each.problems()  # reads their code
