@@ -219,3 +219,18 @@ def test_problems_of_a_config_are_listed_without_a_run(write):
     assert found.returncode == 2
     assert "opnai" in found.stderr + found.stdout
     assert "cuontry" in found.stderr + found.stdout
+
+
+def test_a_judge_of_a_stranger_s_config_is_asked_only_where_the_user_allows_it(write, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    judge = {"id": "openai:j", "config": {"apiBaseUrl": "http://judge.example:81/v1"}}
+    test = {"vars": {"country": "Oman"}, "assert": [{"type": "llm-rubric", "value": "polite", "provider": judge}]}
+    path = write(prompts=["{{country}}"], defaultTest={}, tests=[test])
+    found = proctor("run", path, "-m", "dummy", "-o", tmp_path / "r")
+    assert found.returncode
+    assert "asks judge.example:81: nobody allowed that" in found.stderr
+    assert not (tmp_path / "r" / "results.json").exists()
+    assert (
+        proctor("run", path, "-m", "dummy", "--judge", "dummy", "-o", tmp_path / "r", "--allow-failures").returncode
+        == 0
+    )
