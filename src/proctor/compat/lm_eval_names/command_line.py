@@ -95,17 +95,6 @@ def request_caching_arg_to_dict(cache_requests: str | None) -> dict[str, bool]:
     }
 
 
-def check_argument_types(parser: argparse.ArgumentParser) -> None:
-    """See that every argument of a parser has a type.
-
-    Raises:
-        ValueError: One has none.
-    """
-    for action in parser._actions:  # noqa: SLF001 - argparse tells them in no other way
-        if action.dest not in ("help", "command") and action.const is None and action.type is None:
-            raise ValueError(f"Argument '{action.dest}' doesn't have a type specified.")
-
-
 def handle_cli_value_string(arg: str) -> Any:
     """Return a value: a truth value, a number, a Python literal, or the text."""
     if arg.lower() in ("true", "false"):
