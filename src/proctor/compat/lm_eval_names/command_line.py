@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import runpy
+import sys
 from ast import literal_eval
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -24,13 +25,21 @@ def cli_evaluate(args: Any = None) -> int:
 
     Raises:
         UsageError: Other arguments are given.
+        SystemExit: The command fails, with its exit code.
     """
     if args is not None:
         if not callable(getattr(args, "func", None)):
             raise UsageError("these arguments name no command", hint="HarnessCLI().parse_args() makes arguments")
         args.func(args)
         return 0
-    runpy.run_module("proctor", run_name="__main__")  # as python -m proctor: it ends the program with its exit code
+    typed = [each.partition("=")[0] for each in sys.argv]
+    written = {"--output_path", "-o", "--output"} & {*typed} and "--output-format" not in typed
+    sys.argv += ["--output-format", "lm-eval"] if written else []
+    try:
+        runpy.run_module("proctor", run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
     return 0
 
 
