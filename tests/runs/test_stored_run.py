@@ -83,20 +83,18 @@ def test_a_folder_that_cannot_be_written_does_not_stop_the_run(tmp_path):
 
 
 def test_what_a_long_run_file_says_is_kept_and_read_anew_where_it_changes(tmp_path, monkeypatch):
-    monkeypatch.setattr(settings, "cache_dir", str(tmp_path / "cache"))
-    spec = RunSpec(
-        "m", ("a", "b"), limit=3, tags=("x",), log_samples=False, exams={f"e{n}": {"k": "v" * 99} for n in range(200)}
-    )
+    exams = {f"e{number}": {"k": "v" * 99} for number in range(200)}
+    spec = RunSpec("m", ("a", "b"), limit=3, tags=("x",), log_samples=False, exams=exams)
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "run.yaml").write_text(spec.to_yaml())
-    first = load_run(folder).spec
-    monkeypatch.setattr(RunSpec, "load", classmethod(lambda *_: 1 / 0))
-    assert load_run(folder).spec == first == spec
-    monkeypatch.undo()
-    monkeypatch.setattr(settings, "cache_dir", str(tmp_path / "cache"))
-    (folder / "run.yaml").write_text(replace(spec, limit=4).to_yaml())
-    assert load_run(folder).spec == replace(spec, limit=4)
-    for kept in (tmp_path / "cache" / "specs").iterdir():
-        kept.write_text("{")
-    assert load_run(folder).spec == replace(spec, limit=4)
+    with settings.context(cache_dir=str(tmp_path / "cache")):
+        assert load_run(folder).spec == spec
+        with monkeypatch.context() as patch:
+            patch.setattr(RunSpec, "load", classmethod(lambda *_: 1 / 0))
+            assert load_run(folder).spec == spec
+        (folder / "run.yaml").write_text(replace(spec, limit=4).to_yaml())
+        assert load_run(folder).spec == replace(spec, limit=4)
+        for kept in (tmp_path / "cache" / "specs").iterdir():
+            kept.write_text("{")
+        assert load_run(folder).spec == replace(spec, limit=4)

@@ -24,8 +24,9 @@ from proctor.cli.error_reporting import (
     report_unexpected,
     warn,
 )
-from proctor.errors import ProctorError
+from proctor.errors import ProctorError, extras_named
 from proctor.garbage import collect_seldom
+from proctor.settings import idle_variables
 from proctor.terminal_text import printable
 
 COMMANDS = {
@@ -120,10 +121,13 @@ def _warnings_for_terminals() -> Iterator[None]:
 def _run(arguments: list[str], *, is_program: bool) -> int:
     if "_PROCTOR_COMPLETE" in os.environ:
         from proctor.cli import completion_shells  # noqa: F401 - click finds its classes
+    else:
+        for each in idle_variables():
+            warn(f"note: {each}")
     try:
-        result = proctor.main(
-            _with_command(arguments), prog_name="proctor", standalone_mode=False, obj=PROGRAM if is_program else None
-        )
+        with extras_named():
+            obj = PROGRAM if is_program else None
+            result = proctor.main(_with_command(arguments), prog_name="proctor", standalone_mode=False, obj=obj)
         return result if isinstance(result, int) else 0
     except ProctorError as error:
         report(error)

@@ -19,7 +19,7 @@ from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
-from proctor.running.accounts import Distinct, Sent, Tally
+from proctor.running.accounts import Distinct, Tally
 from proctor.running.checks import check_exams
 from proctor.running.circumstances import circumstances, version_of
 from proctor.running.entries import SCORE_ORDER, entry_of, group_entries, order_of
@@ -192,7 +192,7 @@ def _conclude(
             folder.take(grading.fingerprints)
     grades, results = grading.grades, grading.results
     results.update(group_entries(exams, grades, results))
-    run = circumstances(session, grading.usage, grading.whole_usage, began)
+    run = circumstances(session, grading.usage, (grading.whole_usage, grading.batched), began)
     if judged := judging.summary():
         run["judges"] = judged
     stopped = session.stopped or judging.stopped
@@ -201,7 +201,7 @@ def _conclude(
     if grading.models:
         run["answered_by"] = grading.models
     if grading.ways:
-        run["asked_for_likelihoods"] = grading.ways
+        run["ways_of_asking"] = grading.ways
     if grading.latency:
         run["latency"] = grading.latency
     if orders := {name: order for name, grade in grades.items() if (order := order_of(grade))}:
@@ -218,7 +218,7 @@ class _Grading:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
         self.usage: dict[str, Usage] = {}
-        self.whole_usage = Usage()
+        self.whole_usage = self.batched = Usage()
         self._distinct = Distinct()
         self.fingerprints: dict[str, dict[str, str]] = {}
         self.latency: dict[str, dict[str, Any]] = {}
@@ -238,8 +238,8 @@ class _Grading:
         spool = self._session.spool
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
         filed = self._filed.heard_by(listening(self._session.engine, exam))
-        sent = Sent(asked, self._distinct)
-        tally = Tally(answered_blocks(sent, filed, self._missing), sent)
+        tally = Tally(anywhere=self._distinct)
+        tally.items = answered_blocks(tally.noted(asked), filed, self._missing)
         engine = self._session.engine.identity
         try:
             grade = _grade(exam, tally, samples)
@@ -277,6 +277,7 @@ class _Grading:
             self.models[exam.name] = dict(sorted(tally.models.items()))
         self.usage[exam.name] = tally.usage
         self.whole_usage += tally.new
+        self.batched += tally.batched
 
 
 _ENDS_THE_RUN = (LogError, OutputError, RunInterruptedError)

@@ -207,6 +207,16 @@ class HTTPEngine(ThinkingEngine):
 
         return answer_in_background(requests, opening, workers, new_loop=self._new_loop or asyncio.new_event_loop)
 
+    @asynccontextmanager
+    async def room(self) -> AsyncIterator[Caller]:
+        """Yield the connections of this engine, for who asks its server in other ways."""
+        self.act()
+        transport = self._transport()
+        try:
+            yield self._caller(transport)
+        finally:
+            await transport.close()
+
     @property
     def most_at_once(self) -> int:
         """Requests in flight at once."""
