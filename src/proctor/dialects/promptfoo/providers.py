@@ -44,12 +44,11 @@ def models_in(name: str | Path) -> list[Provider]:
     Raises:
         ProctorError: The config cannot be read, or one is a program or not known.
     """
-    file = file_of(str(name))
-    if file is None:
+    if (file := file_of(str(name))) is None:
         return []
     config = read_config(file)
-    listed = config.list_of("providers", "targets")
-    return [provider_of(config, each, f"$.providers[{place}]") for place, each in enumerate(listed)]
+    listed = enumerate(config.list_of("providers", "targets"))
+    return [provider_of(config, each, f"$.providers[{place}]") for place, each in listed]
 
 
 def provider_of(config: Config, entry: Any, path: str) -> Provider:

@@ -22,6 +22,7 @@ ASSERTED: Final = "__expected"
 _TEST: Final = {"description", "vars", "assert", "threshold", "options", "metadata", "__data"}
 _OPTIONS: Final = {"prefix", "suffix", "provider", "disableVarExpansion"}
 _TABLES: Final = (".csv", ".tsv", ".xlsx")
+_COLUMN: Final = re.compile(r"expected\d*|prefix|suffix|description|threshold|metadata:.+")
 _DEEPEST = 3  # variables in variables: more is a circle
 
 
@@ -84,18 +85,15 @@ class Tests:
         """Return the rows of a table as tests; columns of promptfoo begin with ``__``."""
         found = []
         for row in read_table(str(file)):
-            own = {name: value for name, value in row.items() if name.startswith("__")}
-            asserted = [value for name, value in own.items() if re.fullmatch(ASSERTED + r"\d*", name) and value]
-            options = {name: own[f"__{name}"] for name in ("prefix", "suffix") if own.get(f"__{name}")}
-            said = {name.partition(":")[2]: value for name, value in own.items() if name.startswith("__metadata:")}
-            known = {"__prefix", "__suffix", "__description", "__threshold", "__metric"}
-            if unread := [name for name in own if name not in known and not name.startswith((ASSERTED, "__metadata:"))]:
-                raise UsageError(
-                    f"the column '{unread[0]}' is not obeyed", location=Location(str(file)), hint="leave it out"
-                )
-            test = {"vars": {name: value for name, value in row.items() if name not in own}, "assert": asserted}
-            extra = {"options": options, "metadata": said, "description": own.get("__description")}
-            found.append({**test, **extra, "threshold": own.get("__threshold") or None, "__data": True})
+            own = {name[2:]: value for name, value in row.items() if name.startswith("__")}
+            if unread := [name for name in own if not _COLUMN.fullmatch(name)]:
+                where = Location(str(file))
+                raise UsageError(f"the column '__{unread[0]}' is not obeyed", location=where, hint="leave it out")
+            test: dict[str, Any] = {"vars": {name: each for name, each in row.items() if not name.startswith("__")}}
+            test["assert"] = [each for name, each in own.items() if name.startswith("expected") and each]
+            test["options"] = {name: own[name] for name in ("prefix", "suffix") if own.get(name)}
+            test["metadata"] = {name[9:]: each for name, each in own.items() if name.startswith("metadata:")}
+            found.append({**test, **{name: own.get(name) for name in ("description", "threshold")}, "__data": True})
         return found
 
     def _checked(self, test: Any, path: str) -> dict[str, Any]:
