@@ -65,6 +65,11 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def takes_time(self) -> bool:
+        """Whether an answer takes longer than filing it: processes that share a log then divide its questions."""
+        return True
+
+    @property
     def draws_alike(self) -> bool:
         """Whether it draws equal answers to equal requests, so that repeats need seeds of their own."""
         return False

@@ -32,6 +32,7 @@ from proctor.running.log_schema import (
     SCHEMA_VERSION,
     SEALS,
     TABLES,
+    drop_claims,
     seal_engine,
     text_of,
     transaction,
@@ -257,6 +258,10 @@ class ResponseLog:
                     self.note_damage(engine, Key(row[0], row[1]), error)
         return found.intersection(keys)
 
+    def failed_since(self, engine: int, keys: Sequence[Key], at: int) -> set[Key]:
+        """Return those keys for which a failure was filed at a time, in seconds since 1970, or later."""
+        return {Key(*row[:2]) for row in self._select("failures", engine, keys) if row[2] >= at}.intersection(keys)
+
     def get_many(self, engine: int, keys: Sequence[Key], *, failures: bool = False) -> dict[Key, Response]:
         """Return the answers there are, by key; failures fill in where there is no answer, if asked for."""
         found = self._read("responses", engine, keys)
@@ -378,9 +383,17 @@ class ResponseLog:
 
 
 def write(
-    log: ResponseLog, connection: sqlite3.Connection, engine: int, entries: Iterable[tuple[Key, Response]]
+    log: ResponseLog,
+    connection: sqlite3.Connection,
+    engine: int,
+    entries: Iterable[tuple[Key, Response]],
+    *,
+    claimed: bool = False,
 ) -> None:
-    """Store entries in one transaction on a connection of :meth:`ResponseLog.connect`; a damaged answer gives way."""
+    """Store entries in one transaction on a connection of :meth:`ResponseLog.connect`; a damaged answer gives way.
+
+    Where their requests were claimed, the claims go in the same transaction.
+    """
     now = int(time.time())
     sealed = log.sealer(engine).sealed
     answers: list[tuple[int, bytes, int, int, bytes]] = []
@@ -403,6 +416,8 @@ def write(
                 "INSERT OR REPLACE INTO failures (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)",
                 failures,
             )
+        if claimed:
+            drop_claims(connection, [row[:3] for row in (*answers, *failures)])
 
 
 def _is_final(response: Response) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
@@ -36,6 +36,22 @@ TABLES = (
 )
 SEALS = "CREATE TABLE IF NOT EXISTS engine_seals (engine INTEGER PRIMARY KEY, seal BLOB NOT NULL)"
 """Digests of the rows of ``engines``, which version 1 did not have."""
+
+CLAIMS = (
+    "CREATE TABLE IF NOT EXISTS processes (id INTEGER PRIMARY KEY, until REAL NOT NULL, note TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS claims (
+        engine INTEGER NOT NULL, request BLOB NOT NULL, repeat INTEGER NOT NULL, process INTEGER NOT NULL,
+        PRIMARY KEY (engine, request, repeat)) WITHOUT ROWID""",
+)
+"""Who lives and asks, and what he has on his way (:mod:`proctor.running.claims`)."""
+
+NOW = "((julianday('now') - 2440587.5) * 86400.0)"
+"""The time of the database, in seconds since 1970."""
+
+
+def drop_claims(connection: sqlite3.Connection, keys: Iterable[Sequence[Any]]) -> None:
+    """Free requests, each given as engine, request and repeat, for whoever wants to send them."""
+    connection.executemany("DELETE FROM claims WHERE engine = ? AND request = ? AND repeat = ?", keys)
 
 
 def engine_seal(row: Sequence[Any]) -> bytes:
