@@ -24,6 +24,7 @@ MEASURED = {
     "import_time": ({"ROUNDS": 1}, {}),
     "lm_eval_requests": ({"POOL": 20}, {"documents": 20}),
     "log_rates": ({"COUNT": 600}, {}),
+    "server_tokens": ({}, {"subjects": 2, "each": 5}),
     "recipes": ({"INSTANCES": 50, "MANY": 50}, {}),
     "whole_runs": ({}, {"count": 20, "dialects": ["yaml"]}),
 }

@@ -15,9 +15,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests.paced_server import PacedServer
+
 from proctor.ir import Generate, Prompt, Response, Timing, Usage
 from proctor.running.latency import Latency
-from proctor.testing.paced_server import PacedServer
 
 PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/aisenv/bin/python")  # noqa: S108 - a throwaway environment
 _ROUNDED = 0.0501

@@ -90,7 +90,7 @@ def test_samples_says_how_many_of_a_kind_are_shown(invoke):
 @pytest.mark.parametrize(
     "options, problem",
     [
-        (["--items", "--pivot"], "--pivot is of scores, and --items of questions"),
+        (["--items", "--pivot"], "--items stands alone"),
         (["--items", "-o", "x.tex"], "--items is not for latex"),
         (["--items", "--json", "-o", "x.md"], "--json prints, and a file was asked for"),
         (["--json"], "--json is for --items"),

@@ -15,7 +15,6 @@ from lm_eval.api.model import LM, CachingLM, hash_args
 from lm_eval.api.registry import Registry
 from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from lm_eval.evaluator_utils import EvalAcc, _process_results
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.result_schema import EvalResults
 from lm_eval.tasks import TaskManager, get_task_dict
@@ -107,8 +106,6 @@ else:
 config = EvaluatorConfig.from_config("config.yaml")
 assert config.seed == [7, 7, 7, 7] and config.model_args == {"pretrained": "x"} and config.metadata["pretrained"] == "x"
 assert config.process_tasks() and config.tasks == ["one", "two"], config.tasks
-accumulated = EvalAcc(metrics={"one": {"acc,none": 1.0}})
-assert accumulated._to_eval_results()["results"] == {"one": {"acc,none": 1.0}}
 print("all of it")
 """
 

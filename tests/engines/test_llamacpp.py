@@ -63,7 +63,10 @@ def test_more_answers_than_the_server_has_slots_are_asked_for_one_at_a_time(engi
 @installed
 def test_a_server_without_echo_is_found_out_at_once(engine):
     only(engine, Generate(Prompt("x"), Decoding(max_tokens=1)))
-    scoring = OpenAIEngine(model="m", base_url=engine._url, endpoint="completions")
+    address = {"model": "m", "base_url": engine._url, "endpoint": "completions"}
+    [(_, response)] = list(OpenAIEngine(**address).score([Likelihood(Prompt("The sky is"), " blue")]))
+    assert response.scores[0].log_likelihood < 0  # the server says by itself what it is
+    scoring = OpenAIEngine(**address, scoring="echo")
     [(_, response)] = list(scoring.score([Likelihood(Prompt("The sky is"), " blue")]))
     assert "does not return log-probabilities of the prompt" in response.failure.message
     assert not response.failure.retryable

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests_paced_server import PacedServer
 
 from proctor.ir import Converse, Failure, Generate, Prompt, Response, Timing, Usage
 from proctor.results.latency_tables import STATISTICS
 from proctor.running.latency import Latency
-from proctor.testing.paced_server import PacedServer
 
 ASKED = [Generate(Prompt("q"))]
 

@@ -1,5 +1,9 @@
 import re
 
+from tests_web_support import client_of, sample, write_run
+
+from proctor.web.app import create_app
+
 
 def test_two_runs_are_compared_in_pairs(client, ids):
     page = client.get(f"/compare?run={ids['first']}&run={ids['second']}").text
@@ -57,3 +61,21 @@ def test_too_many_runs_are_refused(client):
     page = client.get("/compare?" + "&".join(f"run={number}" for number in range(13)))
     assert page.status_code == 400
     assert "13 runs are too many" in page.text
+
+
+def test_a_sentence_stands_before_the_numbers_and_answers_say_why_they_failed(runs):
+    told = [{"assertion": "contains: <b>", "passed": False, "score": 0.0}, {"assertion": "regex: x", "passed": True}]
+    wrong = {"score": 0.0, "assertions": told}
+    for name, scores in (("good", {"score": 1.0}), ("bad", wrong)):
+        write_run(runs / name, [sample(number, exam="asserted", scores=scores) for number in range(8)])
+    with client_of(create_app([runs])) as client:
+        ids = {run.path.name: run_id for run_id, run in client.app.state.library.runs()}
+        good, bad = ids["good"], ids["bad"]
+        page = client.get(f"/compare?run={good}&run={bad}&exam=asserted&with={bad}&way=worse").text
+        assert "bad beside good on asserted: " in page
+        assert page.index("bad beside good") < page.index("95% interval")
+        assert "not contains: &lt;b&gt;" in page
+        shown = client.get(f"/runs/{bad}/samples/0").text
+        assert "<h2>Assertions</h2>" in shown
+        assert "contains: &lt;b&gt;" in shown
+        assert "[{" not in shown

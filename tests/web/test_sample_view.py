@@ -4,7 +4,16 @@ import pytest
 
 from proctor.runs.question_words import question_of
 from proctor.web.charts import share_of
-from proctor.web.sample_view import Room, choices_of, excerpt, judgements_in, messages_of, values_of
+from proctor.web.sample_view import (
+    Room,
+    assertions_in,
+    choices_of,
+    excerpt,
+    judgements_in,
+    messages_of,
+    reasons_of,
+    values_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -119,3 +128,21 @@ def test_the_end_of_a_long_answer_is_shown_for_it_is_graded():
     assert shown.startswith("begin")
     assert shown.endswith("the answer is 42")
     assert room.left_out == 5_021 - 1_000
+
+
+def test_what_became_of_assertions_is_listed_and_says_why_an_answer_is_not_right():
+    told = [
+        {"assertion": "contains: a", "passed": True, "score": 1.0},
+        {"assertion": "llm-rubric: kind", "passed": False, "score": 0.2, "reason": "it is rude"},
+        {"assertion": "number", "passed": None, "reason": "no right answer is a number"},
+    ]
+    record = {"scores": {"passed": 0.0, "assertions": told}, "scoring_failure": {"message": "no verdict"}}
+    assert assertions_in(record) == [{"reason": "", **each} for each in told]
+    assert reasons_of(record) == [
+        "no verdict",
+        "not llm-rubric: kind: it is rude",
+        "not number: no right answer is a number",
+    ]
+    (scores,) = [each["value"] for each in values_of(record) if each["part"] == "scores"]
+    assert scores == {"passed": 0.0}
+    assert assertions_in({"scores": {"assertions": "odd"}}) == []

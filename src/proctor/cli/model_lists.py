@@ -137,12 +137,14 @@ def _decisions(results: Mapping[str, RunResult]) -> Iterator[str]:
     folders = {model: result.output for model, result in results.items() if result.output is not None}
     if len(folders) > 1:
         (first, base), *others = folders.items()
-        yield from _compared([(first, str(base)), *((name, str(folder)) for name, folder in others)])
+        yield from sentences([(first, str(base)), *((name, str(folder)) for name, folder in others)])
         yield f"  more of it: proctor compare {shlex.join(map(str, folders.values()))}"
+    if folders:
+        yield f"  answers side by side: proctor report --answers flips {shlex.join(map(str, folders.values()))}"
     for model, folder in folders.items():
         exams = [name for name, entry in results[model].results.items() if "error" not in entry]
         if len(exams) > 1 and _are_wordings(results[model]):
-            yield from _compared([(name, f"{folder}::{name}") for name in exams], model if len(folders) > 1 else "")
+            yield from sentences([(name, f"{folder}::{name}") for name in exams], model if len(folders) > 1 else "")
 
 
 def _are_wordings(result: RunResult) -> bool:
@@ -151,7 +153,13 @@ def _are_wordings(result: RunResult) -> bool:
     return len(rows) == 1 and "None" not in rows
 
 
-def _compared(named: Sequence[tuple[str, str]], of: str = "") -> Iterator[str]:
+def sentences(named: Sequence[tuple[str, str]], of: str = "") -> Iterator[str]:
+    """Yield what is decided between the first of some runs, or exams of runs, and each other, in a sentence.
+
+    Args:
+        named: Their names, and where they are, as ``proctor compare`` takes it.
+        of: What stands before each sentence.
+    """
     from proctor.cli.compare import compared
 
     (first, base), *others = named

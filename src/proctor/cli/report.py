@@ -15,6 +15,7 @@ from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from proctor.runs.stored_run import StoredRun
+    from proctor.web.answers_beside import Which
 
 FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
 PIVOTS = ("md", "csv", "latex")
@@ -43,7 +44,7 @@ def _written(given: Mapping[str, Any]) -> Places:
     show_default=True,
     type=click.IntRange(0),
     metavar="N",
-    help="Worst instances shown, per exam; with --items, questions of a kind.",
+    help="Worst instances shown, per exam; with --items and --answers, questions; with --readings, those that change.",
 )
 @click.option("--pivot", is_flag=True, help="Tasks down, models across: for md, csv and latex.")
 @click.option(
@@ -52,24 +53,52 @@ def _written(given: Mapping[str, Any]) -> Places:
     help="The questions instead of the scores: which are hard, which tell models apart, whose gold may be wrong, which "
     "stand twice. On the terminal, or as html, md and csv.",
 )
-@click.option("--json", "as_json", is_flag=True, help="With --items: print everything as JSON.")
+@click.option(
+    "--answers",
+    type=click.Choice(["all", "flips", "failed"]),
+    help="The answers side by side instead, with what failed and why: of all questions, of those that some answered "
+    "right and others did not, or of those that somebody did not. On the terminal, or as html and md.",
+)
+@click.option(
+    "--readings",
+    is_flag=True,
+    help="The scores under other readings of the same answers: the first match, the last, only what is clear; and by "
+    "what each answer was read. On the terminal.",
+)
+@click.option("--json", "as_json", is_flag=True, help="With --items or --readings: print everything as JSON.")
 def command(
-    runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int, pivot: bool, items: bool, as_json: bool
+    *,
+    runs: tuple[Path, ...],
+    output: Path | None,
+    form: str | None,
+    samples: int,
+    pivot: bool,
+    items: bool,
+    answers: Which | None,
+    readings: bool,
+    as_json: bool,
 ) -> int:
     """Write the scores of runs as HTML, Markdown, CSV, Parquet or LaTeX.
 
     The HTML file needs nothing else and opens from a mail; with several runs it compares each with the first. With
-    --items, RUN may also be a folder of runs: the more models answered the same questions, the more can be said.
+    --items, RUN may also be a folder of runs: the more models answered the same questions, the more can be said. With
+    --readings, answers are graded again, without asking anybody.
     """
-    if items:
-        from proctor.cli.report_items import report_items
+    given = {"--readings": readings, "--items": items, "--answers": answers, "--pivot": pivot}
+    _check_alone([name for name, value in given.items() if value], as_json=as_json, to_file=bool(output or form))
+    if readings:
+        from proctor.cli.report_readings import report_readings
 
-        if pivot:
-            raise UsageError("--pivot is of scores, and --items of questions", hint="leave out one of them")
+        return report_readings(runs, samples, as_json=as_json)
+    if items or answers:
         form = form or (None if output is None else _form_of(output))
-        return report_items(runs, output, form, samples, as_json=as_json)
-    if as_json:
-        raise UsageError("--json is for --items", hint="results.json in the run folder has the scores")
+        if answers is None:
+            from proctor.cli.report_items import report_items
+
+            return report_items(runs, output, form, samples, as_json=as_json)
+        from proctor.cli.report_answers import report_answers
+
+        return report_answers(runs, output, form, answers, samples)
     output, form = _place(output, form, pivot=pivot)
     if pivot and form not in PIVOTS:
         raise UsageError(f"--pivot is not for {form}", hint=f"add --format {'|'.join(PIVOTS)}")
@@ -85,6 +114,20 @@ def command(
         raise OutputError.unwritable(str(output), error, "another --output") from None
     say(f"report: {output}")
     return FAILURES if any(run.state == "damaged" for run in stored) else DONE
+
+
+def _check_alone(given: list[str], *, as_json: bool, to_file: bool) -> None:
+    """Refuse options that do not go with each other.
+
+    Raises:
+        UsageError: Two say what the report is of, or it has no such form.
+    """
+    if len(given) > 1:
+        raise UsageError(f"{given[0]} stands alone", hint=f"leave out {given[1]}")
+    if as_json and given not in (["--readings"], ["--items"]):
+        raise UsageError("--json is for --items and --readings", hint="results.json in the run folder has the scores")
+    if to_file and given == ["--readings"]:
+        raise UsageError("--readings goes to the terminal", hint="--json prints everything as JSON")
 
 
 def _form_of(output: Path | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.dialects.dialect import Dialect
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 BUILT_IN = ("tables", "unitxt", "hub_yaml", "promptfoo", "lm_eval", "aisbench")
 """Folders beside this file. Tables come first, since no name of a catalog ends as they do; then the catalog, so that a
 bare exact name always wins."""
+
+ENDINGS = {".py": "aisbench", ".csv": "tables", ".tsv": "tables"}
+"""Files that one dialect alone reads: it is asked before the others are imported."""
 
 
 def dialects() -> Iterator[Dialect]:
@@ -41,8 +45,9 @@ def found_by(name: str, options: ExamOptions) -> tuple[Dialect, list[Exam]] | No
     Raises:
         ProctorError: A dialect knows the name, and an exam cannot be built.
     """
+    alone = [_built_in(ENDINGS[ending])] if (ending := Path(name.partition("::")[0]).suffix) in ENDINGS else []
     claiming = (each for each in map(_built_in, BUILT_IN) if each.claims(name))
-    for dialect in chain(claiming, dialects()):
+    for dialect in chain(alone, claiming, dialects()):
         exams = dialect.exams(name, options)
         if exams is not None:
             return dialect, exams

@@ -128,6 +128,7 @@ class Response(Struct, frozen=True, omit_defaults=True, gc=False):
         written: One per text, all that the model wrote there, thoughts and marks included; empty where nothing in it
             could be a mark of thoughts.
         tokens: Per text the generated tokens with log-probabilities, where they were asked for.
+        way: How likelihoods were asked for, where a server can be asked in several ways; a fact beside the answer.
         model: Who answered, where the reply says it: providers serve another version under the name that was asked.
         failure: Set when there is no answer; everything else is then empty, but for thoughts without an answer
             (``thinking``), of which everything but ``texts`` is kept.
@@ -143,6 +144,7 @@ class Response(Struct, frozen=True, omit_defaults=True, gc=False):
     timing: Timing = Timing()
     failure: Failure | None = None
     model: str = ""
+    way: str = ""
 
     @property
     def text(self) -> str:

@@ -44,7 +44,7 @@ def without_effect(exam: str, honours: Honours, options: ExamOptions) -> Iterato
             yield f"{flag_of(name)} has {found.how.replace(':', f' on {exam}:', 1)}"
 
 
-OF_TABLES = tuple(name for name, each in DECLARED.items() if each.at("lm_eval") == NO_TABLE)
+OF_TABLES = tuple(name for name, each in DECLARED.items() if each.at("class") == NO_TABLE)
 """Options that say what the columns of a table are."""
 
 

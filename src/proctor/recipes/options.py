@@ -360,13 +360,17 @@ class ExamOptions:
     metric: tuple[str, ...] = declare(
         "--metric",
         default=(),
-        help="Of a table: how answers are scored: exact, includes, number, contains:TEXT, regex:PATTERN, is-json, "
+        help="How answers are scored: exact, includes, number, contains:TEXT, regex:PATTERN, is-json, "
         "one-of, f1, similar, judge:CRITERION …, or any metric by name; repeatable, the first is the main score.  "
-        "[default: exact, but for marks around an answer]",
+        "[default: the exam's own; of tables exact, but for marks around an answer]",
         section=_SCORED,
         takes="several",
         metavar="NAME[:VALUE]",
-        where={"tables": "how answers are scored; the first gives the main score", _ALL: NO_TABLE},
+        where={
+            "tables": "how answers are scored; the first gives the main score",
+            "class": NO_TABLE,
+            _ALL: DEPENDS,
+        },
     )
     judge: str | None = declare(
         "--judge",

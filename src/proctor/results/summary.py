@@ -23,7 +23,7 @@ from proctor.scoring.flat_scores import (
     main_of,
     read_flat,
 )
-from proctor.scoring.grading.answer_endings import ALIKE, COUNTED
+from proctor.scoring.grading.answer_endings import ALIKE, COUNTED, LAST_RESORT
 from proctor.scoring.scores import Score, Unit
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) ->
         dict(entry.get("metric_failures") or {}),
         is_main,
         bool(entry.get("members")),
-        {name: entry[name] for name in COUNTED if isinstance(entry.get(name), int)},
+        {name: entry[name] for name in (*COUNTED, LAST_RESORT) if isinstance(entry.get(name), int)},
         dict(entry.get(ALIKE) or {}),
         "score" in entry or "score_name" in entry,
     )
@@ -228,6 +228,11 @@ def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Ite
             f"all {answers} answers are empty: see the prompt with proctor show; chat models want --apply-chat-template"
             if alike.get("empty")
             else f"{empty} of {answers} answers are empty"
+        )
+    if resort := counts.get(LAST_RESORT):
+        yield (
+            f"{resort} of {answers} scores hang on a last resort, what was found where no answer is stated: "
+            "proctor report RUN --readings has other readings"
         )
     if isinstance(tags := alike.get("begin_with"), Mapping):
         marks = shlex.quote(f"think_start={tags.get('tag')},think_end={tags.get('end')}")

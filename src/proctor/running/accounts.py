@@ -97,6 +97,7 @@ class Tally:
         maker: Makes the fingerprint of what was asked.
         latency: How long their answers took.
         models: How many of their answers each model gave, by the names in replies.
+        ways: How many of their likelihoods were asked for in which way, where there are several.
     """
 
     def __init__(self, blocks: Iterable[Sequence[Answered]], sent: Sent | None = None) -> None:
@@ -108,6 +109,7 @@ class Tally:
         self.maker = FingerprintMaker()
         self.latency = Latency()
         self.models: Counter[str] = Counter()
+        self.ways: Counter[str] = Counter()
 
     def blocks(self) -> Iterator[Sequence[Answered]]:
         """Yield the items."""
@@ -126,6 +128,7 @@ class Tally:
             for each in block:
                 self.endings.count(each)
                 self.models.update([response.model for response in each.responses if response.model])
+                self.ways.update([response.way for response in each.responses if response.way])
             yield block
 
 

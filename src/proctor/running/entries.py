@@ -11,6 +11,7 @@ from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import ScoredGroup
 from proctor.scoring.flat_scores import COPIES, DIRECTION, WITHOUT, units_of
 from proctor.scoring.grades import Grade
+from proctor.scoring.grading.answer_endings import LAST_RESORT
 
 
 def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -27,6 +28,8 @@ def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) ->
     kinds = Counter(failure.kind for failure in failures.values())
     counts = {"n": asked, "failures": len(failures), **(more or {})}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
+    if grade.last_resorts:
+        entry[LAST_RESORT] = len(grade.last_resorts)
     if grade.copies > 1:
         entry[COPIES] = grade.copies
     if grade.main is not None and grade.main.higher_is_better is not None:

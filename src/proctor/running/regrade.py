@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import msgspec
@@ -38,32 +39,12 @@ class RegradedExam:
     """
 
     def __init__(self, exam: Exam, records: Iterable[Mapping[str, Any]], stored: Score) -> None:
-        grader = getattr(exam.grader, "grader", exam.grader)
-        if not isinstance(grader, ExamGrader):
-            raise ScoringError(f"the answers to '{exam.name}' are not read by the grader of the core")
-        if problems := exam.problems():
-            raise ScoringError(problems)
-        lines = {record.get("doc_id"): record for record in records}
-        self._places: dict[int, int] = {}
-        with asking_through(_nobody):
-            self._regrading = Regrading(grader, self._answered(exam, lines))
+        answered = list(answered_again(exam, records))
+        self._places = {each.question.number: place for place, each in enumerate(answered)}
+        with asking_nobody():
+            self._regrading = Regrading(grader_of(exam), answered)
             found = self.score(list(self._places))
-        if not math.isclose(found, stored.number or 0.0, rel_tol=_CLOSE, abs_tol=_CLOSE):
-            raise ScoringError(
-                f"graded again, '{exam.name}' has {stored.name} = {found:.6g}, and {stored.number:.6g} is stored",
-                why="its metric or a package behind it has changed since",
-                hint="run the exam again; its answers are in the response log",
-            )
-
-    def _answered(self, exam: Exam, lines: Mapping[Any, Mapping[str, Any]]) -> Iterator[Answered]:
-        for question in exam.questions():
-            record = lines.get(question.number)
-            if record is None:
-                continue
-            if (digest := record.get("instance")) and digest != question.digest:
-                raise DataError(f"the data of '{exam.name}' is not what it was: instance {question.number} has changed")
-            self._places[question.number] = len(self._places)
-            yield Answered(question, tuple(_responses(question, record)))
+        check_same(exam, stored, found)
 
     def score(self, numbers: Sequence[int]) -> float:
         """Return the main score of the instances with some numbers, which may occur several times; NaN for none.
@@ -75,12 +56,61 @@ class RegradedExam:
             positions = [self._places[number] for number in numbers]
         except KeyError as error:
             raise ScoringError(f"the exam has no instance {error}") from None
-        with asking_through(_nobody):
+        with asking_nobody():
             try:
                 value = self._regrading.main(positions).number
             except ProctorError:  # the metric is not defined on this resample
                 value = None
         return math.nan if value is None else value
+
+
+def answered_again(exam: Exam, records: Iterable[Mapping[str, Any]]) -> Iterator[Answered]:
+    """Yield the questions of an exam with the answers that its lines of ``samples.jsonl`` have.
+
+    Raises:
+        DataError: A question is not what it was.
+    """
+    lines = {record.get("doc_id"): record for record in records}
+    for question in exam.questions():
+        record = lines.get(question.number)
+        if record is None:
+            continue
+        if (digest := record.get("instance")) and digest != question.digest:
+            raise DataError(f"the data of '{exam.name}' is not what it was: instance {question.number} has changed")
+        yield Answered(question, tuple(_responses(question, record)))
+
+
+def grader_of(exam: Exam) -> ExamGrader:
+    """Return what grades an exam.
+
+    Raises:
+        ScoringError: Something of it cannot be had, or it is not the grader of the core.
+    """
+    grader = getattr(exam.grader, "grader", exam.grader)
+    if not isinstance(grader, ExamGrader):
+        raise ScoringError(f"the answers to '{exam.name}' are not read by the grader of the core")
+    if problems := exam.problems():
+        raise ScoringError(problems)
+    return grader
+
+
+def check_same(exam: Exam, stored: Score, found: float) -> None:
+    """See that an exam that is graded again has the score that is stored.
+
+    Raises:
+        ScoringError: It has not.
+    """
+    if not math.isclose(found, stored.number or 0.0, rel_tol=_CLOSE, abs_tol=_CLOSE):
+        raise ScoringError(
+            f"graded again, '{exam.name}' has {stored.name} = {found:.6g}, and {stored.number:.6g} is stored",
+            why="its metric or a package behind it has changed since",
+            hint="run the exam again; its answers are in the response log",
+        )
+
+
+def asking_nobody() -> AbstractContextManager[None]:
+    """Grade meanwhile without asking anybody: a judge that is needed is an error."""
+    return asking_through(_nobody)
 
 
 def _nobody(engine: KnownAnswerer, requests: Iterable[Generate]) -> Answers:

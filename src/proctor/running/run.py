@@ -228,6 +228,8 @@ def _conclude(
         run["stopped"] = stopped
     if grading.models:
         run["answered_by"] = grading.models
+    if grading.ways:
+        run["asked_for_likelihoods"] = grading.ways
     if grading.latency:
         run["latency"] = grading.latency
     if orders := {name: order for name, grade in grades.items() if (order := order_of(grade))}:
@@ -249,6 +251,7 @@ class _Grading:
         self.fingerprints: dict[str, dict[str, str]] = {}
         self.latency: dict[str, dict[str, Any]] = {}
         self.models: dict[str, dict[str, int]] = {}
+        self.ways: dict[str, dict[str, int]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
         self._missing = (
@@ -290,8 +293,14 @@ class _Grading:
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
+        self._note(exam, tally)
+
+    def _note(self, exam: Exam, tally: Tally) -> None:
+        """Keep what is said of how an exam was asked."""
         if found := tally.latency.summary(getattr(self._session.engine, "max_concurrency", None)):
             self.latency[exam.name] = found
+        if tally.ways:
+            self.ways[exam.name] = dict(sorted(tally.ways.items()))
         if tally.models:
             self.models[exam.name] = dict(sorted(tally.models.items()))
         self.usage[exam.name] = tally.usage

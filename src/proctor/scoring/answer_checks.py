@@ -10,11 +10,12 @@ import math
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from proctor.regexes import BoundedPattern, bounded
 from proctor.scoring.mathematics.written_numbers import number_of
+from proctor.scoring.text.how_read import taken
 
 Location = Literal["begin", "end", "any", "exact"]
 RIGHT: Final = "C"
@@ -166,7 +167,7 @@ def pattern(expression: str, *, ignore_case: bool = True, match_all: bool = Fals
     compiled = bounded(expression, re.IGNORECASE if ignore_case else 0)
 
     def check(completion: str, targets: Sequence[str]) -> Verdict:
-        groups = _groups(compiled, completion)
+        groups = taken(_groups(compiled, completion), f"the pattern {expression}")
         if groups is None:
             return Verdict(WRONG, None)
         wanted = {each.lower() for each in targets} if ignore_case else set(targets)
@@ -184,12 +185,11 @@ def pattern(expression: str, *, ignore_case: bool = True, match_all: bool = Fals
     return check
 
 
-def _groups(compiled: BoundedPattern, completion: str) -> tuple[str | None, ...] | None:
-    """Return the groups of the first match, the whole match where there are none, ``None`` without a match."""
-    found = compiled.groups(completion)
-    if found is None:
-        return None
-    return found[1:] or found[:1]
+def _groups(compiled: BoundedPattern, completion: str) -> Iterator[tuple[str | None, ...]]:
+    """Yield the groups of each match, the whole match where there are none; others are looked for after the first."""
+    if (found := compiled.groups(completion)) is not None:
+        yield found[1:] or found[:1]
+        yield from (each if isinstance(each, tuple) else (each,) for each in compiled.findall(completion)[1:])
 
 
 def answer(kind: Literal["letter", "word", "line"]) -> Check:

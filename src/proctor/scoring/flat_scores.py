@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.ir import Failure
 from proctor.scoring.grades import Measured
-from proctor.scoring.grading.answer_endings import COUNTED
+from proctor.scoring.grading.answer_endings import COUNTED, LAST_RESORT
 from proctor.scoring.scores import Score, Unit
 
 COUNT, FAILED = "num_of_instances", "num_of_failures"
@@ -175,7 +175,7 @@ def read_flat(flat: Mapping[str, Any], known: Iterable[Score] = ()) -> list[Scor
     before = {score.name: score for score in known}
     model = next(iter(before.values()), Score("", None, unit=flat.get(UNIT, "raw")))
     others = flat.get(UNITS) or {}
-    beside = _SUMMARY | _COUNTED if not before and flat.keys() >= _COUNTED else _SUMMARY
+    beside = _SUMMARY | _COUNTED | {LAST_RESORT} if not before and flat.keys() >= _COUNTED else _SUMMARY
     if flat.get("score_name") == "score":  # some evaluators call their score so
         beside -= {"score"}
     found = []

@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.ir import Failure
 from proctor.scoring.scores import Score
+from proctor.scoring.text.how_read import Note
 
 
 @dataclass(slots=True)
@@ -23,6 +24,7 @@ class Measured:
         failure: Set when the scorer could not do its work at all.
         broken: Scores that could not be computed while others could, by name.
         parsed: What each prediction was read as, where the scorer reads it once more.
+        notes: By what it was read then, by position.
     """
 
     scores: list[Score] = field(default_factory=list)
@@ -32,6 +34,7 @@ class Measured:
     failure: Failure | None = None
     broken: dict[str, Failure] = field(default_factory=dict)
     parsed: Sequence[Any] | None = None
+    notes: dict[int, Note] = field(default_factory=dict)
 
     def score(self, name: str) -> Score | None:
         """Return a score by name, ``None`` where there is none."""
@@ -72,6 +75,8 @@ class Grade:
         members: Places of the questions of each group that :attr:`scores` lists, in its order.
         questions: What was asked, where instances are copies that were counted as one; ``None`` where they were not.
         copies: How many instances are copies of one question.
+        read_by: How many answers of the main score were read by what, where they were looked into.
+        last_resorts: Places of the instances whose main score hangs on a last resort.
     """
 
     scores: dict[str, Any]
@@ -87,6 +92,8 @@ class Grade:
     members: list[Sequence[int]] = field(default_factory=list)
     questions: Questions | None = None
     copies: int = 1
+    read_by: dict[str, int] = field(default_factory=dict)
+    last_resorts: frozenset[int] = frozenset()
 
 
 _CLOSE = 1e-6

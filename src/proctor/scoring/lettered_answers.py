@@ -11,6 +11,7 @@ from typing import Final
 
 from proctor.errors import ScoringError
 from proctor.scoring.answer_checks import MISSING, RIGHT, WRONG, Verdict
+from proctor.scoring.text.how_read import taken
 
 _LETTERS: Final = 26
 _IN_DOLLARS: Final = re.compile(r"\x24\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\x24")
@@ -64,10 +65,8 @@ def letters_in(completion: str, count: int, *, several: bool = False) -> frozens
 def _named(completion: str) -> str | None:
     """Return what stands behind the last ``ANSWER:``; in a line of its own rather than anywhere."""
     text = _IN_BRACKETS.sub(r"\1\2\3", _IN_STARS.sub(r"\1", _IN_DOLLARS.sub(r"\1", completion)))
-    for expression in (_LINE, _ANYWHERE):
-        if matches := expression.findall(text):
-            return str(matches[-1])
-    return None
+    line = taken(_LINE.findall(text), "a line ANSWER: LETTER", -1)
+    return taken(_ANYWHERE.findall(text), "ANSWER: within a line", -1, is_last_resort=True) if line is None else line
 
 
 def lettered(chosen: frozenset[int], targets: Sequence[str], count: int, completion: str) -> Verdict:

@@ -14,7 +14,7 @@ from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import difference_bar
 from proctor.web.exam_form import is_count
 from proctor.web.library import Library
-from proctor.web.sample_view import choices_of, excerpt, references_text
+from proctor.web.sample_view import choices_of, excerpt, reasons_of, references_text
 from proctor.web.verdicts import outcome_of
 
 if TYPE_CHECKING:
@@ -170,6 +170,7 @@ def _flip(chosen: Chosen, other: str, exams: tuple[str, str], pair: tuple[int, i
                 "failure": sample.failure,
                 "output": sample.record.get("output"),
                 "choices": choices_of(sample.record),
+                "reasons": reasons_of(sample.record),
             }
         )
     return {"doc_id": pair[0], "question": question, "references": references, "sides": sides}

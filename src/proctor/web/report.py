@@ -15,7 +15,7 @@ from proctor.runs.stored_run import StoredRun
 from proctor.web.compare_pages import difference_rows
 from proctor.web.rendering import part_styles, render
 from proctor.web.run_pages import scores_view
-from proctor.web.sample_view import choices_of, excerpt, judgements_in, messages_of, values_of
+from proctor.web.sample_view import assertions_in, choices_of, excerpt, judgements_in, messages_of, values_of
 from proctor.web.verdicts import outcome_of
 
 Results = Mapping[str, Mapping[str, Any]]
@@ -71,6 +71,7 @@ def _worst(index: SampleIndex, results: Results, exam: str, count: int) -> list[
             "outcome": "" if sample.failure else outcome_of(sample.score, entry),
             "messages": [{**message, "media": []} for message in messages_of(sample.record.get("prompt"))],
             "choices": choices_of(sample.record),
+            "assertions": assertions_in(sample.record),
             "judgements": judgements_in(sample.record),
             "values": [each for each in values_of(sample.record) if each["key"] not in {"input", "usage", "timing"}],
         }

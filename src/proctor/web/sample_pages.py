@@ -27,6 +27,7 @@ from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages
 from proctor.web.run_pages import stored_run
 from proctor.web.sample_view import (
+    assertions_in,
     choices_of,
     judgements_in,
     messages_of,
@@ -101,6 +102,7 @@ def sample(library: Library, request: Request) -> Values:
         "explanation": problem,
         "can_explain": stored.spec is not None and not wants_parts,
         "choices": choices_of(found.record),
+        "assertions": assertions_in(found.record),
         "judgements": judgements_in(found.record),
         "values": values_of(found.record),
         "groups": _groups_of(stored, found.record),

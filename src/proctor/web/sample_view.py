@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from proctor.scoring.assertions import ASSERTIONS
 from proctor.scoring.judges.judgements import Judgement, judgements_of
 from proctor.web.charts import choice_bar
 
@@ -203,10 +204,11 @@ class Room:
 
 
 def _without_judgements(scores: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the scores without the words of judges, which have a place of their own."""
+    """Return the scores without assertions and the words of judges, which have places of their own."""
+    scores = {name: value for name, value in scores.items() if name != ASSERTIONS}
     names = tuple(f"{each.name}_" for each in judgements_of(scores))
     if not names:
-        return dict(scores)
+        return scores
     return {
         name: value
         for name, value in scores.items()
@@ -221,6 +223,24 @@ def _main_first(scores: Mapping[str, Any]) -> dict[str, Any]:
         return dict(scores)
     rest = {key: value for key, value in scores.items() if key not in ("score", "score_name", name)}
     return {name: scores[name], **rest}
+
+
+def assertions_in(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what became of each assertion of a row, as :data:`~proctor.scoring.assertions.ASSERTIONS` lists it."""
+    scores = record.get("scores")
+    found = scores.get(ASSERTIONS) if isinstance(scores, Mapping) else None
+    told = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return [{"assertion": "", "passed": None, "reason": "", **each} for each in told]
+
+
+def reasons_of(record: Mapping[str, Any]) -> list[str]:
+    """Return why an answer is not right, as far as its line says: failures, assertions, words of judges."""
+    failures = [record.get(name) for name in ("failure", "scoring_failure")]
+    found = [str(each.get("message", "")) for each in failures if isinstance(each, dict)]
+    missed = [each for each in assertions_in(record) if not each["passed"]]
+    found += [f"not {each['assertion']}" + (f": {each['reason']}" if each["reason"] else "") for each in missed]
+    found += [text for each in judgements_in(record) for title, text in each["words"] if title == "Reasoning"]
+    return [excerpt(each) for each in found]
 
 
 def judgements_in(record: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -35,7 +35,6 @@ from proctor.engines.model_args import parse_model_args
 from proctor.errors import UsageError
 from proctor.guests.lm_eval.foreign_model import ForeignModel
 from proctor.guests.lm_eval.group import Group
-from proctor.guests.lm_eval.result_types import EvalResults
 from proctor.ir import Failure
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam
@@ -266,7 +265,9 @@ def evaluate(
     return {key: value for key, value in made.items() if key in _OF_EVALUATE}
 
 
-_OF_EVALUATE = frozenset(EvalResults.__annotations__) - {"config"}
+_OF_EVALUATE = frozenset(
+    ["results", "groups", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better", "n-samples", "samples"]
+)
 """What results say before :func:`simple_evaluate` adds who was asked."""
 
 

@@ -31,6 +31,7 @@ from proctor.scoring.grading.grader import ExamGrader
 from proctor.scoring.grading.groups import GroupBy
 from proctor.scoring.grading.protocols import Grading, Read, Scope, Step
 from proctor.scoring.scores import Score
+from proctor.scoring.text.how_read import each_of
 
 
 class ConfigGrader:
@@ -197,5 +198,5 @@ class PostProcessing:
         values: Sequence[Any] = columns.predictions
         rows = columns.all_fields()
         for function in self._functions:
-            values = [processed(function, value, row) for value, row in zip(values, rows, strict=True)]
+            values = [processed(function, value, row) for value, row in zip(each_of(values), rows, strict=True)]
         return replace(columns, predictions=values)

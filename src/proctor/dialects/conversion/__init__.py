@@ -33,6 +33,8 @@ def convert_exam(exam: Exam, to: str) -> ConvertedExam:
     if to not in writers:
         why = f"there are {', '.join(writers)}"
         raise UsageError(f"there is no form '{to}'", why=why, hint=did_you_mean(to, writers))
+    if "metric" in exam.source:
+        raise UsageError(f"--metric of '{exam.name}' is not written into other forms", hint="leave it out")
     name = re.sub(r"\W+", "_", exam.name).strip("_").lower()[:LONGEST_NAME] or "exam"
     if name[0].isdigit():  # a config has it as the name of a variable
         name = f"exam_{name}"

@@ -25,6 +25,7 @@ from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import metric_of
 from proctor.scoring.named_table import INSPECT
 from proctor.scoring.scores import Score
+from proctor.scoring.text.how_read import each_of, hearing
 
 Lettered = Sequence[tuple[int, bool]]
 """Which answers of a conversation are letters of choices, and whether several may be right."""
@@ -65,7 +66,7 @@ Judge = Callable[[Sequence[Answered]], Sequence[Verdict | Failure]]
 
 def _each(check: Check) -> Judge:
     def judge(answers: Sequence[Answered]) -> list[Verdict | Failure]:
-        return [checked(lambda each=each: check(each.completion, each.targets)) for each in answers]  # type: ignore[misc]
+        return [checked(lambda each=each: check(each.completion, each.targets)) for each in each_of(answers)]  # type: ignore[misc]
 
     return judge
 
@@ -80,7 +81,7 @@ def _choice(chosen_by: Lettered) -> Judge:
             chosen = letters_in(each.texts[number], count, several=several) or chosen
         return lettered(chosen, each.targets, count, each.completion)
 
-    return lambda answers: [checked(partial(verdict, each)) for each in answers]
+    return lambda answers: [checked(partial(verdict, each)) for each in each_of(answers)]
 
 
 # -- epochs ----------------------------------------------------------------------------------------------------------
@@ -171,7 +172,9 @@ class HubScorer:
                 answers += [_answered(each, sample) for each in said]
                 owners += [place] * len(said)
         verdicts: list[list[Verdict | Failure]] = [[] for _ in columns.predictions]
-        for place, verdict in zip(owners, self.judge(answers), strict=True):
+        with hearing() as heard:
+            found = self.judge(answers)
+        for place, verdict in zip(owners, found, strict=True):
             verdicts[place].append(verdict)
         failures: dict[int, Failure] = {}
         rows = [self._row(place, found, failures) for place, found in enumerate(verdicts)]
@@ -181,6 +184,7 @@ class HubScorer:
         measured = aggregation.measured(rows, instances=instances)
         measured.failures |= failures
         measured.parsed = [_shown(found) for found in verdicts]
+        measured.notes = {owners[place]: note for place, note in heard.notes.items()}
         return measured
 
     def _row(self, place: int, found: Sequence[Verdict | Failure], failures: dict[int, Failure]) -> Values | None:

@@ -18,6 +18,7 @@ from proctor.dialects.lm_eval.fields import Find
 from proctor.dialects.lm_eval.task_fields import checked_choices, compiled_fields, placed
 from proctor.errors import ProctorError
 from proctor.logs import get_logger
+from proctor.scoring.text.how_read import each_of, taken
 from proctor.templates.styles import ChoiceLabels, QuestionStyle
 
 AS_TEXT = "choices as text (the label is written and extracted, no log-probabilities are compared)"
@@ -100,7 +101,7 @@ class _AskedForLabel:
     def extract(self, answers: Sequence[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         """Return the labels that answers name; a filter."""
         finders = [self._finder(doc) for doc in docs]
-        found = [[find(str(each)) for each in some] for some, find in zip(answers, finders, strict=True)]
+        found = [[find(str(each)) for each in some] for some, find in zip(each_of(answers), finders, strict=True)]
         if unread := sum(each.count(NO_LABEL) for each in found):
             message = "%s: %d of %d answers name none of the choices, and count as wrong"
             get_logger().warning(message, self.task, unread, sum(map(len, found)))
@@ -220,17 +221,21 @@ def label_finder(labels: Sequence[str], texts: Callable[[], Sequence[str]] = tup
     def find(answer: str) -> str:
         answer = answer if answer.isascii() else unicodedata.normalize("NFKC", answer)
         bare = answer.strip().strip(_AROUND).casefold()
-        if bare in exact:
-            return exact[bare]
-        if (named := _named(bare, labels, texts())) is not None:
-            return named
-        match = stated.search(answer) or word.search(answer)
-        return NO_LABEL if match is None else exact.get(match.group(1).lower(), match.group(1))
+        named = exact.get(bare) or _named(bare, labels, texts())
+        if named is not None:
+            return taken([named], "the whole answer") or NO_LABEL
+        found = taken((each.group(1) for each in stated.finditer(answer)), "answer is")
+        if found is None:
+            is_unclear = not bare.startswith(tuple(f"{label}{mark}" for label in exact for mark in _MARKS))
+            words = (each.group(1) for each in word.finditer(answer))
+            found = taken(words, "a label as a word", is_last_resort=is_unclear)
+        return NO_LABEL if found is None else exact.get(found.lower(), found)
 
     return find
 
 
 _AROUND = "().[]*\"':。"
+_MARKS = (".", ")", ":", "*", "\n", "、", "。")
 
 
 def _named(answer: str, labels: Sequence[str], texts: Sequence[str]) -> str | None:

@@ -19,6 +19,7 @@ from proctor.scoring.answer_functions import called
 from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
 from proctor.scoring.programs.code_eval import LookingAt
 from proctor.scoring.repeats import score_of_repeats
+from proctor.scoring.text.how_read import alone
 
 View = Callable[[Mapping[str, Any]], DocumentView]
 Values = dict[str, Any]
@@ -168,7 +169,8 @@ class DocumentScorer:
         sizes = arguments.pop("k", None) or [len(answers)]
         compare = find_metric({"metric": arguments.pop("of", "exact_match"), **arguments})
         pipeline = self._first
-        texts = [pipeline.apply([[each]], [{}])[0] if not pipeline.only_takes_first else each for each in answers]
+        with alone():
+            texts = [pipeline.apply([[each]], [{}])[0] if not pipeline.only_takes_first else each for each in answers]
         golds = gold if isinstance(gold, list) else [gold]
         right = [any(_truth(called(compare[1], one, text, compare[2])) for one in golds) for text in texts]
         family = metric.name.partition("@")[0]

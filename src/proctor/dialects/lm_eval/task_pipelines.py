@@ -13,6 +13,7 @@ from proctor.errors import ProctorError
 from proctor.ir import Failure
 from proctor.scoring.columns import Columns
 from proctor.scoring.grading.protocols import Scope
+from proctor.scoring.text.how_read import alone, among, each_of
 
 Requests = Sequence[Sequence[Any]]
 """What was answered to each of lm-eval's requests about a document: a list of repeats."""
@@ -76,9 +77,11 @@ class TaskPipeline:
         docs = columns.all_fields()
         good = [place for place, each in enumerate(columns.predictions) if not isinstance(each, Failure)]
         answers = [expanded(columns.predictions[place]) for place in good]
-        rest = iter(zip(answers, self._filtered(answers, [docs[place] for place in good]), strict=True))
+        with among(good):
+            filtered = self._filtered(answers, [docs[place] for place in good])
+        rest = iter(zip(answers, filtered, strict=True))
         predictions, references = list(columns.predictions), []
-        for place, doc in enumerate(docs):  # one after the other, for the last view of a document is remembered
+        for place, doc in enumerate(each_of(docs)):  # in order: the last view of a document is remembered
             if not isinstance(predictions[place], Failure):
                 predictions[place] = self._scored(doc, *next(rest))[:3]
             references.append(self._golds(doc))
@@ -102,17 +105,19 @@ class TaskPipeline:
         try:
             return self._apply(answers, docs)
         except ProctorError:  # one by one shows whose fault it is
-            return [self._apply_alone(*each) for each in zip(answers, docs, strict=True)]
+            return [self._apply_alone(*each) for each in zip(each_of(answers), docs, strict=True)]
 
     def _apply(self, answers: Sequence[Requests], docs: Sequence[Document]) -> list[Sequence[Any] | Failure]:
         flat = [some for requests in answers for some in requests]
         rows = [doc for doc, requests in zip(docs, answers, strict=True) for _ in requests]
-        filtered = iter(self._pipeline.apply(flat, rows) if flat else [])
+        with among([place for place, requests in enumerate(answers) for _ in requests]):
+            filtered = iter(self._pipeline.apply(flat, rows) if flat else [])
         return [[next(filtered) for _ in requests] for requests in answers]
 
     def _apply_alone(self, answers: Requests, doc: Document) -> Sequence[Any] | Failure:
         try:
-            return self._apply([answers], [doc])[0]
+            with alone():
+                return self._apply([answers], [doc])[0]
         except ProctorError as error:
             return _failure(error)
 

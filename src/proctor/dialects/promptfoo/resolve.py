@@ -16,12 +16,13 @@ from proctor.effects import author_of_file
 from proctor.errors import UnknownArtifactError, ValidationError, did_you_mean
 from proctor.ir import Decoding, Exchange, Generate, Message, Prompt, Span, Turn
 from proctor.ir.prompt import message_text
-from proctor.ir.question import Answered, Ask, Question
+from proctor.ir.question import Ask, Question
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.honours import Honours, declared, reduces
+from proctor.recipes.metric_words import PROMPT, judge_of, read_answers
 from proctor.recipes.option import ASKS_NOBODY, Honoured, Refused, no_effect
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import repeated
@@ -30,12 +31,10 @@ from proctor.scoring.assertion_metrics import RowAssertions
 from proctor.scoring.assertions import JUDGED
 from proctor.scoring.grading.grader import ExamGrader
 from proctor.scoring.grading.groups import GroupBy
-from proctor.scoring.grading.protocols import Grading, Reading
+from proctor.scoring.grading.protocols import Grading
 
 MAX_TOKENS: Final = 1024
 """Most tokens of an answer, as promptfoo asks of models that say nothing else."""
-ASKED: Final = "__prompt"
-"""The field in which judges find what was asked."""
 
 
 def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
@@ -59,13 +58,13 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
 
 def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions) -> Exam:
     _check_names(config, prompt, tests.rows)
-    scorer = RowAssertions(columns=[ASSERTED], question=f"{{{ASKED}}}", fills=False, judge=_judge(tests, options))
+    scorer = RowAssertions(columns=[ASSERTED], question=f"{{{PROMPT}}}", fills=False, judge=_judge(tests, options))
     if problems := list(scorer.check_rows(tests.rows)):
         raise ValidationError(problems)
     is_scored = any(row[ASSERTED] for row in tests.rows)
     if not is_scored:
         get_logger().warning("%s asserts nothing: answers are recorded and not scored", config.file)
-    grader = ExamGrader([Grading("", _read, (), [scorer])], group_by=GroupBy.of(options.group_by))
+    grader = ExamGrader([Grading("", read_answers, (), [scorer])], group_by=GroupBy.of(options.group_by))
     source = {"dialect": "promptfoo", "prompt": prompt.content, "rows": tests.rows}
     exam = Exam(
         name="-".join(filter(None, (config.name, prompt.name))),
@@ -109,18 +108,15 @@ def _judge(tests: Tests, options: ExamOptions) -> Artifact | None:
     """
     from proctor.engines.engine_registry import make_engine
     from proctor.engines.model_args import Origin
-    from proctor.settings import settings
 
     if not _is_judged(tests.rows):
         return None
-    if options.judge:
-        return make_engine(options.judge, None, Origin(None))
+    if options.judge or not tests.judges:
+        return judge_of(options.judge)
     if len(tests.judges) > 1:
         raise tests.config.refuse("the config names several judges", hint="--judge MODEL names one for all")
-    if tests.judges:
-        found = provider_of(tests.config, tests.judges[0], "$.defaultTest.options.provider")
-        return make_engine(found.model, found.arguments, Origin(author_of_file(tests.config.file), is_config=True))
-    return make_engine(settings.judge, None, Origin(None)) if settings.judge else None
+    found = provider_of(tests.config, tests.judges[0], "$.defaultTest.options.provider")
+    return make_engine(found.model, found.arguments, Origin(author_of_file(tests.config.file), is_config=True))
 
 
 def _is_judged(rows: Sequence[Row]) -> bool:
@@ -137,17 +133,6 @@ def _honours(tests: Tests, options: ExamOptions) -> Honours:
         "seed": no_effect("nothing is drawn"),
         "num_demos": no_effect("it shows none") if options.num_demos == 0 else Refused("it has no demos"),
     }
-
-
-def _read(answered: Answered) -> Sequence[Reading]:
-    question = answered.question
-    fields = {**question.instance, ASKED: " ".join(message_text(each) for each in _messages(question))}
-    return (Reading(answered.responses[0].text, (), fields),)
-
-
-def _messages(question: Question) -> Sequence[Message]:
-    request = question.requests[0]
-    return request.prompt.messages if isinstance(request, Generate) else ()
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,8 @@ class OpenAIEngine(HTTPEngine):
         stream: Stream answers, to know when their first token came (``Response.timing.first_token_seconds``).
         scoring: How log-probabilities of given text are asked for: ``echo`` on completions, ``prompt_logprobs``
             (vLLM's) on completions and chat, or ``llamacpp`` on completions: llama.cpp's server knows no echo, and is
-            asked for one token of the continuation after the other.
+            asked for one token of the continuation after the other. ``auto`` asks the server which one it is: vLLM and
+            SGLang are asked for choices by one token where that gives what echo gives, others by echo.
         extra_body: Further fields of every request's body.
     """
 
@@ -62,11 +63,12 @@ class OpenAIEngine(HTTPEngine):
     logprobs: Annotated[bool | None, NON_POSITIONAL] = None
     top_logprobs: Annotated[int | None, NON_POSITIONAL] = None
     stream: Annotated[bool, NON_POSITIONAL] = False
-    scoring: Annotated[Literal["echo", "prompt_logprobs", "llamacpp"], NON_POSITIONAL] = "echo"
+    scoring: Annotated[Literal["auto", "echo", "prompt_logprobs", "llamacpp"], NON_POSITIONAL] = "auto"
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
 
     _listed_model: str = ""
     _text_start: str | None = None
+    _reasons: dict[str, str] = {}
 
     def prepare(self) -> None:
         """Work out the address, and whether the endpoint can score."""
@@ -74,6 +76,7 @@ class OpenAIEngine(HTTPEngine):
         self._take_login()
         address, login = split_login(self._address())
         self._login = self._login or login
+        object.__setattr__(self, "_reasons", {})
         self._url = normal_url(checked_address(with_http(address), self._address_source()))
         object.__setattr__(self, "can_score", self.endpoint == "completions" or self.scores_chats)
 
@@ -178,7 +181,8 @@ class OpenAIEngine(HTTPEngine):
         return self._text_start
 
     def _protocol(self) -> ProviderProtocol:
-        options = {"is_chat": self.endpoint != "completions", "stream": self.stream, "scoring": self.scoring}
+        is_chat = self.endpoint != "completions"
+        options = {"is_chat": is_chat, "stream": self.stream, "scoring": self.scoring, "reasons": self._reasons}
         return OpenAIProtocol(
             self._url, self.named_model(), self.decoding_defaults(), options=options, thinking=self._thinking()
         )

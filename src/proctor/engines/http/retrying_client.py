@@ -171,6 +171,17 @@ class Caller:
                 raise CallError(self._conclude(outcome, attempt))
             await asyncio.sleep(wait)
 
+    async def look(self, url: str, seconds: float) -> Reply | None:
+        """Return what is at an address, asked once; ``None`` where nothing is, or nobody answers."""
+        get = getattr(self._transport, "get", None)  # stand-ins of tests have none
+        if get is None:
+            return None
+        try:
+            reply: Reply = await get(url, self._headers, min(seconds, self._policy.attempt_seconds))
+        except TransportError:
+            return None
+        return reply if reply.status == HTTPStatus.OK else None
+
     async def _paced(
         self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T], is_stream: bool
     ) -> _Outcome[T]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fnmatch import filter as matching
 from functools import wraps
 from itertools import chain, zip_longest
 from typing import Any, Final
@@ -47,27 +46,6 @@ def undistribute(iterable: Iterable[Iterable[Any]]) -> list[Any]:
 def flatten_image_list(images: Iterable[Iterable[Any]]) -> list[Any]:
     """Return the pictures of several requests as one list."""
     return list(chain.from_iterable(images))
-
-
-class MultiChoice:
-    """Names that patterns, with commas between them, must match."""
-
-    def __init__(self, choices: Sequence[str]) -> None:
-        self.choices = choices
-
-    def __contains__(self, values: str) -> bool:
-        """Return true.
-
-        Raises:
-            ValueError: A pattern matches none.
-        """
-        for value in values.split(","):
-            if not matching(list(self.choices), value):
-                raise ValueError(f"'{value}' matches none of {', '.join(self.choices)}")
-        return True
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self.choices
 
 
 class Grouper:
@@ -264,42 +242,6 @@ def truncate_tokens(tokens: Ids, max_length: int, side: str = "left") -> Ids:
         first = max_length // 2
         return tokens[:first] + tokens[first - max_length :]
     raise ValueError(f"side is '{side}', not left, middle or right")
-
-
-def maybe_truncate(
-    tokens: Ids,
-    max_gen_toks: int,
-    max_model_len: int,
-    min_gen_toks: int = 1,
-    side: str = "left",
-    shrink_gen_toks: bool = False,
-    verbose: bool = True,
-) -> tuple[Ids, int]:
-    """Return tokens and the most tokens to write, both cut to what a model reads and writes at once.
-
-    Args:
-        tokens: The context.
-        max_gen_toks: The most tokens to write.
-        max_model_len: What the model has room for.
-        min_gen_toks: How many tokens the answer keeps at least.
-        side: Where the context is cut.
-        shrink_gen_toks: Whether the answer is shortened before the context is.
-        verbose: Whether it is logged.
-
-    Raises:
-        ValueError: The model has no room for the shortest answer.
-    """
-    if len(tokens) + max_gen_toks <= max_model_len:
-        return tokens, max_gen_toks
-    if verbose:
-        get_logger().warning("%s + %s tokens are more than %s", len(tokens), max_gen_toks, max_model_len)
-    if not shrink_gen_toks:
-        return truncate_tokens(tokens, max_model_len - max_gen_toks, side), max_gen_toks
-    if (left := max_model_len - len(tokens)) >= min_gen_toks:
-        return tokens, left
-    if (room := max_model_len - min_gen_toks) <= 0:
-        raise ValueError(f"{max_model_len} tokens have no room for an answer of {min_gen_toks}")
-    return truncate_tokens(tokens, room, side), min_gen_toks
 
 
 def postprocess_generated_text(generation: str, stop: list[str] | str | None, think_end_token: str | None) -> str:

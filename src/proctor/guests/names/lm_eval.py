@@ -87,6 +87,7 @@ _INSTEAD = {
     },
     **dict.fromkeys(("BalancedSampler", "ManualSampler"), "lm-eval has their names, and never wrote them"),
     **dict.fromkeys(("Janitor", "word_ngrams", "Archive", "Reader", "TextArchive", "TextReader"), _NO_JANITOR),
+    "print_writeout": "proctor show TASK prints prompts",
     "run_task_tests": "proctor validate reads every task",
     **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),
 }
@@ -130,7 +131,7 @@ LM_EVAL = Table(
         "lm_eval.config.template": _TEMPLATES,
         "lm_eval.defaults": {f"{_HERE}.defaults": "*"},
         "lm_eval.evaluator": {**_EVALUATION, f"{_NAMES}.tasks": "get_task_dict"},
-        "lm_eval.evaluator_utils": {f"{_NAMES}.tasks": "get_sample_size", f"{_HERE}.accumulating": "*"},
+        "lm_eval.evaluator_utils": {f"{_NAMES}.tasks": "get_sample_size"},
         **{
             f"lm_eval.filters{end}": _FILTERS
             for end in ("", ".custom", ".decontamination", ".extraction", ".selection", ".transformation")

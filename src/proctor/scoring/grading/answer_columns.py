@@ -7,7 +7,8 @@ grading made of them: steps that need not see everything run block by block, the
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
@@ -18,6 +19,7 @@ from proctor.scoring.columns import Columns
 from proctor.scoring.grading.column_store import Store, StoredColumn
 from proctor.scoring.grading.protocols import Extract, Grading, Need, Reading, Step, as_step
 from proctor.scoring.metric import failure_of
+from proctor.scoring.text.how_read import Note, among, hearing
 
 _ONE: Final = frozenset({1})
 
@@ -93,6 +95,8 @@ class Book:
         grading: The grading.
         sheet: Its readings.
         failures: Readings that a step could not process.
+        read_by: How many were read by what.
+        last_resorts: Those that hang on a last resort.
     """
 
     def __init__(self, grading: Grading, store: Store, sheet: Sheet) -> None:
@@ -102,6 +106,8 @@ class Book:
         self._store = store
         self._predictions = StoredColumn(store)
         self._references = StoredColumn(store)
+        self.read_by: Counter[str] = Counter()
+        self.last_resorts: set[int] = set()
         self._steps = _Steps(grading)
         self._later: dict[tuple[int, ...], _Later] = {}
 
@@ -110,7 +116,9 @@ class Book:
         first = len(self._predictions)
         predictions, references = list(columns.predictions), list(columns.references)
         for steps, positions in self._steps.of(questions):
-            part, rest = _processed(columns.select(positions), steps)
+            with hearing() as heard:
+                part, rest = _processed(columns.select(positions), steps)
+            self.hear(heard.notes, positions, first)
             if len(positions) == len(predictions) == len(part.predictions) == len(part.references):  # all, in order
                 predictions, references = list(part.predictions), list(part.references)
             else:
@@ -135,13 +143,22 @@ class Book:
         for later in self._later.values():
             places = later.positions
             columns = Columns(self._predictions.at(places), self._references.at(places), later.fields)
-            for step in later.steps:
-                columns = _stepped(step, columns)
+            with hearing() as heard:
+                for step in later.steps:
+                    columns = _stepped(step, columns)
+            self.hear(heard.notes, places)
             for place, *pair in zip(places, columns.predictions, columns.references, strict=True):
                 self._note(place, *pair)
                 self._predictions.replace(place, pair[0])
                 self._references.replace(place, pair[1])
         self._later.clear()
+
+    def hear(self, notes: Mapping[int, Note], places: Sequence[int], first: int = 0) -> None:
+        """File how answers were read, and those that hang on a last resort."""
+        for place, note in notes.items():
+            self.read_by[note.by] += 1
+            if note.is_last_resort:
+                self.last_resorts.add(first + places[place])
 
     def columns(self) -> Columns:
         """Return what is scored."""
@@ -223,7 +240,8 @@ def _stepped(step: Step, columns: Columns) -> Columns:
     for place in range(len(columns)):
         one = columns.select([place])
         try:
-            one = step.process(one)
+            with among([place]):
+                one = step.process(one)
         except Exception as error:  # noqa: BLE001 - the reason becomes a value: this answer fails, the rest count
             one = replace(one, predictions=[failure_of(error, f"processor {step.name}")])
         predictions += one.predictions

@@ -39,6 +39,9 @@ _SHOWN: Final = 80  # characters of an answer that all answers are: a line
 COUNTED: Final = ("answers", "truncated", "empty", "thinking")
 """What results count of exams in which a model writes, by name."""
 
+LAST_RESORT: Final = "last_resort"
+"""Where results count the scores that hang on the last resort of how answers are read."""
+
 ALIKE: Final = "all_answers"
 """Where results say in what all answers of an exam are alike."""
 

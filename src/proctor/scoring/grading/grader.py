@@ -190,6 +190,8 @@ class Passed:
             for place, failure in book.failures.items():
                 self._failures.setdefault(book.sheet.owners[place], failure)
             own = measure(book.columns(), book.grading.scorers, book.grading.name)
+            for mark in own[:1]:
+                book.hear(mark.found.notes, range(len(book.sheet.owners)))
             parsed[book.grading.name] = next((m.found.parsed for m in own if m.found.parsed is not None), None)
             marks += [by_question(mark, book.sheet.owners, self._count, one_each=book.sheet.one_each) for mark in own]
         grade = composed(marks, self._grader.names, self._count, self._failures)
@@ -198,6 +200,8 @@ class Passed:
             grade.predictions = first.sheet.answers(self._count) if self._shown is None else self._shown
             grade.processed_predictions = of_main.shown_predictions(parsed[of_main.grading.name], self._count)
             grade.processed_references = of_main.shown_references(self._count)
+            grade.read_by = dict(of_main.read_by.most_common())
+            grade.last_resorts = frozenset(of_main.sheet.owners[place] for place in of_main.last_resorts)
         return grade
 
     def _book_of(self, main: Score | None) -> Book:

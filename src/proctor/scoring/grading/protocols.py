@@ -19,6 +19,7 @@ from proctor.scoring.columns import Columns
 from proctor.scoring.flat_scores import COUNT, FAILED, Flat, bounds_of, flat_view, merged
 from proctor.scoring.grades import Measured
 from proctor.scoring.scores import Score
+from proctor.scoring.text.how_read import among
 
 Need = Literal["fields", "rows", "prompts", "responses"]
 """Columns that are kept only where a scorer asks for them; predictions, references and raw answers always are."""
@@ -111,7 +112,8 @@ def _applied(function: TextFunction, values: Sequence[Any], rows: Sequence[Field
     if len(good) == len(values):
         return _as_many(function, values, rows)
     found = list(values)
-    applied = _as_many(function, [values[position] for position in good], [rows[position] for position in good])
+    with among(good):
+        applied = _as_many(function, [values[position] for position in good], [rows[position] for position in good])
     for position, value in zip(good, applied, strict=True):
         found[position] = value
     return found

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from proctor.scoring.text.how_read import taken
+
 LONGEST: Final = 4_096
 """Characters of a formula; the parser's time grows with their square."""
 DEEPEST: Final = 64
@@ -32,7 +34,7 @@ _BRACKETS: Final = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 def places_in_target(text: str) -> Iterator[str]:
     """Yield what may be the answer in a target, best first."""
     text = text.translate(_SIGNS)
-    yield from _boxed(text)
+    yield from _boxed(text)[-1:]
     yield text
 
 
@@ -41,9 +43,10 @@ def places_in_answer(completion: str) -> Iterator[str]:
     text = completion.translate(_SIGNS)
     if len(text) > _LONGEST_TEXT:
         return
-    yield from _boxed(text)
-    if markers := list(_MARKER.finditer(text)):
-        yield from text[markers[-1].end() :].splitlines()[:1]
+    if (box := taken(_boxed(text), "the box", -1)) is not None:
+        yield box
+    if (start := taken([each.end() for each in _MARKER.finditer(text)], "answer is", -1)) is not None:
+        yield from text[start:].splitlines()[:1]
     is_short = is_words_with_formulas(text)
     if is_short:
         yield text
@@ -51,17 +54,18 @@ def places_in_answer(completion: str) -> Iterator[str]:
     if len(text) <= LONGEST and not is_short:
         yield text
     yield from [line.strip() for line in text.splitlines() if line.strip()][-1:]
-    yield from [found.group() for found in _NUMBER.finditer(text)][-1:]
+    if number := taken([found.group() for found in _NUMBER.finditer(text)], "the last number", -1, is_last_resort=True):
+        yield number
 
 
 def _boxed(text: str) -> list[str]:
-    """Return what the last box holds."""
+    """Return what boxes hold."""
     found: list[str] = []
     place = 0
     while (box := _BOX.search(text, place)) is not None:
         end = _closing(text, box.end() - 1)
         if end is not None:
-            found = [text[box.end() : end]]
+            found.append(text[box.end() : end])
         place = box.end() if end is None else end + 1
     return found
 

@@ -10,12 +10,13 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from proctor.errors import ScoringError
 from proctor.regexes import BoundedPattern, bounded
 from proctor.scoring.repeats import most_frequent
+from proctor.scoring.text.how_read import taken
 
 OfValue = Callable[[Any], Any]
 OfRow = Callable[[Any, Mapping[str, Any]], Any]
@@ -25,7 +26,7 @@ OfColumn = Callable[[Sequence[Sequence[Any]], Sequence[Mapping[str, Any]]], Sequ
 
 def regex(regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, fallback: str = "[invalid]") -> OfValue:
     """Return the filter that finds a pattern; of several groups, the first that holds something."""
-    find = _finder(bounded(regex_pattern), group_select)
+    find = _finder(bounded(regex_pattern), group_select, f"the pattern {regex_pattern}")
 
     def extract(text: Any) -> str:
         found = find(text if isinstance(text, str) else "")
@@ -34,15 +35,17 @@ def regex(regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, f
     return extract
 
 
-def _finder(pattern: BoundedPattern | re.Pattern[str], group_select: int) -> Callable[[str], str | None]:
+def _finder(
+    pattern: BoundedPattern | re.Pattern[str], group_select: int, by: str, *, is_last_resort: bool = False
+) -> Callable[[str], str | None]:
     def find(text: str) -> str | None:
-        matches = pattern.findall(text)
-        if not matches:
-            return None
-        match = matches[group_select]
-        return next((group for group in match if group), None) if isinstance(match, tuple) else match
+        return taken(map(_group_of, pattern.findall(text)), by, group_select, is_last_resort=is_last_resort)
 
     return find
+
+
+def _group_of(match: Any) -> str | None:
+    return next((group for group in match if group), None) if isinstance(match, tuple) else match
 
 
 _TAGGED_TOKEN = re.compile(r"\('([^']*)', '([^']*)'\)")
@@ -74,7 +77,8 @@ def multi_choice_regex(
 
     The choices come from the instance's ``choices``.
     """
-    find = _finder(bounded(regex_pattern), group_select)
+    find = _finder(bounded(regex_pattern), group_select, f"the pattern {regex_pattern}")
+    resort = partial(_finder, group_select=group_select, is_last_resort=True)
 
     def clean(text: str) -> str:
         for pattern in regexes_to_ignore or ():
@@ -88,11 +92,11 @@ def multi_choice_regex(
             return found
         letters = {clean(choice.strip()): f"({chr(65 + number)})" for number, choice in enumerate(doc["choices"])}
         by_text = re.compile("|".join(sorted(map(re.escape, letters), key=len, reverse=True)))
-        match = (_finder(by_text, group_select)(clean(text)) or "").strip()
+        match = (resort(by_text, by="the text of a choice")(clean(text)) or "").strip()
         if match:
             return letters.get(match, match)
         names = [re.escape(chr(65 + number)) for number in range(len(doc["choices"]))]
-        letter = _finder(re.compile(rf":[\s]*({'|'.join(names)})"), group_select)(text)
+        letter = resort(re.compile(rf":[\s]*({'|'.join(names)})"), by="a letter behind a colon")(text)
         return f"({letter.strip()})" if letter else fallback
 
     return extract

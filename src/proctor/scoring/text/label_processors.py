@@ -10,6 +10,7 @@ from proctor.data.fields import Row
 from proctor.data.operator import FieldOperator, InstanceFieldOperator
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.foreign_text import parse_literal
+from proctor.scoring.text.how_read import or_else, taken
 
 
 class ConvertToBoolean(FieldOperator):
@@ -91,7 +92,9 @@ class MatchClosestOption(InstanceFieldOperator):
         options = task_data.get(self.options_field) if isinstance(task_data, Mapping) else None
         if not options:
             raise MissingFieldError(f"the task data has no options in '{self.options_field}'")
-        return get_close_matches(value, options, n=1, cutoff=0.0)[0]
+        if value in options:
+            return taken([value], "an option")
+        return or_else(get_close_matches(value, options, n=1, cutoff=0.0)[0], "the closest option", "")
 
 
 class LiteralEval(FieldOperator):

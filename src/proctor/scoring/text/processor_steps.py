@@ -24,6 +24,7 @@ from proctor.ir.question import Question
 from proctor.scoring.columns import Columns
 from proctor.scoring.grading.protocols import Scope, Step, Unavailable
 from proctor.scoring.metric import failure_of
+from proctor.scoring.text.how_read import as_they_are, each_of
 from proctor.scoring.text.processors import PostProcess, fetch_processor
 
 ProcessorSource = str | Mapping[str, Any] | Artifact
@@ -259,12 +260,14 @@ def _post_processing(operator: PostProcess) -> Callable[[Columns], Columns]:
         if sees_the_row:
             rows = [{"task_data": fields} for fields in columns.all_fields()]
         if operator.process_prediction:
-            predictions = [_convert(convert, value, row, name) for value, row in zip(predictions, rows, strict=True)]
+            read = zip(each_of(predictions), rows, strict=True)
+            predictions = [_convert(convert, value, row, name) for value, row in read]
         if operator.process_references:
-            references = [
-                values if isinstance(values, Failure) else _convert_all(convert, values, row, name)
-                for values, row in zip(references, rows, strict=True)
-            ]
+            with as_they_are():
+                references = [
+                    values if isinstance(values, Failure) else _convert_all(convert, values, row, name)
+                    for values, row in zip(references, rows, strict=True)
+                ]
         return replace(columns, predictions=predictions, references=references)
 
     return process

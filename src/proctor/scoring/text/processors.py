@@ -16,6 +16,7 @@ from proctor.scoring.columns import Columns
 from proctor.scoring.grading.protocols import Scope
 from proctor.scoring.metric import failure_of
 from proctor.scoring.named_table import NOTHING, UNITXT, Own, is_in_catalog, is_word, named
+from proctor.scoring.text.how_read import alone
 from proctor.scoring.text.text_functions import TextFunction, made_of, text_function_table
 
 Converter = Callable[[Any, Row], Any]
@@ -155,7 +156,8 @@ def of_processor(processor: Artifact, name: str = "") -> TextFunction:
         )
 
     def apply(answer: Any, row: Mapping[str, Any]) -> Any:
-        found = process(Columns([answer], [[]], [row]), [processor]).predictions[0]
+        with alone():
+            found = process(Columns([answer], [[]], [row]), [processor]).predictions[0]
         if isinstance(found, Failure):
             raise ScoringError(found.message)
         return found

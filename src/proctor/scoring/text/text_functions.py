@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.errors import ScoringError
 from proctor.scoring.named_table import NOTHING, UNITXT, Entry, Own, Table, entries_of
+from proctor.scoring.text.how_read import each_of
 
 if TYPE_CHECKING:
     from proctor.scoring.grading.protocols import Scope
@@ -64,7 +65,7 @@ class TextFunction:
         An answer that the function cannot read becomes a :class:`~proctor.ir.Failure`.
         """
         if self.scope != "column":
-            return [self._safely(value, row) for value, row in zip(values, rows, strict=True)]
+            return [self._safely(value, row) for value, row in zip(each_of(values), rows, strict=True)]
         found = self.function([value if isinstance(value, list) else [value] for value in values], rows)
         return [_one_of(each, value) for each, value in zip(found, values, strict=True)]
 
@@ -91,8 +92,10 @@ class TextFunction:
         if self.scope == "repeats":
             return [self.function(some) for some in answers]
         if self.scope == "row":
-            return [[self.function(each, row) for each in some] for some, row in zip(answers, rows, strict=True)]
-        return [[self.function(each) for each in some] for some in answers]
+            return [
+                [self.function(each, row) for each in some] for some, row in zip(each_of(answers), rows, strict=True)
+            ]
+        return [[self.function(each) for each in some] for some in each_of(answers)]
 
     def of_answer(self, answer: object, row: Mapping[str, Any] = NOTHING) -> Any:
         """Return what becomes of one answer; a list is that many answers to one request."""

@@ -10,6 +10,7 @@ from typing import Any
 from proctor.data.operator import FieldOperator
 from proctor.errors import ValidationError
 from proctor.regexes import BoundedPattern, bounded
+from proctor.scoring.text.how_read import taken
 
 
 class GetStringAfter(FieldOperator):
@@ -76,7 +77,7 @@ class TakeFirstNonEmptyLine(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the line."""
-        return str(value).strip().split("\n")[0].strip()
+        return (taken(str(value).strip().split("\n"), "the first line") or "").strip()
 
 
 class TakeLastNonEmptyLine(FieldOperator):
@@ -84,7 +85,7 @@ class TakeLastNonEmptyLine(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the line."""
-        return str(value).strip().split("\n")[-1].strip()
+        return (taken(str(value).strip().split("\n"), "the last line", -1) or "").strip()
 
 
 class TakeFirstWord(FieldOperator):
@@ -92,8 +93,8 @@ class TakeFirstWord(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the word."""
-        match = re.search(r"(?:(?<!-)-++)?[0-9]+(?:\.[0-9]+)*|\w+", value)  # each run of dashes is looked at once
-        return match.group() if match else ""
+        found = re.finditer(r"(?:(?<!-)-++)?[0-9]+(?:\.[0-9]+)*|\w+", value)  # each run of dashes is looked at once
+        return taken((match.group() for match in found), "the first word") or ""
 
 
 class FirstCharacter(FieldOperator):
@@ -101,8 +102,7 @@ class FirstCharacter(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the character."""
-        match = re.search(r"\w", value)
-        return match.group() if match else ""
+        return taken((match.group() for match in re.finditer(r"\w", value)), "the first character") or ""
 
 
 class ExtractNumber(FieldOperator):
@@ -125,9 +125,8 @@ class ExtractNumber(FieldOperator):
     def process_value(self, value: Any) -> Any:
         """Return the number as text."""
         found = re.findall(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?", str(value))
-        if not found:
-            return self.failure_default
-        return found[0 if self.which == "first" else -1].replace(",", "")
+        number = taken(found, f"the {self.which} number", 0 if self.which == "first" else -1)
+        return self.failure_default if number is None else number.replace(",", "")
 
 
 class SplitStrip(FieldOperator):
@@ -183,7 +182,8 @@ class ExtractWithRegex(RegexParser):
 
     def process_value(self, value: Any) -> Any:
         """Return the match."""
-        return next(iter(super().process_value(value)), "")
+        found = taken(super().process_value(value), f"the pattern {self.regex}")
+        return "" if found is None else found
 
 
 class GroupDictWithRegex(FieldOperator):

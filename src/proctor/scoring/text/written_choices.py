@@ -8,6 +8,7 @@ from typing import Any
 from proctor.errors import ScoringError
 from proctor.scoring.choice import first_largest
 from proctor.scoring.named_table import OPENCOMPASS
+from proctor.scoring.text.how_read import alone
 
 
 def likeliest_choice() -> Callable[[Sequence[Any], Sequence[Mapping[str, Any]]], list[str]]:
@@ -36,9 +37,10 @@ def one_after_another(steps: Sequence[Mapping[str, Any]]) -> Callable[[Any, Mapp
     ]
 
     def apply(answer: Any, row: Mapping[str, Any]) -> Any:
-        for each in made:
-            alone = each.scope in ("value", "row")  # what one step makes is one answer to the next, a list too
-            answer = each.filtered([[answer]], [row])[0][0] if alone else each.of_answer(answer, row)
+        with alone():
+            for each in made:
+                is_one = each.scope in ("value", "row")  # what one step makes is one answer to the next, a list too
+                answer = each.filtered([[answer]], [row])[0][0] if is_one else each.of_answer(answer, row)
         return answer
 
     return apply

@@ -57,11 +57,12 @@ class LlamaServer:
         return {"tokens": [BOS, *ids] if body["add_special"] and self.adds_first else ids}
 
     def complete(self, body):
-        (token, _), likeliest = body["logit_bias"][0], ord("a")
+        likeliest = ord("a")
+        ((token, _),) = body.get("logit_bias") or [(likeliest, 0)]
         if self.old:
             return {"content": chr(token), "completion_probabilities": [{"content": chr(token), "probs": []}]}
         token = token if self.forced else likeliest
-        top = [{"id": likeliest, "token": "a", "logprob": -0.5}]
+        top = [{"id": likeliest, "token": "a", "logprob": -likeliest / 2}]
         return {"completion_probabilities": [{"id": token, "logprob": -token / 2, "top_logprobs": top}]}
 
 
@@ -85,7 +86,7 @@ def scored(server, *requests):
 
 
 def steps(server):
-    return [(body["prompt"], body["logit_bias"][0][0]) for path, body in server.asked if path == "/completion"]
+    return [(body["prompt"], body["logit_bias"][0][0]) for path, body in server.asked if "logit_bias" in body]
 
 
 def test_each_token_of_a_continuation_is_asked_for_behind_those_before_it(serve):
@@ -113,6 +114,16 @@ def test_every_choice_has_its_likelihood(serve):
     pairs = tuple(Pair(Prompt("x"), each) for each in ("a", "b", "c"))
     [response] = scored(serve(), Choose(pairs))
     assert [each.log_likelihood for each in response.scores] == [-ord(each) / 2 for each in "abc"]
+    assert [each.is_greedy for each in response.scores] == [True, False, False]
+
+
+def test_choices_of_one_token_are_asked_for_at_once_and_the_unlikely_ones_by_force(serve):
+    server = serve()
+    pairs = tuple(Pair(Prompt("x"), each) for each in ("a", "b"))
+    [response] = scored(server, Choose(pairs))
+    assert [body.get("n_probs") for path, body in server.asked if path == "/completion"] == [100, 1]
+    assert steps(server) == [([BOS, ord("x")], ord("b"))]
+    assert response.usage.prompt_tokens == 4
 
 
 @pytest.mark.parametrize("adds_first", [True, False])

@@ -32,6 +32,9 @@ Ids = Sequence[int]
 FORCING_BIAS = 1e4
 """Added to the logit of the token that is to be written: far more than logits differ by, and finite as a float32."""
 
+_LIKELIEST = 100
+"""Tokens that are asked for at once: labels of choices are nearly always among them, and others are forced."""
+
 _TOO_OLD = (
     "the server gives no log-probabilities of tokens on /completion (completion_probabilities with id and logprob): "
     "llama.cpp's does since December 2024"
@@ -78,7 +81,28 @@ class LlamaServerScores:
         Raises:
             CallError: The server does not answer, or not with log-probabilities.
         """
-        return [await self._scored(before, tokens) for before, tokens in await self._parts(request)]
+        parts = await self._parts(request)
+        found: list[Response] = []
+        known: Mapping[int, Scored] = {}
+        if len(parts) > 1 and all(before == parts[0][0] and len(tokens) == 1 for before, tokens in parts):
+            asked, known = await self._likeliest(parts[0][0])
+            found.append(asked)
+        for before, tokens in parts:
+            value = known.get(tokens[0])
+            found.append(await self._scored(before, tokens) if value is None else Response(scores=(value,)))
+        return found
+
+    async def _likeliest(self, before: Ids) -> tuple[Response, Mapping[int, Scored]]:
+        """Return the likeliest tokens behind others, asked at once: choices of one token are mostly among them."""
+        found: dict[int, Scored] = {}
+
+        def read(body: bytes) -> Response:
+            for place, each in enumerate(_completed(body).completion_probabilities[0].top_logprobs):
+                found[each.id] = Scored(total_of([each.logprob]), not place, 1)
+            return Response()
+
+        response = await self.send("/completion", {**_body(before), "n_probs": _LIKELIEST}, read)
+        return Response(usage=Usage(len(before), 1), timing=response.timing), found
 
     async def _scored(self, before: Ids, tokens: Ids) -> Response:
         values: list[_Written] = []
@@ -149,21 +173,31 @@ class LlamaServerScores:
         found: list[_Written] = []
 
         def read(body: bytes) -> Response:
-            reply = _COMPLETION.decode(body)
-            if reply.truncated:
-                raise CallError.of("context_too_long", "the server cut the beginning of the prompt: it is too long")
-            if not reply.completion_probabilities:
-                raise CallError.of("engine", _TOO_OLD)
-            found[:] = reply.completion_probabilities[:1]
+            found[:] = _completed(body).completion_probabilities[:1]
             if found[0].id != token:
                 raise ReplyError("the server wrote another token than logit_bias wants")
             return Response()
 
-        response = await self.send("/completion", _body(before, token), read)
+        body = {**_body(before), "logit_bias": [[token, FORCING_BIAS]]}
+        response = await self.send("/completion", body, read)
         return found[0], response.timing
 
 
-def _body(before: Ids, token: int) -> dict[str, Any]:
+def _completed(body: bytes) -> _Completion:
+    """Return a reply.
+
+    Raises:
+        CallError: It has no log-probabilities, or not those of the whole prompt.
+    """
+    reply = _COMPLETION.decode(body)
+    if reply.truncated:
+        raise CallError.of("context_too_long", "the server cut the beginning of the prompt: it is too long")
+    if not reply.completion_probabilities:
+        raise CallError.of("engine", _TOO_OLD)
+    return reply
+
+
+def _body(before: Ids) -> dict[str, Any]:
     """Return what to post for the likelihood of one token: greedy, without samplers that could drop it."""
     return {
         "prompt": list(before),
@@ -171,7 +205,6 @@ def _body(before: Ids, token: int) -> dict[str, Any]:
         "n_probs": 1,
         "temperature": 0.0,
         "samplers": [],
-        "logit_bias": [[token, FORCING_BIAS]],
         "cache_prompt": True,
     }
 

@@ -4,12 +4,14 @@ Options: ``is_chat`` (default true), ``max_tokens_name``, ``model_name`` (name o
 ``route`` (of chat), ``drop`` (fields that the server does not accept), ``rename`` (fields that it calls otherwise),
 ``fields`` (further fields of the body), ``stream``, ``counts_logprobs`` (whether ``logprobs`` is a number in chat, too,
 as it is in completions), ``stream_options`` (default true; false where usage comes by itself and the field is refused),
-``scoring`` (how likelihoods are asked for: ``echo``, ``prompt_logprobs``, ``llamacpp``), ``start`` (of its server: the
-text of the token before a text that has nothing before it).
+``scoring`` (how likelihoods are asked for: ``echo``, ``auto``, ``prompt_logprobs``, ``llamacpp``), ``start`` (of its
+server: the text of the token before a text that has nothing before it), ``reasons`` (why ways of asking for choices are
+not taken, by their names: what is found out is added).
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +20,8 @@ from typing import Any
 
 from msgspec import structs
 
+from proctor.engines.http.protocols.choice_servers import server_kind
+from proctor.engines.http.protocols.choice_ways import ChoiceWays
 from proctor.engines.http.protocols.llama_server import LlamaServerScores
 from proctor.engines.http.protocols.openai_echo import ECHO, BoundaryError, parse_context, parse_echo
 from proctor.engines.http.protocols.openai_prompt_scores import parse_prompt_scores
@@ -31,7 +35,7 @@ from proctor.engines.http.protocols.openai_shapes import (
 from proctor.engines.http.protocols.openai_stream import parse_stream
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, merged
 from proctor.engines.http.retrying_client import Caller, CallError
-from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score
+from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score, Timing
 
 _REFUSES_N = re.compile(
     r"\bn\b.{0,5}? (?:number )?(?:must be (?:1\b|at most |equal to 1\b)|is not supported|> 1)"
@@ -54,6 +58,8 @@ class OpenAIProtocol(ProviderProtocol):
     """Chat, completions, and echo log-probabilities."""
 
     has_n: bool = True
+    _looking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _ways: ChoiceWays | None = field(default=None, init=False)
     _shared: tuple[Decoding, Mapping[str, Any], dict[str, Any]] | None = field(default=None, init=False)
 
     @property
@@ -100,6 +106,14 @@ class OpenAIProtocol(ProviderProtocol):
 
     async def score(self, caller: Caller, request: Score) -> Response:
         """Answer a request for log-likelihoods by echo, or as ``scoring`` says; see :class:`ProviderProtocol`."""
+        if self.options.get("scoring") == "auto":
+            async with self._looking:
+                await self._look(caller)
+        if self._ways is not None:
+            return await self._ways.score(request, partial(self._by_echo, caller, request))
+        return await self._by_echo(caller, request)
+
+    async def _by_echo(self, caller: Caller, request: Score) -> Response:
         if self.options.get("scoring") == "llamacpp":
             asked = LlamaServerScores(partial(self._send_to_root, caller), self.options.get("start", ""))
             return merged(await asked.score(request))
@@ -122,6 +136,24 @@ class OpenAIProtocol(ProviderProtocol):
                 parts.append(merged([score, structs.replace(alone, texts=())]))
         return merged(parts)
 
+    async def _look(self, caller: Caller) -> None:
+        """Find out which server it is, and how it is asked for choices."""
+        if self.options.get("scoring") != "auto":
+            return
+        kind, properties = await server_kind(caller, self.url.removesuffix("/v1"))
+        found: dict[str, Any] = {"scoring": "echo"}
+        if kind == "llamacpp":
+            found = {"scoring": kind, "start": properties.get("bos_token") or properties.get("eos_token") or ""}
+        elif kind:
+            extra, reasons = self.defaults.get("extra", {}), self.options.get("reasons", {})
+            self._ways = ChoiceWays(kind, partial(self._call_root, caller), self.model, reasons, extra)
+        self.options = {**self.options, **found}
+
+    async def _call_root(
+        self, caller: Caller, route: str, body: Mapping[str, Any], parse: Callable[[bytes], Any]
+    ) -> tuple[Any, Timing]:
+        return await caller.call(f"{self.url.removesuffix('/v1')}{route}{self.query}", body, parse)
+
     async def _echo(self, caller: Caller, text: str, parse: Callable[[bytes], Response]) -> Response:
         body = {"model": self.model, "prompt": text, **ECHO, **self.defaults.get("extra", {})}
         return await self.send(caller, Post("/completions", body, parse))
@@ -130,9 +162,9 @@ class OpenAIProtocol(ProviderProtocol):
         self, caller: Caller, route: str, body: Mapping[str, Any], parse: Callable[[bytes], Response]
     ) -> Response:
         """Post to a route of the server's own, which does not lie below ``/v1``."""
-        url = f"{self.url.removesuffix('/v1')}{route}{self.query}"
-        response, timing = await caller.call(url, body, parse)
-        return structs.replace(response, timing=timing)
+        found, timing = await self._call_root(caller, route, body, parse)
+        response: Response = structs.replace(found, timing=timing)
+        return response
 
     def _prompt_scores(self, request: Rolling) -> Post:
         """Return what to post for the log-probabilities of a prompt's own tokens; one token is written, and unread."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from proctor.scoring.text.how_read import taken
 from proctor.scoring.text.postprocessors.mathematics import boxed
 
 _INVALID = "[INVALID]"
@@ -42,8 +43,7 @@ def normalized(answer: str) -> str:
 
 def answer_line(text: str) -> str:
     """Return what the last ``Answer:`` of a text says, in one spelling (``dapo_math_postprocess``)."""
-    found = re.findall(r"(?i)Answer\s*:\s*([^\n]+)", text)
-    return normalized(found[-1] if found else _INVALID)
+    return normalized(taken(re.findall(r"(?i)Answer\s*:\s*([^\n]+)", text), "Answer:", -1) or _INVALID)
 
 
 def last_box(text: str) -> str:

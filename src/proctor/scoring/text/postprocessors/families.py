@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from proctor.scoring.text.how_read import or_else, taken
+
 _NUMBER = re.compile(r"-?\d+\.\d+|-?\d+")
 
 
@@ -21,16 +23,17 @@ def gsm8k_reference(text: str) -> str:
 
 def gsm8k(text: str) -> str:
     """Return the last number of a text before it asks another question, or ``NULL``."""
-    numbers = _NUMBER.findall(text.split("Question:", maxsplit=1)[0])
-    return numbers[-1] if numbers else "NULL"
+    return taken(_NUMBER.findall(text.split("Question:", maxsplit=1)[0]), "a number", -1) or "NULL"
 
 
 def bbh_choice(text: str) -> str:
     """Return the option that a text of BBH names: in brackets, otherwise the first capital letter."""
     parts = text.split("answer is ")
     answer = parts[1].strip() if len(parts) > 1 else text
-    match = re.search(r"\(([A-Z])", answer) or re.search("([A-Z])", answer)
-    return match.group(1) if match else answer
+    letter: str | None = taken(re.findall(r"\(([A-Z])", answer), "a letter in brackets")
+    if letter is None:
+        letter = taken(re.findall("[A-Z]", answer), "a capital letter", is_last_resort=len(parts) == 1)
+    return letter or or_else(answer, "the whole answer", "")
 
 
 def bbh_freeform(text: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from proctor.errors import MissingExtraError
 from proctor.foreign_text import parse_literal
 from proctor.safe_python.patterns import safe_pattern
+from proctor.scoring.text.how_read import or_else, taken
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.IGNORECASE)
 _LONGEST_LITERAL = 100_000  # characters: parsing takes a third of a second and some 50 MB for so many
@@ -50,8 +51,8 @@ def search_group(text: str, re_pattern: str) -> str:
     Raises:
         DataError: The pattern is not valid, or may take exponential time.
     """
-    match = safe_pattern(re_pattern).find(text)
-    return match.group(1).strip() if match else text
+    found = taken((each.strip() for each in _first_groups(re_pattern, text)), f"the pattern {re_pattern}")
+    return or_else(text, "the whole answer", "") if found is None else found
 
 
 def answer_pattern(text: str, answer_pattern: str) -> str:
@@ -60,14 +61,21 @@ def answer_pattern(text: str, answer_pattern: str) -> str:
     Raises:
         DataError: The pattern is not valid, or may take exponential time.
     """
-    match = safe_pattern(answer_pattern).find(text)
-    return match.group(1) if match else ""
+    return taken(_first_groups(answer_pattern, text), f"the pattern {answer_pattern}") or ""
+
+
+def _first_groups(pattern: str, text: str) -> Iterator[str]:
+    """Yield the first group of each match, the first match before others are looked for."""
+    safe = safe_pattern(pattern)
+    if (match := safe.find(text)) is not None:
+        yield match.group(1)
+        yield from (each[0] if isinstance(each, tuple) else each for each in safe.findall(text)[1:])
 
 
 def first_number(text: str) -> float | None:
     """Return the first number of a text, or ``None``."""
-    match = re.search(r"-?(?:\d+\.\d+|\.\d+|\d+)", text)
-    return float(match.group()) if match else None
+    number = taken(re.findall(r"-?(?:\d+\.\d+|\.\d+|\d+)", text), "a number")
+    return None if number is None else float(number)
 
 
 def xml_tag(text: str, tag: str) -> str:
@@ -83,7 +91,7 @@ def xml_tag(text: str, tag: str) -> str:
     if re.escape(tag) == tag and f"</{tag[1:-1]}>" not in text:
         return "NO ANSWER FOUND"  # the pattern would look for it to the end of the text, from every opening tag
     found = safe_pattern(f"{tag}(.*?)</{tag[1:-1]}>", re.DOTALL).findall(text)
-    return found[-1].strip() if found else "NO ANSWER FOUND"
+    return (taken(found, f"the tag {tag}", -1) or "").strip() if found else "NO ANSWER FOUND"
 
 
 def without_reasoning(

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from itertools import accumulate
 
+from proctor.scoring.text.how_read import or_else, taken
+
 _REPLACED = (
     ("an ", ""), ("a ", ""), (".$", "$"), ("\\$", ""), (r"\ ", ""), (" ", ""), ("mbox", "text"),
     (",\\text{and}", ","), ("\\text{and}", ","), ("\\text{m}", "\\text{}"), ("\\le", "<"),
@@ -38,15 +40,19 @@ def boxed(text: str, *, double: bool = False) -> str | None:
         text: What a model said.
         double: Whether a second pair of braces inside the first is removed.
     """
-    start = text.rfind("\\boxed")
-    if start < 0:
-        start = text.rfind("\\fbox")
-    end = _closing(text, start) if start >= 0 else -1
-    if end < 0 or not text.startswith("\\boxed{", start):
-        return None
-    answer = text[start + len("\\boxed{") : end]
-    match = re.match(r"^\{(.*)\}$", answer) if double else None
+    starts = [match.start() for match in re.finditer(r"\\boxed", text)] or [text.rfind("\\fbox")]
+    starts = starts if len(starts) <= _MOST_BOXES else [starts[0], *starts[1 - _MOST_BOXES :]]
+    answer = taken([_inside(text, start) for start in starts], "the box", -1)
+    match = re.match(r"^\{(.*)\}$", answer) if double and answer else None
     return match.group(1) if match else answer
+
+
+_MOST_BOXES = 8  # that are read: the first and the last ones; each unclosed one would be looked for to the end
+
+
+def _inside(text: str, start: int) -> str | None:
+    end = _closing(text, start) if start >= 0 and text.startswith("\\boxed{", start) else -1
+    return text[start + len("\\boxed{") : end] if end >= 0 else None
 
 
 def _closing(text: str, start: int) -> int:
@@ -82,23 +88,27 @@ def normalized(answer: str) -> str:
 
 def final_answer(text: str) -> str:
     """Return the normalised sentence that says ``final answer``, or the first sentence."""
-    sentences = text.split(".")
-    return normalized(next((each for each in sentences if "final answer" in each.lower()), sentences[0]))
+    return _sentence(text, "final answer")
 
 
 def final_answer_boxed(text: str) -> str:
     """Return the last box, or the normalised sentence that says ``final answer`` or ``answer is``, or the first one."""
     if answer := boxed(text, double=True):
         return answer
+    return _sentence(text, "final answer", "answer is")
+
+
+def _sentence(text: str, *phrases: str) -> str:
+    """Return the normalised sentence that says a phrase, or the first sentence."""
     sentences = text.split(".")
-    telling = (each for each in sentences if "final answer" in each.lower() or "answer is" in each.lower())
-    return normalized(next(telling, sentences[0]))
+    telling = (each for each in sentences if any(phrase in each.lower() for phrase in phrases))
+    found = taken(telling, "a sentence that says what the answer is")
+    return normalized(or_else(sentences[0], "the first sentence", "") if found is None else found)
 
 
 def answer_line(text: str) -> str:
     """Return what follows ``ANSWER:`` on its line, or ``""``."""
-    match = _ANSWER.search(text)
-    return match.group(1) if match else ""
+    return taken((match.group(1) for match in _ANSWER.finditer(text)), "ANSWER:") or ""
 
 
 # -- whether two answers are the same -----------------------------------------------------------------------------

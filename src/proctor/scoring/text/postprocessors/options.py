@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from proctor.errors import DataError
+from proctor.scoring.text.how_read import or_else, taken
 
 _STATED = r"""
 答案是?\s*([O])
@@ -56,12 +57,16 @@ _STATED = r"""
 [Tt]he answer to the question is:?\s+\(?([O])\)?
 ^选项\s?([O])
 ^([O])\s?选?项
+"""
+"""Ways to state an answer, most telling first; ``O`` stands for the options. One line joins two patterns: upstream
+leaves out a comma there, and both have to match."""
+ALONE, MENTIONED = "an option by itself", "any mention of an option"
+"""What patterns find that may not be meant as the answer."""
+_ALONE = r"""
 (\s|^)[O][\s。，,：:\.$]
 1.\s?(.*?)$
 1.\s?([O])[.。$]?$
 """
-"""Ways to state an answer, most telling first; ``O`` stands for the options. One line joins two patterns: upstream
-leaves out a comma there, and both have to match."""
 _MENTIONED = r"""
 ([O]):
 ([O])
@@ -69,11 +74,12 @@ _MENTIONED = r"""
 
 
 @lru_cache(maxsize=256)
-def _patterns(options: str, cushion: bool) -> tuple[re.Pattern[str], ...]:
-    lines = (_STATED + _MENTIONED if cushion else _STATED).split("\n")
+def _patterns(options: str, cushion: bool) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    kinds = (("a stated answer", _STATED), (ALONE, _ALONE), (MENTIONED, _MENTIONED if cushion else ""))
+    lines = [(by, line) for by, text in kinds for line in text.split("\n") if line]
     _check_options(options)
     try:
-        return tuple(re.compile(line.replace("[O", f"[{options}"), re.DOTALL) for line in lines if line)
+        return tuple((by, re.compile(line.replace("[O", f"[{options}"), re.DOTALL)) for by, line in lines)
     except re.error as error:
         raise DataError(f"'{options}' are not options", why=str(error)) from None
 
@@ -96,13 +102,23 @@ def first_option(text: str, options: str, cushion: bool = True) -> str:
         cushion: Whether any mention of an option counts where nothing is stated.
     """
     text = text.strip()
-    for pattern in _patterns("".join(options), cushion):
-        if match := pattern.search(text):
-            found = match.group(1) or match.group(0)
-            for option in options:
-                if option in found:
-                    return option
+    for by, pattern in _patterns("".join(options), cushion):
+        if pattern.search(text) is None:
+            continue
+        found = (_option_of(match, options) for match in pattern.finditer(text))
+        is_last_resort = by in (ALONE, MENTIONED) and not _BEGINS.match(text)
+        if (option := taken(found, by, is_last_resort=is_last_resort)) is not None:
+            return option
     return ""
+
+
+_BEGINS = re.compile(r"[\s(\[*]*[A-Z]\s*(?:[.):：、。,，*\]]|$)")
+"""An answer that begins with a letter as lists do, or is one: ``B``, ``(B)``, ``**B**``, ``B. Paris``."""
+
+
+def _option_of(match: re.Match[str], options: str) -> str | None:
+    found = match.group(1) or match.group(0)
+    return next((option for option in options if option in found), None)
 
 
 def first_option_of_end(text: str, options: str, cushion: bool = True) -> str:
@@ -113,29 +129,27 @@ def first_option_of_end(text: str, options: str, cushion: bool = True) -> str:
 def last_option(text: str, options: str) -> str:
     """Return the last option that a text mentions, or ``""``."""
     _check_options(options)
-    found = re.findall(f"[{options}]", text)
-    return found[-1] if found else ""
+    return taken(re.findall(f"[{options}]", text), MENTIONED, -1) or ""
 
 
 def first_capital(text: str) -> str:
     """Return the first upper-case letter, or ``""``."""
-    return next((letter for letter in text if letter.isupper()), "")
+    return taken((letter for letter in text if letter.isupper()), "a capital letter") or ""
 
 
 def last_capital(text: str) -> str:
     """Return the last upper-case letter, or ``""``."""
-    return next((letter for letter in reversed(text) if letter.isupper()), "")
+    return taken([letter for letter in text if letter.isupper()], "a capital letter", -1) or ""
 
 
 def last_character_choice(text: str) -> str:
     """Return the last character where it is ``A`` or ``B``, otherwise ``B``."""
-    return text[-1:] if text[-1:] in ("A", "B") else "B"
+    return text[-1:] if text[-1:] in ("A", "B") else or_else("B", "B, whatever stands there", "")
 
 
 def first_capitals(text: str) -> str:
     """Return the first run of the letters A to D, or ``""``."""
-    match = re.search("[A-D]+", text)
-    return match.group() if match else ""
+    return taken(re.findall("[A-D]+", text), "capital letters") or ""
 
 
 def capitals(text: str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proctor.scoring.text.how_read import or_else, taken
 from proctor.scoring.text.postprocessors.general import chinese_words
 from proctor.scoring.text.postprocessors.mathematics import boxed
 
@@ -101,9 +102,8 @@ def mathbench(text: str, name: str) -> str:
     _, found, answer = text.partition(phrase)
     answer = answer.split(phrase)[0].strip() if found else text
     numbers = re.findall(r"-?\d*\.?/?\d+|\d+", re.sub(r"(\d),(\d)", r"\1\2", answer))
-    if not numbers:
-        return answer
-    return str(numbers[0] if found else numbers[-1])
+    own, by = (0, phrase) if found else (-1, "the last number")
+    return taken(map(str, numbers), by, own, is_last_resort=not found) or or_else(answer, "the whole answer", "")
 
 
 def scibench(text: str) -> str:
@@ -113,7 +113,8 @@ def scibench(text: str) -> str:
     if "}" in answer and (match := re.search(r"\\boxed\{(.+?)\}", answer)):
         return match.group(1)
     numbers = re.findall(r"-?\d*\.?\d+|\d+", re.sub(r"(\d),(\d)", r"\1\2", answer))
-    return str(numbers[-1]) if numbers else answer
+    number = taken(map(str, numbers), "the last number", -1, is_last_resort=len(parts) == 1)
+    return number or or_else(answer, "the whole answer", "")
 
 
 def mgsm(text: str, lang: str) -> str:
@@ -127,7 +128,7 @@ def mgsm(text: str, lang: str) -> str:
     if word not in text:
         return ""
     numbers = re.findall(r"\d+\.?\d*", text.rsplit(word, maxsplit=1)[-1].strip().replace(",", ""))
-    return numbers[-1].rstrip(".") if numbers else ""
+    return (taken(numbers, word, -1) or "").rstrip(".")
 
 
 def gsm100_reference(text: str) -> str:
@@ -145,20 +146,18 @@ def gsm100(text: str) -> str:
 
 def first_unsigned_number(text: str) -> str | None:
     """Return the first number of a text as it is written, without its sign, or ``None``."""
-    match = re.search(r"\d+\.\d+|\d+", text)
-    return match.group() if match else None
+    return taken(re.findall(r"\d+\.\d+|\d+", text), "a number")
 
 
 def olympiad(text: str, is_chinese: bool = False, is_deepseek: bool = False) -> str:
     """Return what follows the last phrase for final answers of OlympiadBench, or the text."""
-    found = re.findall(_OLYMPIAD[bool(is_chinese), bool(is_deepseek)], text)
-    return str(found[-1]).strip() if found else text
+    found = taken(re.findall(_OLYMPIAD[bool(is_chinese), bool(is_deepseek)], text), "the phrase for answers", -1)
+    return or_else(text, "the whole answer", "") if found is None else str(found).strip()
 
 
 def gpqa_option(text: str) -> str | None:
     """Return the option that follows ``ANSWER:``, or ``None``."""
-    match = re.search(r"(?i)ANSWER\s*:\s*([A-D])", text)
-    return match.group(1) if match else None
+    return taken(re.findall(r"(?i)ANSWER\s*:\s*([A-D])", text), "ANSWER:")
 
 
 def game24(text: str) -> str:
@@ -168,8 +167,8 @@ def game24(text: str) -> str:
 
 def yes_or_no(text: str) -> str:
     """Return the first ``yes`` or ``no`` after ``answer is`` in a text's first paragraph, or ``""``."""
-    match = re.search("(yes|no)", text.split("\n\n", maxsplit=1)[0].rsplit("answer is ", maxsplit=1)[-1].lower())
-    return match.group(1) if match else ""
+    start = text.split("\n\n", maxsplit=1)[0].rsplit("answer is ", maxsplit=1)[-1].lower()
+    return taken(re.findall("yes|no", start), "yes or no") or ""
 
 
 def yes_if_true(value: object) -> str:
@@ -189,8 +188,8 @@ def crowspairs(text: str) -> str:
 def theoremqa(text: str) -> str:
     """Return the word after the first ``answer is``, without punctuation around it, or the text."""
     text = text.strip()
-    found = re.findall(r"answer is ([^\s]+)", text)
-    return str(found[0]).strip().strip(".,?!\"';:") if found else text
+    found = taken(re.findall(r"answer is ([^\s]+)", text), "answer is")
+    return or_else(text, "the whole answer", "") if found is None else str(found).strip().strip(".,?!\"';:")
 
 
 def theoremqa_last_line(text: str) -> str:
@@ -254,15 +253,17 @@ def selection(text: str | None) -> str:
     """Return the selection that a text names, ``Selection 3``; else the text (ArxivRollBench)."""
     text = "" if text is None else str(text).strip()
     patterns = (r"\bselection\s*([1-4])\b", r"\b([1-4])\b")
-    match = next((match for each in patterns if (match := re.search(each, text, re.IGNORECASE))), None)
-    return text if match is None else f"Selection {match.group(1)}"
+    for place, by in enumerate(("Selection", "a number by itself")):
+        if number := taken(re.findall(patterns[place], text, re.IGNORECASE), by, is_last_resort=bool(place)):
+            return f"Selection {number}"
+    return or_else(text, "the whole answer", "")
 
 
 def first_of_four(text: str | None) -> str:
     """Return the first of A, B, C and D that stands alone, else the text (ArxivRollBench)."""
     text = "" if text is None else str(text).strip()
-    match = re.search(r"\b([ABCD])\b", text, re.IGNORECASE)
-    return text if match is None else match.group(1).upper()
+    letter = taken(re.findall(r"\b([ABCD])\b", text, re.IGNORECASE), "a letter by itself")
+    return or_else(text, "the whole answer", "") if letter is None else str(letter).upper()
 
 
 def boolean_tag(text: str) -> str | None:

@@ -1,0 +1,142 @@
+"""Metrics as ``--metric`` names them, for exams of every dialect: a word of an assertion, or any metric by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from proctor.errors import UsageError, did_you_mean
+from proctor.ir import Generate
+from proctor.ir.prompt import message_text
+from proctor.ir.question import Answered
+from proctor.recipes.exam import Exam
+from proctor.recipes.option import DEPENDS, Honoured, Refused
+from proctor.recipes.options import ExamOptions
+from proctor.scoring.grading.grader import ExamGrader
+from proctor.scoring.grading.groups import GroupBy
+from proctor.scoring.grading.protocols import Grading, Reading
+
+if TYPE_CHECKING:
+    from proctor.artifacts import Artifact
+    from proctor.scoring.assertion_metrics import AssertionMetric
+
+PROMPT: Final = "__prompt"
+"""The field in which judges find what was asked."""
+
+
+def named_metrics(names: Sequence[str], asked: str, judge: str | None) -> list[AssertionMetric | str]:
+    """Return metrics: assertions made, others as they are named; of one word the second is ``contains_2``.
+
+    Args:
+        names: As a user types them.
+        asked: What judges are shown as the question, fields in braces.
+        judge: Who judges; ``PROCTOR_JUDGE`` where it is ``None``.
+
+    Raises:
+        ProctorError: There is no such metric, or the judge cannot be had.
+    """
+    from proctor.scoring.assertion_metrics import AnswerAssertion
+
+    engine = judge_of(judge) if asks_judge(names) else None
+    seen: dict[str, int] = {}
+    made: list[AssertionMetric | str] = []
+    for name in names:
+        if not is_assertion_word(name):
+            made.append(name)
+            continue
+        metric = AnswerAssertion(assertion=name, question=asked, judge=engine)
+        seen[metric.main_score] = number = seen.get(metric.main_score, 0) + 1
+        if number > 1:
+            metric.main_score = f"{metric.main_score}_{number}"
+        made.append(metric)
+    return made
+
+
+def judge_of(name: str | None) -> Artifact | None:
+    """Return the judge that a user names, or ``PROCTOR_JUDGE``."""
+    from proctor.engines.engine_registry import make_engine
+    from proctor.engines.model_args import Origin
+    from proctor.settings import settings
+
+    chosen = name or settings.judge
+    return make_engine(chosen, None, Origin(None)) if chosen else None
+
+
+def asks_judge(names: Sequence[str]) -> bool:
+    """Whether one of some metrics asks a judge."""
+    from proctor.scoring.assertions import JUDGED, parse_assertion
+
+    return any(parse_assertion(name).kind in JUDGED for name in names if is_assertion_word(name))
+
+
+def is_assertion_word(name: str) -> bool:
+    """Whether a name is an assertion's: its word, then nothing, brackets or a colon.
+
+    Raises:
+        ProctorError: It is neither one's nor that of a metric.
+    """
+    from proctor.scoring.assertions import EMBEDDED, JUDGED, KINDS, is_assertion, parse_assertion
+    from proctor.scoring.metric_table import is_metric
+    from proctor.scoring.named_table import LM_EVAL
+
+    own = {"f1", *KINDS}  # F1 is of words here, and of classes in lm-eval
+    if is_metric(name, LM_EVAL) and name.partition(":")[0] not in own:
+        return False
+    if not is_assertion(name):
+        known = [*KINDS, *JUDGED, EMBEDDED]
+        hint = did_you_mean(name, known) or f"there are {', '.join(known)}, and every metric that has a name"
+        raise UsageError(f"there is no metric '{name}'", hint=hint)
+    parse_assertion(name)
+    return True
+
+
+# -- exams of other dialects ------------------------------------------------------------------------------------------
+
+
+def scored_by(exam: Exam, options: ExamOptions) -> Exam:
+    """Return an exam with the metrics that the user names in place of its own, where its dialect leaves that open.
+
+    What the model wrote is scored as it stands, against the exam's right answers.
+
+    Raises:
+        ProctorError: There is no such metric.
+    """
+    if not options.metric or exam.honours.get("metric") is not DEPENDS:
+        return exam
+    variants: Mapping[str, Callable[[], Exam]] = {
+        kind: partial(_variant, make, options) for kind, make in exam.variants.items()
+    }
+    if exam.asker.kinds != frozenset({"generate"}) or options.repeats:
+        why = "it is asked several times" if options.repeats else "not all of its answers are texts"
+        return replace(exam, honours={**exam.honours, "metric": Refused(why)}, variants=variants)
+    from proctor.scoring.metric_table import metric_of
+    from proctor.scoring.named_table import LM_EVAL
+
+    names = options.metric
+    metrics = [metric_of(each, LM_EVAL) for each in named_metrics(names, f"{{{PROMPT}}}", options.judge)]
+    grader = ExamGrader([Grading("", read_answers, (), metrics)], group_by=GroupBy.of(options.group_by))
+    judge = {"judge": Honoured("who judges what --metric has judged")} if asks_judge(names) else {}
+    before = exam
+    return replace(
+        exam,
+        grader=grader.without_scorers() if options.predict_only else grader,
+        source={**exam.source, "metric": list(names)},
+        honours={**exam.honours, "metric": Honoured("what scores answers, instead of the exam's own"), **judge},
+        variants=variants,
+        define=lambda: replace(before.definition, extraction=["answer"], metrics=list(names), scorers=metrics),
+    )
+
+
+def _variant(make: Callable[[], Exam], options: ExamOptions) -> Exam:
+    return scored_by(make(), options)
+
+
+def read_answers(answered: Answered) -> Sequence[Reading]:
+    """Return each answer as it was written, the exam's right answers, and the row with what was asked."""
+    question = answered.question
+    asked = question.requests[0]
+    messages = asked.prompt.messages if isinstance(asked, Generate) else ()
+    fields = {**question.instance, PROMPT: "\n".join(map(message_text, messages))}
+    return [Reading(each.texts[-1], question.exchange.references, fields) for each in answered.responses]
