@@ -142,7 +142,8 @@ def test_two_processes_divide_an_exam_and_write_the_same(tmp_path, faults, code)
         both = [started(server, tmp_path, name) for name in ("a", "b")]
         said = [each.communicate(timeout=120)[1] for each in both]
         assert [each.returncode for each in both] == [code, code], said
-        assert server.statistics()["requests"] == COUNT
+        extra = COUNT // 4 if code else 0  # what failed within the second in which both began is tried by both
+        assert COUNT <= server.statistics()["requests"] <= COUNT + extra
     one, other = ((tmp_path / name / "samples.jsonl").read_bytes() for name in ("a", "b"))
     assert one == other
 

@@ -20,7 +20,7 @@ from proctor.errors import LogError
 from proctor.running.folder_lock import is_gone, own_note
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_errors import log_errors
-from proctor.running.log_schema import CLAIMS, NOW, drop_claims, transaction
+from proctor.running.log_schema import NOW, drop_claims, transaction
 from proctor.running.plan import Step
 
 LEASE_SECONDS: Final = 30.0
@@ -56,8 +56,6 @@ class Claims:
     def held(self) -> Iterator[Claims]:
         """Live for a block: at its end, whatever is still claimed is free for others."""
         with self._writing() as connection:
-            for statement in CLAIMS:
-                connection.execute(statement)
             self._bury(connection)
             self._say_alive(connection)
         thread = threading.Thread(target=self._live, name="proctor-claims", daemon=True)

@@ -27,6 +27,7 @@ from proctor.running.log import Key
 from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
 from proctor.running.reckoning import Claim
+from proctor.running.same_model import SameModel
 from proctor.running.session import Session
 
 _COUNTING_SECONDS = 1.0
@@ -67,6 +68,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
                 if todo:
                     _round(kind, asking, todo, pending)
                     writer.flush()  # the next round of a conversation reads the answers of this one
+        asking.model.keep()
     session.progress.total = session.progress.done
     session.observer.asking(session.progress)
 
@@ -176,6 +178,7 @@ class _Asking:
         self._policy = session.engine.policy
         self._has_warned = False
         self._visited: set[tuple[Kind, int]] = set()
+        self.model = SameModel(session)
 
     def visit(self, kind: Kind, exam: Exam) -> bool:
         """Note that an exam is searched for requests of a kind; return whether that is the first time."""
@@ -278,6 +281,7 @@ class _Asking:
         Where it does not and nothing is on its way, the budget has ended the run.
         """
         session, claim = self.session, None
+        self.model.before(step.key, step.request)
         if session.budget is not None:
             claim = session.budget.claim(step.request, session.engine)
             if claim is None:

@@ -37,13 +37,19 @@ TABLES = (
 SEALS = "CREATE TABLE IF NOT EXISTS engine_seals (engine INTEGER PRIMARY KEY, seal BLOB NOT NULL)"
 """Digests of the rows of ``engines``, which version 1 did not have."""
 
-CLAIMS = (
+SHARED = (
     "CREATE TABLE IF NOT EXISTS processes (id INTEGER PRIMARY KEY, until REAL NOT NULL, note TEXT NOT NULL)",
     """CREATE TABLE IF NOT EXISTS claims (
         engine INTEGER NOT NULL, request BLOB NOT NULL, repeat INTEGER NOT NULL, process INTEGER NOT NULL,
         PRIMARY KEY (engine, request, repeat)) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS servers (
+        engine INTEGER NOT NULL, address TEXT NOT NULL, says TEXT NOT NULL, PRIMARY KEY (engine, address))""",
+    """CREATE TABLE IF NOT EXISTS probes (
+        engine INTEGER NOT NULL, request BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (engine, request))""",
 )
-"""Who lives and asks, and what he has on his way (:mod:`proctor.running.claims`)."""
+"""Which processes live, and what each has on its way (:mod:`proctor.running.claims`); which servers had a model, and
+requests by which one tells whether another one has it (:mod:`proctor.running.same_model`).
+"""
 
 NOW = "((julianday('now') - 2440587.5) * 86400.0)"
 """The time of the database, in seconds since 1970."""
