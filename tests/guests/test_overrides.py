@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tests_warm
 
 from proctor.dialects.aisbench.classes.evaluators import evaluator_class
 from proctor.errors import UsageError
@@ -69,3 +70,39 @@ def test_a_class_that_calls_the_method_itself_may_have_it() -> None:
 
     assert Mine().score(["1"], ["2"]) == {"share": 1}
     assert issubclass(Mine, Obeyed)
+
+
+PATCHED = """
+import json
+from lm_eval import simple_evaluate
+from lm_eval.api.filter import FilterEnsemble
+from lm_eval.api.model import LM
+from lm_eval.api.task import ConfigurableTask
+from lm_eval.tasks import TaskManager
+called = set()
+
+def heard(kind, name):
+    before = getattr(kind, name)
+    setattr(kind, name, lambda self, *a, **k: (called.add(name), before(self, *a, **k))[1])
+
+for kind, name in ((TaskManager, "load"), (FilterEnsemble, "apply"), (ConfigurableTask, "process_results")):
+    heard(kind, name)
+
+class Mine(LM):
+    def generate_until(self, requests):
+        return ["2"] * len(requests)
+    loglikelihood = loglikelihood_rolling = None
+
+Mine.__abstractmethods__ = frozenset()
+open("rows.jsonl", "w").write(json.dumps({"q": "1+1", "a": "2"}))
+open("t.yaml", "w").write('task: t\\ndataset_path: json\\ndataset_kwargs: {data_files: {test: rows.jsonl}}\\n'
+    'test_split: test\\noutput_type: generate_until\\ndoc_to_text: "{{q}}"\\ndoc_to_target: "{{a}}"\\n')
+manager = TaskManager(include_path=".", include_defaults=False)
+print(simple_evaluate(model=Mine(), tasks=["t"], task_manager=manager)["results"]["t"]["exact_match,none"], sorted(called))
+"""
+
+
+def test_methods_that_a_program_puts_upon_classes_are_called_as_in_lm_eval(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PATCHED)
+    made = tests_warm.python("-m", "proctor.compat", "program.py", cwd=tmp_path)
+    assert made.stdout.strip() == "1.0 ['apply', 'load', 'process_results']", made.stderr

@@ -1,11 +1,14 @@
 import json
 import os
 import time
+from dataclasses import replace
 
 from proctor.ir import Response, Usage
 from proctor.running.progress import Progress, SilentObserver
 from proctor.running.progress_file import PROGRESS, STALE_SECONDS, ProgressFileObserver
+from proctor.running.spec import RunSpec
 from proctor.runs.stored_run import find_runs, is_run, load_run
+from proctor.settings import settings
 
 SPEC = "model: tiny\ntasks: [b, a]\nexams: {b: {}, a: {}}\n"
 
@@ -77,3 +80,21 @@ def test_a_folder_that_cannot_be_written_does_not_stop_the_run(tmp_path):
     observer = ProgressFileObserver(SilentObserver(), tmp_path / "nothing")
     observer.asking(Progress())
     observer.finished()
+
+
+def test_what_a_long_run_file_says_is_kept_and_read_anew_where_it_changes(tmp_path, monkeypatch):
+    exams = {f"e{number}": {"k": "v" * 99} for number in range(200)}
+    spec = RunSpec("m", ("a", "b"), limit=3, tags=("x",), log_samples=False, exams=exams)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.yaml").write_text(spec.to_yaml())
+    with settings.context(cache_dir=str(tmp_path / "cache")):
+        assert load_run(folder).spec == spec
+        with monkeypatch.context() as patch:
+            patch.setattr(RunSpec, "load", classmethod(lambda *_: 1 / 0))
+            assert load_run(folder).spec == spec
+        (folder / "run.yaml").write_text(replace(spec, limit=4).to_yaml())
+        assert load_run(folder).spec == replace(spec, limit=4)
+        for kept in (tmp_path / "cache" / "specs").iterdir():
+            kept.write_text("{")
+        assert load_run(folder).spec == replace(spec, limit=4)

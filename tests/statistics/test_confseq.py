@@ -8,11 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proctor.statistics.betting import Bets, Strategy, log_capital
+from proctor.statistics.betting import Bets, Strategy
 from proctor.statistics.sequences import ConfidenceSequence
 
 GOLDEN = json.loads(Path(__file__).with_name("confseq.json").read_text())
 CASES = [pytest.param(case, id=f"{case['name']}, {case['null']}") for case in GOLDEN["cases"]]
+
+
+def log_capital(scores, null, stakes, total):
+    """Return the logarithms of the capital after each score, for stakes that somebody else decided."""
+    x = np.asarray(scores, dtype=np.float64)
+    before = np.concatenate([[0.0], np.cumsum(x)[:-1]])
+    price = (total * null - before) / (total - np.arange(len(x)))
+    return np.asarray(np.cumsum(np.log1p(np.asarray(stakes) * (x - price))))
 
 
 def test_the_record_says_how_it_was_made():

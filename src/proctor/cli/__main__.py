@@ -24,7 +24,7 @@ from proctor.cli.error_reporting import (
     report_unexpected,
     warn,
 )
-from proctor.errors import ProctorError
+from proctor.errors import ProctorError, extras_named
 from proctor.garbage import collect_seldom
 from proctor.terminal_text import printable
 
@@ -121,9 +121,9 @@ def _run(arguments: list[str], *, is_program: bool) -> int:
     if "_PROCTOR_COMPLETE" in os.environ:
         from proctor.cli import completion_shells  # noqa: F401 - click finds its classes
     try:
-        result = proctor.main(
-            _with_command(arguments), prog_name="proctor", standalone_mode=False, obj=PROGRAM if is_program else None
-        )
+        with extras_named():
+            obj = PROGRAM if is_program else None
+            result = proctor.main(_with_command(arguments), prog_name="proctor", standalone_mode=False, obj=obj)
         return result if isinstance(result, int) else 0
     except ProctorError as error:
         report(error)

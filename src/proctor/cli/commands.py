@@ -147,16 +147,6 @@ def no_places(given: Mapping[str, Any]) -> Places:  # noqa: ARG001 - as others h
     return (), ()
 
 
-def output_or(usual: str) -> Writes:
-    """Return the places of a command that writes a file or a folder ``output``, or else a usual one."""
-
-    def places(given: Mapping[str, Any]) -> Places:
-        place = Path(given["output"] or usual)
-        return ((), (place,)) if place.suffix else ((place,), ())
-
-    return places
-
-
 def open_wall_for(*engines: Engine) -> None:
     """Raise what is left of the wall, where there is one, now that it is known who is asked; the user's judge, too."""
     if "proctor.wall.raising" not in sys.modules:

@@ -13,9 +13,14 @@ if TYPE_CHECKING:
     from proctor.running.run import RunResult
 
 _FINAL = frozenset({"thinking", "truncated", "content_filter"})
-"""Failures that are answers of a kind: they are in the response log, and are not asked again."""
 _OF_GRADING = frozenset({"scoring", "judge", "metric", "criteria", "missing_field", "no_reference"})
-"""Failures of answers, and of judges' answers, that are in the log: grading them again asks nobody."""
+_INSTEAD = (
+    (_FINAL, "asking the same again would end the same"),  # they are answers of a kind, and in the log
+    (frozenset({"row"}), "nobody can be asked about these rows before they, or the exam, are mended"),
+    (frozenset({"budget"}), "the same command with a larger budget asks what is left"),
+    (_FINAL | _OF_GRADING, "nobody is asked again: all answers are in the log, those of judges too"),
+)
+"""What is said of failures of some kinds in place of a command that would ask nobody."""
 
 
 def conclude(
@@ -79,12 +84,9 @@ def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
     firsts = first_failures(result.grades.values())
     for kind, message in firsts.items():
         warn(f"  {kind}: {message}")
-    if notes and firsts and _FINAL.issuperset(firsts):
-        warn("samples.jsonl has the reasons; asking the same again would end the same")
-    elif notes and firsts and (_FINAL | _OF_GRADING).issuperset(firsts):
-        warn("samples.jsonl has the reasons; nobody is asked again: all answers are in the log, those of judges too")
-    elif notes:
-        warn(f"samples.jsonl has the reasons; to ask again what failed: {_again(result)}")
+    if notes:
+        instead = next((said for kinds, said in _INSTEAD if firsts and kinds.issuperset(firsts)), "")
+        warn(f"samples.jsonl has the reasons; {instead or f'to ask again what failed: {_again(result)}'}")
     return bool(notes)
 
 

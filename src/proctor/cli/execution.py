@@ -90,7 +90,9 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         print_requests(exams, sys.stderr)
     export = exporter(execution.output_format, exams, predictions=execution.files_predictions)
     say_doubts(exams)
-    placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
+    placed = distribute(
+        engine, execution.executor, workers=execution.workers, address=execution.ray_address, log=execution.log
+    )
     with closing(placed):
         result, exams = _asked(spec, execution, exams, placed, folder)
         for path in export(ExportedRun(result, exams, engine, execution.log, spec, placed.facts())):

@@ -177,7 +177,7 @@ def _chat_template(given: list[str]) -> list[str]:
     if not given or (is_on := _SWITCHES.get(given[0].lower())) is True:
         return ["--apply-chat-template"]
     if is_on is False:
-        return []
+        return ["--no-apply-chat-template"]
     return ["--apply-chat-template", "--model-args", f'chat_template="{given[0]}"']
 
 

@@ -46,7 +46,7 @@ def _written(given: Mapping[str, Any]) -> Places:
     return [given["output"] or Path(RUNS), *goes_on], ()
 
 
-@click.command("run", cls=HabitsCommand, writes=_written, asks=True, is_open=lambda given: given["executor"] != "local")
+@click.command("run", cls=HabitsCommand, writes=_written, asks=True, is_open=lambda given: given["executor"] == "ray")
 @click.argument("named", nargs=-1, metavar="[EXAM...|RUN.yaml|CONFIG.py]", shell_complete=complete_tasks)
 @model_options
 @click.option(
@@ -81,9 +81,14 @@ def _written(given: Mapping[str, Any]) -> Places:
 @click.option(
     "--executor",
     default="local",
-    metavar="local|ray",
+    metavar="local|ray|batch",
     shell_complete=one_of(_executors),
     help="Where the model runs.  [default: local]",
+)
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="Ask the provider in batches: half the price, answers within a day (--executor batch).",
 )
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
@@ -128,6 +133,8 @@ def command(named: tuple[str, ...], **options: Any) -> int:
     options["tasks"] = (*exams, *options["tasks"])
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}
     options["fail_under"] = parsed(options["fail_under"])
+    if options.pop("batch"):
+        options["executor"] = "batch"
     execution = Execution(
         **{entry.name: options.pop(entry.name) for entry in fields(Execution) if entry.name in options}
     )

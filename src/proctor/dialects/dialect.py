@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.foreign_text import read_source
+
 if TYPE_CHECKING:
     from proctor.dialects.foreign_flags import Flag
     from proctor.errors import Diagnostic
@@ -146,3 +148,34 @@ def names_file(name: str, *endings: str) -> bool:
     """Whether a name is the path of a file with one of some endings, whatever stands behind ``::`` or in brackets."""
     path = name.partition("::")[0].partition("[")[0]
     return path.lower().endswith(endings) and Path(path).is_file()
+
+
+def config_file(name: str, usual: str, endings: tuple[str, ...], is_one: Callable[[bytes], bool]) -> Path | None:
+    """Return the file that a name is the path of: ``FOLDER/`` with the usual file in it, or a file, with ``::PART``.
+
+    Args:
+        name: What somebody typed.
+        usual: What such a file is called as a rule.
+        endings: How it may end.
+        is_one: Whether a file's text is one; a ``run.yaml``, which may hold one, never is.
+    """
+    place = name.partition("::")[0]
+    if "=" in place or not (place.endswith(endings) or "/" in place):
+        return None
+    file = Path(place) / usual if Path(place).is_dir() and "/" in place else Path(place)
+    return file if is_config_file(file, endings, is_one) else None
+
+
+def is_config_file(file: Path, endings: tuple[str, ...], is_one: Callable[[bytes], bool]) -> bool:
+    """Whether a file is one that :func:`config_file` finds."""
+    if file.suffix not in endings or not file.is_file():
+        return False
+    try:
+        text = read_source(file)
+    except OSError:
+        return False
+    if not is_one(text):
+        return False
+    from proctor.running.run_files import is_run_file
+
+    return not is_run_file(file)

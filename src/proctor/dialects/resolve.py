@@ -15,7 +15,6 @@ from proctor.dialects.registry import found_by
 from proctor.errors import Diagnostic, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.plugins import exam_folders
 from proctor.recipes.exam import Exam
-from proctor.recipes.metric_words import scored_by
 from proctor.recipes.one_name import file_exam
 from proctor.recipes.options import ExamOptions
 
@@ -108,7 +107,11 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     found = found_by(name, options)
     if found is None:
         raise _unknown(name, options)
-    return [scored_by(each, options) for each in found[1]] if options.metric else found[1]
+    if not options.metric:
+        return found[1]
+    from proctor.recipes.metric_words import scored_by
+
+    return [scored_by(each, options) for each in found[1]]
 
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet", ".xlsx")

@@ -27,10 +27,11 @@ from proctor.ir.requests import (
     content_key,
     several_answers,
 )
-from proctor.ir.responses import Failure, Response, Scored, Timing, TokenLogProbability, Usage, total_usage
+from proctor.ir.responses import BATCHED, Failure, Response, Scored, Timing, TokenLogProbability, Usage, total_usage
 from proctor.ir.spans import Media, Origin, Part, Span, Turn, turn
 
 __all__ = [
+    "BATCHED",
     "FILTERED",
     "KNOWN_DECODING",
     "THINKING",

@@ -7,6 +7,9 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+BATCHED = "batch"
+"""What :attr:`Response.way` says of an answer that came in a provider's batch, where it costs less."""
+
 
 class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
     """Tokens read and written for one request, as the engine counted them.

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from proctor.errors import TemplateError, UsageError, did_you_mean
+from proctor.errors import TemplateError, UsageError, did_you_mean, extras_named
 from proctor.foreign_text import parse_json
 from proctor.garbage import collecting_seldom
 from proctor.randomness import Course
@@ -77,6 +77,7 @@ def _recipe_of_fields(fields: Mapping[str, Any]) -> Recipe:
     return DatasetRecipe(**fields)
 
 
+@extras_named()
 def load_dataset(
     dataset_query: str | Recipe | None = None,
     split: str | None = None,

@@ -8,19 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from proctor.errors import UsageError, did_you_mean
-from proctor.ir import Generate
+from proctor.ir import Converse, Generate
 from proctor.ir.prompt import message_text
 from proctor.ir.question import Answered
 from proctor.recipes.exam import Exam
 from proctor.recipes.option import DEPENDS, Honoured, Refused
 from proctor.recipes.options import ExamOptions
-from proctor.scoring.grading.grader import ExamGrader
-from proctor.scoring.grading.groups import GroupBy
-from proctor.scoring.grading.protocols import Grading, Reading
+from proctor.settings import settings
 
 if TYPE_CHECKING:
     from proctor.artifacts import Artifact
     from proctor.scoring.assertion_metrics import AssertionMetric
+    from proctor.scoring.grading.protocols import Reading
 
 PROMPT: Final = "__prompt"
 """The field in which judges find what was asked."""
@@ -58,7 +57,6 @@ def judge_of(name: str | None) -> Artifact | None:
     """Return the judge that a user names, or ``PROCTOR_JUDGE``."""
     from proctor.engines.engine_registry import make_engine
     from proctor.engines.model_args import Origin
-    from proctor.settings import settings
 
     chosen = name or settings.judge
     return make_engine(chosen, None, Origin(None)) if chosen else None
@@ -108,12 +106,17 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
     variants: Mapping[str, Callable[[], Exam]] = {
         kind: partial(_variant, make, options) for kind, make in exam.variants.items()
     }
-    if exam.asker.kinds != frozenset({"generate"}) or options.repeats:
+    if not exam.asker.kinds <= _WRITTEN or options.repeats:
         why = "it is asked several times" if options.repeats else "not all of its answers are texts"
         return replace(exam, honours={**exam.honours, "metric": Refused(why)}, variants=variants)
+    from proctor.scoring.grading.grader import ExamGrader
+    from proctor.scoring.grading.groups import GroupBy
+    from proctor.scoring.grading.protocols import Grading
     from proctor.scoring.metric_table import metric_of
     from proctor.scoring.named_table import LM_EVAL
 
+    if settings.trust_code:
+        exam.problems()  # code that comes with it is read, and registers what it brings
     names = options.metric
     metrics = [metric_of(each, LM_EVAL) for each in named_metrics(names, f"{{{PROMPT}}}", options.judge)]
     grader = ExamGrader([Grading("", read_answers, (), metrics)], group_by=GroupBy.of(options.group_by))
@@ -129,14 +132,22 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
     )
 
 
+_WRITTEN: Final = frozenset({"generate", "converse"})
+"""Kinds of requests to which a model writes; of conversations the last answer counts."""
+
+
 def _variant(make: Callable[[], Exam], options: ExamOptions) -> Exam:
     return scored_by(make(), options)
 
 
 def read_answers(answered: Answered) -> Sequence[Reading]:
     """Return each answer as it was written, the exam's right answers, and the row with what was asked."""
+    from proctor.scoring.grading.protocols import Reading
+
     question = answered.question
     asked = question.requests[0]
     messages = asked.prompt.messages if isinstance(asked, Generate) else ()
+    if isinstance(asked, Converse):
+        messages = tuple(each for each in asked.turns if each is not None)
     fields = {**question.instance, PROMPT: "\n".join(map(message_text, messages))}
     return [Reading(each.texts[-1], question.exchange.references, fields) for each in answered.responses]

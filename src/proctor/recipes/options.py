@@ -90,12 +90,11 @@ class ExamOptions:
             "hub_yaml promptfoo": no_effect("no code comes with it"),
         },
     )
-    apply_chat_template: bool = declare(
-        "--apply-chat-template",
-        default=False,
-        help="Lay prompts out as chat messages.",
+    apply_chat_template: bool | None = declare(
+        "--apply-chat-template/--no-apply-chat-template",
+        help="Lay prompts out as chat messages.  [default: tables yes, where a model has a chat template; others no]",
         section=_ASKED,
-        takes="switch",
+        takes="either",
         where={"lm_eval class tables": "", "unitxt aisbench": DEPENDS, "hub_yaml promptfoo": no_effect(_MESSAGES)},
     )
     chat_template_model: str | None = declare(

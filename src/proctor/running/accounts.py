@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from proctor.ir import Usage, total_usage
+from proctor.ir import BATCHED, Usage, total_usage
 from proctor.lazy import Deferred
 from proctor.recipes.exam import Answered
 from proctor.recipes.fingerprint import FingerprintMaker
@@ -93,6 +93,7 @@ class Tally:
         count: Items so far.
         usage: The tokens of the requests that were sent for them.
         new: Those of the requests that stood in no exam before.
+        batched: Those among these whose answers came in a provider's batch.
         endings: How their answers ended.
         maker: Makes the fingerprint of what was asked.
         latency: How long their answers took.
@@ -104,7 +105,7 @@ class Tally:
         self._blocks = blocks
         self._sent = sent
         self.count = 0
-        self.usage = self.new = Usage()
+        self.usage = self.new = self.batched = Usage()
         self.endings = Endings()
         self.maker = FingerprintMaker()
         self.latency = Latency()
@@ -123,6 +124,10 @@ class Tally:
             usages = [response.usage for response in responses]
             self.usage = total_usage([self.usage, *compress(usages, first)])
             self.new = total_usage([self.new, *compress(usages, new)])
+            batched = [
+                each.usage for each, is_new in zip(responses, new, strict=True) if is_new and each.way == BATCHED
+            ]
+            self.batched = total_usage([self.batched, *batched])
             requests = [request for each in block for request in each.question.requests]
             self.latency.add(compress(requests, first), compress(responses, first))
             for each in block:
@@ -132,7 +137,9 @@ class Tally:
             yield block
 
 
-def cost_of(price: Price, table: PriceTable, every: Usage, asked: Usage) -> dict[str, Any]:
+def cost_of(
+    price: Price, table: PriceTable, every: Usage, asked: Usage, batched: tuple[Usage, Usage] = (Usage(), Usage())
+) -> dict[str, Any]:
     """Return the cost of a run at list prices, as JSON-like data.
 
     Thoughts and tokens read from a provider's cache have entries of their own, where there are some; both are part of
@@ -143,15 +150,25 @@ def cost_of(price: Price, table: PriceTable, every: Usage, asked: Usage) -> dict
         table: Where that is from.
         every: The tokens of all answers, whenever they were given.
         asked: Those of the answers that this run asked for.
+        batched: Of both, those that came in a provider's batch.
     """
     found = {
-        "usd": round(price.cost(every), _DIGITS),
-        "usd_of_this_run": round(price.cost(asked), _DIGITS),
+        "usd": round(price.cost(every) - price.saved(batched[0]), _DIGITS),
+        "usd_of_this_run": round(price.cost(asked) - price.saved(batched[1]), _DIGITS),
         **_parts(price, every),
+        **_said_of_batches(price, batched[0]),
         "usd_per_million_tokens": price.as_data(),
         "prices_of": table.date,
     }
     return {**found, "source": table.source} if table.source else found
+
+
+def _said_of_batches(price: Price, batched: Usage) -> dict[str, Any]:
+    if not batched.prompt_tokens:
+        return {}
+    if price.batch is None:
+        return {"usd_is_at_most": True, "why": "what answers of batches cost is not known: they count as others do"}
+    return {"usd_saved_by_batches": round(price.saved(batched), _DIGITS)}
 
 
 def _parts(price: Price, usage: Usage) -> dict[str, Any]:

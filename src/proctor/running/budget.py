@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from proctor.errors import Location, UsageError, reason_of
-from proctor.ir import Generate, Response, Score, Usage
+from proctor.ir import BATCHED, Generate, Response, Score, Usage
 from proctor.running.reckoning import Claim, Reckoner
 
 if TYPE_CHECKING:
@@ -104,6 +104,10 @@ class Price(Struct, frozen=True, omit_defaults=True):
             if count := min(getattr(usage, kind.part), room[kind.whole]):
                 room[kind.whole] -= count
                 yield kind, count
+
+    def saved(self, batched: Usage, *, dearest: bool = False) -> float:
+        """Return by how much tokens of batches are cheaper than :meth:`cost` says; 0 where nobody knows."""
+        return (1.0 - self.batch) * self.cost(batched, dearest=dearest) if self.batch is not None else 0.0
 
     def cost_of_thinking(self, usage: Usage) -> float:
         """Return the cost of the tokens of thoughts, which is part of :meth:`cost`."""
@@ -255,7 +259,7 @@ class Allowance:
             self._held_usd += wanted.usd
         return wanted
 
-    def spend(self, claim: Claim, usage: Usage, price: Price | None) -> None:
+    def spend(self, claim: Claim, usage: Usage, price: Price | None, *, is_batched: bool = False) -> None:
         """Count what came back in place of what was held."""
         with self._lock:
             self._held_tokens -= claim.held
@@ -264,6 +268,7 @@ class Allowance:
             self._has_written = self._has_written or usage.cache_write_tokens > 0
             if price is not None:
                 self.usd += price.cost(usage, dearest=True)
+                self.usd -= price.saved(usage, dearest=True) if is_batched else 0.0
 
     def _most(self, claim: Claim, price: Price) -> Usage:
         """Return the tokens of a request where all that is read goes into the provider's cache, if it may."""
@@ -310,7 +315,8 @@ class ModelAllowance:
     def settle(self, claim: Claim, response: Response) -> None:
         """Count what an answer cost instead of what was held for it."""
         self._open -= 1
-        self._whole.spend(claim, self._reckoner.usage(claim, response), self.price)
+        usage = self._reckoner.usage(claim, response)
+        self._whole.spend(claim, usage, self.price, is_batched=response.way == BATCHED)
 
 
 def make_allowance(

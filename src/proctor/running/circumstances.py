@@ -21,13 +21,15 @@ _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
 """Packages whose versions can change scores: random numbers, models, rows."""
 
 
-def circumstances(session: Session, usage: Mapping[str, Usage], whole: Usage, began: float) -> dict[str, Any]:
+def circumstances(
+    session: Session, usage: Mapping[str, Usage], whole: tuple[Usage, Usage], began: float
+) -> dict[str, Any]:
     """Return the circumstances of a run: time, machine, versions, and the usage of each exam's answers.
 
     Args:
         session: Who asked.
         usage: The tokens of each exam's requests.
-        whole: Those of all requests; one that stands in several exams was sent once.
+        whole: Those of all requests (one that stands in several exams was sent once), and of those in batches.
         began: When the run began, in Unix seconds.
     """
     progress = session.progress
@@ -52,17 +54,17 @@ def circumstances(session: Session, usage: Mapping[str, Usage], whole: Usage, be
     }
 
 
-def _cost(session: Session, usage: Usage) -> dict[str, Any]:
+def _cost(session: Session, usage: tuple[Usage, Usage]) -> dict[str, Any]:
     """Return what all answers cost at list prices, whenever they were given.
 
     Where no price is known, that is said of engines that probably cost something, and nothing of others.
     """
-    table = session.prices or price_table()
+    table, progress = session.prices or price_table(), session.progress
     price = table.price_of(session.engine.price_name)
     if price is None:
         why = f"no price is known for '{session.engine.price_name}'; name a table of your own with --prices"
         return {"cost": {"usd": None, "why": why, "prices_of": table.date}} if session.engine.is_billed else {}
-    return {"cost": cost_of(price, table, usage, session.progress.usage)}
+    return {"cost": cost_of(price, table, usage[0], progress.usage, (usage[1], progress.batched))}
 
 
 def version_of(package: str) -> str | None:

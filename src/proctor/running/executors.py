@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from proctor import effects
@@ -19,9 +20,10 @@ from proctor.engines.engine import Engine
 from proctor.engines.thoughts import Marks
 from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
 from proctor.ir import Answers, Choose, Failure, Generate, Likelihood, Pair, Prompt, Response, Score
+from proctor.running.log import default_log_path
 from proctor.running.plan import Kind, Single
 
-EXECUTORS = ("local", "ray")
+EXECUTORS = ("local", "ray", "batch")
 # The first may be the machine's fault; the second time it was asked alone, so it was the request.
 _DEATHS_PER_REQUEST = 2
 _CHUNKS_PER_WORKER = 2  # while one is answered the next is already there, so a worker never waits for the network
@@ -31,15 +33,21 @@ Numbered = tuple[int, Single]
 
 
 def distribute(
-    engine: Engine, executor: str = "local", *, workers: int | None = None, address: str | None = None
+    engine: Engine,
+    executor: str = "local",
+    *,
+    workers: int | None = None,
+    address: str | None = None,
+    log: Path | None = None,
 ) -> Engine:
     """Return an engine with the same answers that runs where ``executor`` says.
 
     Args:
         engine: Who answers.
-        executor: ``local`` (this process) or ``ray``.
+        executor: ``local`` (this process), ``ray``, or ``batch`` (the provider's batches).
         workers: Ray actors, each with an engine of its own; by default one for each node of the cluster.
         address: A Ray cluster (``auto``, ``ray://head:10001``); by default one is started on this machine.
+        log: The response log, beside which batches are written down.
 
     Raises:
         UsageError: There is no such executor, a number of workers that cannot be, or workers of this process.
@@ -50,13 +58,82 @@ def distribute(
         raise UsageError(f"there is no executor '{executor}'", hint=hint)
     if workers is not None and workers < 1:
         raise UsageError(f"{workers} workers cannot answer anything", hint="give --workers 1 or more")
-    if executor == "local" and (workers is not None or address is not None):
+    if executor != "ray" and (workers is not None or address is not None):
         given = "--workers" if workers is not None else "--ray-address"
-        raise UsageError(f"{given} is for Ray, and the model runs in this process", hint="add --executor ray")
+        raise UsageError(f"{given} is for Ray, and this run does not use it", hint="add --executor ray")
+    if executor == "batch":
+        from proctor.running.batches import batched
+
+        return batched(engine, log or default_log_path())
     return engine if executor == "local" else RayEngine(engine=engine, workers=workers, address=address)
 
 
-class RayEngine(Engine):
+class PlacedEngine(Engine):
+    """An engine whose requests are answered somewhere else, or in another way; what is said of it stays the same.
+
+    Attributes:
+        engine: Whose answers they are; they are filed under its identity.
+    """
+
+    engine: Engine
+
+    def prepare(self) -> None:
+        """Can do what its engine can."""
+        super().prepare()
+        object.__setattr__(self, "can_generate", self.engine.can_generate)
+        object.__setattr__(self, "can_score", self.engine.can_score)
+
+    @property
+    def identity(self) -> str:
+        """The identity of the engine: where an answer was computed does not matter."""
+        return self.engine.identity
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return the values of the engine itself."""
+        return self.engine.identity_values()
+
+    @property
+    def takes_chats(self) -> bool:
+        """Whether the engine itself takes chat messages."""
+        return self.engine.takes_chats
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether the model of the engine itself was made for chats."""
+        return self.engine.has_chat_template
+
+    @property
+    def only_chats(self) -> bool:
+        """Whether the engine itself only chats."""
+        return self.engine.only_chats
+
+    @property
+    def label(self) -> str:
+        """The label of the engine itself."""
+        return self.engine.label
+
+    @property
+    def thought_marks(self) -> Marks:
+        """The marks of the thoughts of the engine itself."""
+        return self.engine.thought_marks
+
+    @property
+    def keeps_thoughts(self) -> bool:
+        """Whether turns carry thoughts, as the engine itself has it."""
+        return self.engine.keeps_thoughts
+
+    @property
+    def price_name(self) -> str:
+        """The name in price tables of the engine itself."""
+        return self.engine.price_name
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether the engine itself costs something."""
+        return self.engine.is_billed
+
+
+class RayEngine(PlacedEngine):
     """An engine whose requests are answered by Ray actors, each with an engine of its own.
 
     Attributes:
@@ -75,7 +152,6 @@ class RayEngine(Engine):
         "cpus_per_worker",
         "gpus_per_worker",
     }
-    engine: Engine
     workers: Annotated[int | None, NON_POSITIONAL] = None
     address: Annotated[str | None, NON_POSITIONAL] = None
     chunk_size: Annotated[int, NON_POSITIONAL] = 64
@@ -85,58 +161,7 @@ class RayEngine(Engine):
     def prepare(self) -> None:
         """Can do what its engine can."""
         super().prepare()
-        object.__setattr__(self, "can_generate", self.engine.can_generate)
-        object.__setattr__(self, "can_score", self.engine.can_score)
         self._crew: _Crew | None = None
-
-    @property
-    def identity(self) -> str:
-        """The identity of the engine that the workers run: where an answer was computed does not matter."""
-        return self.engine.identity
-
-    def identity_values(self) -> dict[str, Any]:
-        """Return the values of the engine that the workers run."""
-        return self.engine.identity_values()
-
-    @property
-    def takes_chats(self) -> bool:
-        """Whether the engine that the workers run takes chat messages."""
-        return self.engine.takes_chats
-
-    @property
-    def has_chat_template(self) -> bool:
-        """Whether the model of the engine that the workers run was made for chats."""
-        return self.engine.has_chat_template
-
-    @property
-    def only_chats(self) -> bool:
-        """Whether the engine that the workers run only chats."""
-        return self.engine.only_chats
-
-    @property
-    def label(self) -> str:
-        """The label of the engine that the workers run."""
-        return self.engine.label
-
-    @property
-    def thought_marks(self) -> Marks:
-        """The marks of the thoughts of the engine that the workers run."""
-        return self.engine.thought_marks
-
-    @property
-    def keeps_thoughts(self) -> bool:
-        """Whether turns carry thoughts, as the engine that the workers run has it."""
-        return self.engine.keeps_thoughts
-
-    @property
-    def price_name(self) -> str:
-        """The name in price tables of the engine that the workers run."""
-        return self.engine.price_name
-
-    @property
-    def is_billed(self) -> bool:
-        """Whether the engine that the workers run costs something."""
-        return self.engine.is_billed
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests on the workers."""

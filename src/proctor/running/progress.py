@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from proctor.ir import Response, Usage
+from proctor.ir import BATCHED, Response, Usage
 from proctor.logs import get_logger
 from proctor.scoring.grades import Grade
 from proctor.terminal_text import printable
@@ -39,6 +39,7 @@ class Progress:
         answered: Answers that came back, failures included.
         failed: Failures among them.
         usage: Tokens as the engine counted them, of what was answered in this run.
+        batched: Those among them that came in a provider's batch.
         started: ``time.monotonic()`` at the start.
     """
 
@@ -48,6 +49,7 @@ class Progress:
     answered: int = 0
     failed: int = 0
     usage: Usage = Usage()  # noqa: RUF009 - frozen
+    batched: Usage = Usage()  # noqa: RUF009 - frozen
     started: float = 0.0
 
     @property
@@ -77,6 +79,8 @@ class Progress:
         self.answered += 1
         self.failed += response.failure is not None
         self.usage += response.usage
+        if response.way == BATCHED:
+            self.batched += response.usage
 
 
 class Observer(Protocol):

@@ -220,7 +220,7 @@ def _conclude(
             folder.take(grading.fingerprints)
     grades, results = grading.grades, grading.results
     results.update(group_entries(exams, grades, results))
-    run = circumstances(session, grading.usage, grading.whole_usage, began)
+    run = circumstances(session, grading.usage, (grading.whole_usage, grading.batched), began)
     if judged := judging.summary():
         run["judges"] = judged
     stopped = session.stopped or judging.stopped
@@ -229,7 +229,7 @@ def _conclude(
     if grading.models:
         run["answered_by"] = grading.models
     if grading.ways:
-        run["asked_for_likelihoods"] = grading.ways
+        run["ways_of_asking"] = grading.ways
     if grading.latency:
         run["latency"] = grading.latency
     if orders := {name: order for name, grade in grades.items() if (order := order_of(grade))}:
@@ -246,7 +246,7 @@ class _Grading:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
         self.usage: dict[str, Usage] = {}
-        self.whole_usage = Usage()
+        self.whole_usage = self.batched = Usage()
         self._distinct = Distinct()
         self.fingerprints: dict[str, dict[str, str]] = {}
         self.latency: dict[str, dict[str, Any]] = {}
@@ -305,6 +305,7 @@ class _Grading:
             self.models[exam.name] = dict(sorted(tally.models.items()))
         self.usage[exam.name] = tally.usage
         self.whole_usage += tally.new
+        self.batched += tally.batched
 
 
 _ENDS_THE_RUN = (LogError, OutputError, RunInterruptedError)

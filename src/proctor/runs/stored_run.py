@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from proctor.errors import ProctorError
 from proctor.foreign_text import parse_json
 from proctor.running.folder import RESULTS, SAMPLES, SPEC
 from proctor.running.progress_file import PROGRESS, STALE_SECONDS
-from proctor.running.spec import RunSpec
+from proctor.running.spec import SCHEMA_VERSION, RunSpec
 from proctor.runs.stored_shapes import checked_entry, checked_run
-from proctor.safe_files import opened, read_bytes
+from proctor.safe_files import opened, read_bytes, write_text
 from proctor.scoring.judges.judged import JUDGED, notes_of
+from proctor.settings import settings
 
 _MOST_BYTES = 64 << 20
 """Bytes of ``results.json``: ten thousand exams with all their scores take half of it."""
@@ -77,7 +81,7 @@ def load_run(path: Path) -> StoredRun:
     problems: list[str] = []
     spec: RunSpec | None = None
     try:
-        spec = RunSpec.load(path)
+        spec = _spec_of(path)
     except ProctorError as error:
         problems.append(error.diagnostics[0].what)
     document, problem = _read_json(path / RESULTS)
@@ -95,6 +99,31 @@ def load_run(path: Path) -> StoredRun:
         state = "damaged"
     ordered = {name: results[name] for name in (spec.exams if spec else {}) if name in results} | results
     return StoredRun(path, state, "; ".join(problems), spec, ordered, run, progress)
+
+
+def _spec_of(path: Path) -> RunSpec:
+    """Return what was run; what a long run file says is kept as JSON in the cache folder, to be read at once.
+
+    Raises:
+        ProctorError: It cannot be read.
+    """
+    stamp = _stamp(path / SPEC)
+    if stamp is None or stamp[1] < _LONG:
+        return RunSpec.load(path)
+    name = blake2b(f"{path.resolve()}|{stamp}|{SCHEMA_VERSION}".encode("utf-8", "surrogateescape"), digest_size=12)
+    kept = Path(settings.cache_dir) / "specs" / f"{name.hexdigest()}.json"
+    with suppress(OSError, ValueError, TypeError):
+        values = parse_json(kept.read_text(encoding="utf-8"))
+        return RunSpec(**{**values, "tasks": tuple(values["tasks"]), "tags": tuple(values.get("tags", ()))})
+    spec = RunSpec.load(path)
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_text(kept, json.dumps(spec.to_dict()))
+    return spec
+
+
+_LONG: Final = 16_000
+"""Bytes of a run file that take ten milliseconds to read as YAML."""
 
 
 def files_stamp(path: Path) -> tuple[tuple[int, int, int] | None, ...]:

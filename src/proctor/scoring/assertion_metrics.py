@@ -14,6 +14,7 @@ from proctor.scoring.assertions import (
     ASSERTIONS,
     EMBEDDED,
     JUDGED,
+    RUBRICS,
     SET,
     Assertion,
     Verdict,
@@ -28,7 +29,7 @@ from proctor.scoring.assertions import (
 )
 from proctor.scoring.columns import Columns, ConstantColumn
 from proctor.scoring.flat_scores import MetricScores
-from proctor.scoring.judges.assertions import Hearing, judged
+from proctor.scoring.judges.assertions import Hearing, judged, with_criteria
 from proctor.scoring.judges.judge_client import check_engine
 from proctor.scoring.metric import Metric
 from proctor.scoring.packages import lacking
@@ -78,6 +79,7 @@ class AssertionMetric(Metric):
             answer, golds = str(columns.predictions[place]), [str(each) for each in columns.references[place]]
             try:
                 own = filled(assertion, rows[place]) if self.fills else assertion
+                own = with_criteria(own, rows[place]) if own.kind == RUBRICS else own
                 if own.kind in JUDGED:
                     hearings[number] = Hearing(own, self._asked(rows[place]), answer, golds)
                     continue

@@ -19,7 +19,9 @@ from proctor.regexes import bounded
 from proctor.scoring import answer_checks
 from proctor.scoring.bare_answers import bare
 
-JUDGED: Final = ("judge", "llm-rubric", "g-eval", "factuality")
+RUBRICS: Final = "rubrics"
+"""The assertion whose criteria, with their points, stand in a column of the row, as HealthBench has them."""
+JUDGED: Final = ("judge", "llm-rubric", "g-eval", "factuality", RUBRICS)
 """Assertions that a model judges."""
 ASSERTIONS: Final = "assertions"
 """The column of samples that lists what became of each assertion of a row."""
@@ -405,9 +407,9 @@ KINDS: Final[Mapping[str, Kind]] = {
 }
 """Assertions that need no model, by their words."""
 
-_WITHOUT_VALUE: Final = frozenset({"is-json", "contains-json", "judge"})
+_WITHOUT_VALUE: Final = frozenset({"is-json", "contains-json", "judge", RUBRICS})
 _NEEDS_VALUE: Final = {"regex": "PATTERN", "llm-rubric": "CRITERION", "g-eval": "CRITERION"}
 THRESHOLDS: Final[Mapping[str, float]] = {"similar": 0.75, "g-eval": 0.7}
 """From which share on an assertion holds that says no threshold; others hold wholly or not."""
 _OWN_THRESHOLD: Final = frozenset({"levenshtein"})
-_WITH_THRESHOLD: Final = frozenset({"f1", "similar", "llm-rubric", "judge", "g-eval", "levenshtein"})
+_WITH_THRESHOLD: Final = frozenset({"f1", "similar", "llm-rubric", "judge", "g-eval", "levenshtein", RUBRICS})

@@ -112,18 +112,3 @@ class Bets:
         mixed = top + np.log(np.exp(logs - top).sum(axis=0))
         is_proven = self._sum > self.total * self.null + _ROUNDING * self.total
         return np.asarray(np.where(is_proven, np.inf, mixed))
-
-
-def log_capital(scores: Sequence[float] | Floats, null: float, stakes: Sequence[float] | Floats, total: int) -> Floats:
-    """Return the logarithms of the capital after each score, for stakes that somebody else decided.
-
-    Args:
-        scores: In the order in which they were drawn, without replacement.
-        null: The mean that is bet against.
-        stakes: The stake of each bet, decided before its score was seen.
-        total: Questions of the whole exam.
-    """
-    x = np.asarray(scores, dtype=np.float64)
-    before = np.concatenate([[0.0], np.cumsum(x)[:-1]])
-    price = (total * null - before) / (total - np.arange(len(x)))
-    return np.asarray(np.cumsum(np.log1p(np.asarray(stakes) * (x - price))))

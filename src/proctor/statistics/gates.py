@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from proctor.statistics.betting import Bets, Strategy
 
@@ -98,34 +94,3 @@ class GateTest:
 
 
 _TIE = 1e-9  # of a sum of scores: a difference of exactly the margin passes, however its sum was rounded
-
-
-def simulated_stops(
-    differences: Iterable[NDArray[np.float64]], total: int, margin: float, alpha: float = 0.05
-) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
-    """Return after how many questions each of many gates stops, and how: 1 passed, -1 failed.
-
-    Args:
-        differences: For each question in the drawn order, the difference of the scores in each gate.
-        total: Questions of the exam.
-        margin: How much worse the model may be.
-        alpha: Error of either verdict.
-    """
-    threshold, enough = (1.0 - margin) / 2.0, capital_for(alpha)
-    above = Bets(total, threshold, _not_below(margin / 2))
-    below = Bets(total, 1.0 - threshold, _not_above(margin / 2))
-    stops, verdicts, sums = np.zeros(0, np.intp), np.zeros(0, np.int8), np.zeros(0)
-    for number, difference in enumerate(differences, 1):
-        if number == 1:
-            stops, verdicts = np.full(difference.shape, total, np.intp), np.zeros(difference.shape, np.int8)
-            sums = np.zeros(difference.shape)
-        sums = sums + difference
-        scores = (difference + 1.0) / 2.0
-        for logs, value in ((above.add(scores), 1), (below.add(1.0 - scores), -1)):
-            new = (verdicts == 0) & (logs >= enough)
-            verdicts[new], stops[new] = value, number
-        if verdicts.all():
-            break
-    left = verdicts == 0
-    verdicts[left] = np.where(sums >= -margin * total - _TIE * total, 1, -1)[left]
-    return stops, verdicts

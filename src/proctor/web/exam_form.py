@@ -95,7 +95,7 @@ class Setting:
             num_demos=int(self.num_demos) if self.num_demos else None,
             system_prompt=text,
             template=self.template or None,
-            apply_chat_template=bool(self.format),
+            apply_chat_template=bool(self.format) or None,
             include_paths=self.include_paths,
             keys=keys,
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from proctor.errors import DataError, ProctorError, UsageError
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.stored_run import StoredRun, files_stamp, find_runs, is_run, load_run
+from proctor.web.run_lines import RunLine, line_of
 
 _FIRST_BUILD_SECONDS = 0.2  # most runs are indexed by then; the page of a larger one appears and says how far it is
 
@@ -29,6 +30,7 @@ class Library:
         self.folders = [*self.roots, *(Path(each).expanduser().resolve() for each in include_paths)]
         self._paths: dict[str, Path] = {}
         self._runs: dict[Path, tuple[object, StoredRun]] = {}
+        self._lines: dict[str, RunLine] = {}
         self._indexes: dict[tuple[Path, int, int], SampleIndex] = {}
         self._building: dict[Path, threading.Thread] = {}
         self._lock = threading.Lock()
@@ -37,6 +39,16 @@ class Library:
         """Return every run with its id, the one that began last first."""
         found = [(self.id_of(path), self._load(path)) for root in self.roots for path in find_runs(root)]
         return sorted(found, key=lambda entry: (entry[1].state != "running", _reversed(entry[1].started)))
+
+    def lines(self) -> list[RunLine]:
+        """Return every run as lists show it, made once for each state of its files."""
+        found = []
+        for run_id, run in self.runs():
+            known = self._lines.get(run_id)
+            if known is None or known.run is not run:
+                known = self._lines[run_id] = line_of(run_id, run, self.place_of(run))
+            found.append(known)
+        return found
 
     def place_of(self, run: StoredRun) -> str:
         """Return the folder that a run lies in, below the root that it was found in; empty directly below it."""

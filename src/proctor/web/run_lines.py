@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Final
 
 from proctor.errors import UsageError
@@ -34,7 +35,7 @@ _END_OF_NAME = re.compile(r"[-_. ]*(?:\d{4}-?\d\d-?\d\d(?:[T_-]?\d\d[-:]?\d\d(?:
 """What tells runs of one kind apart at the end of their names: a time, a digest, a number."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunLine:
     """A line of the list of runs.
 
@@ -59,7 +60,7 @@ class RunLine:
         """The folder's name."""
         return self.run.path.name
 
-    @property
+    @cached_property
     def started(self) -> str:
         """The start, in ISO 8601; of a run without results, the time its folder was written."""
         if self.run.started:
@@ -69,17 +70,17 @@ class RunLine:
             return written.isoformat(timespec="seconds")
         return ""
 
-    @property
+    @cached_property
     def failed(self) -> int:
         """Instances that failed: they have no main score, or some metric could not score them."""
         return sum(max(row.failed, row.failures) for row in self.rows if not row.is_suite)
 
-    @property
+    @cached_property
     def asked(self) -> int:
         """Instances that were asked about."""
         return sum(row.asked for row in self.rows if not row.is_suite)
 
-    @property
+    @cached_property
     def verdict(self) -> tuple[str, str]:
         """The outcome, as a class of the style sheet and in words: ``good`` only where nothing failed."""
         if self.run.state != "done":
@@ -100,7 +101,7 @@ class RunLine:
         dollars = (self.run.run.get("cost") or {}).get("usd")
         return f"${dollars:,.4f}" if isinstance(dollars, int | float) else ""
 
-    @property
+    @cached_property
     def words(self) -> str:
         """Everything that a search looks at, in lower case."""
         metrics = [row.metric for row in self.rows]

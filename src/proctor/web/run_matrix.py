@@ -130,9 +130,10 @@ def matrix_of(lines: Sequence[RunLine], *, everything: bool = False, by: int | N
     ended = sorted((line for line in lines if line.run.state == "done"), key=lambda line: line.started, reverse=True)
     found: dict[str, dict[Key, list[_Found]]] = {}
     for line in ended:
+        model = line.run.model
         for row in line.rows:
             if row.is_graded:
-                scores = found.setdefault(line.run.model, {})
+                scores = found.setdefault(model, {})
                 scores.setdefault((row.task, row.metric, row.unit), []).append((line, row))
     columns = _columns(found, ended)
     shown = columns if everything else columns[:MOST_COLUMNS]

@@ -52,7 +52,7 @@ def runs(library: Library, request: Request) -> Values:
     """Show the newest scores of models in exams, and below them the runs."""
     given = request.query_params
     query = RunQuery.of(given)
-    every = [line_of(run_id, run, library.place_of(run)) for run_id, run in library.runs()]
+    every = library.lines()
     wanted = sorted_lines([line for line in every if query.wants(line)], query.sort)
     by, page = given.get("by", ""), given.get("page", "1")
     start = max(int(page) - 1, 0) * RUNS_ON_A_PAGE if is_count(page) else 0

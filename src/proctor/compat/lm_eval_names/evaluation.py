@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.compat.lm_eval_names.models import engine_of
-from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
+from proctor.compat.lm_eval_names.tasks import LOAD, TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
 from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
 from proctor.dialects.lm_eval.classes.configurable_task import changed_class, plain_config
 from proctor.dialects.lm_eval.classes.task import Task
@@ -32,7 +32,7 @@ from proctor.dialects.lm_eval.writer import samples, text_by
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
 from proctor.engines.model_args import parse_model_args
-from proctor.errors import UsageError
+from proctor.errors import ProctorError, UsageError
 from proctor.guests.lm_eval.foreign_model import ForeignModel
 from proctor.guests.lm_eval.group import Group
 from proctor.ir import Failure
@@ -46,6 +46,7 @@ from proctor.running.plan import Filed, answered
 from proctor.running.run import RunResult, run_exams
 from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES
 from proctor.secrets import without_secrets
+from proctor.settings import settings
 
 _IDLE = {
     "cache_requests": "requests are built faster than they are read back",
@@ -128,9 +129,10 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         _check_tracker(evaluation_tracker)
     manager = task_manager or TaskManager(metadata={**_named_arguments(model, model_args), **(metadata or {})})
     template = apply_chat_template if isinstance(model, str) else bool(apply_chat_template)
-    engine = engine_of(model, _with_template(model_args, template), {
+    named = (model, _with_template(model_args, template), {
         "batch_size": batch_size, "max_batch_size": max_batch_size, "device": device,
     })  # fmt: skip
+    engine = _engine_of(*named)
     decoding = parse_pairs(gen_kwargs) if isinstance(gen_kwargs, str) else dict(gen_kwargs or {})
     options = ExamOptions(
         num_demos=num_fewshot,
@@ -148,7 +150,12 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         include_paths=manager.include_paths,
     )
     listed = [tasks] if isinstance(tasks, str | Mapping | Task) else list(tasks or ())
-    exams = _exams([manager.handle(each) for each in listed], options)
+    own = type(manager).load is not LOAD  # a program's own way to load tasks is asked, as in lm-eval
+    exams = _exams(list(_handles(manager.load(listed))) if own else [manager.handle(each) for each in listed], options)
+    if engine is None:
+        for each in exams:
+            each.problems()  # reads their code
+        engine = engine_of(*named)
     described = partial(_described, engine, model, model_args, log=use_cache, told=task_manager is None)
     made = _results(engine, exams, use_cache, described, log_samples=log_samples or predict_only)
     made["config"] |= {
@@ -168,6 +175,16 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
             fewshot_as_multiturn=fewshot_as_multiturn is not False,
         )
     return {key: value for key, value in made.items() if key not in _OF_TRACKERS}
+
+
+def _engine_of(model: Any, model_args: Any, more: dict[str, Any]) -> Engine | None:
+    """Return the engine; ``None`` where code of tasks that nobody has read yet may register it."""
+    try:
+        return engine_of(model, model_args, more)
+    except ProctorError:
+        if not (isinstance(model, str) and settings.trust_code):
+            raise
+        return None
 
 
 _OF_TRACKERS = frozenset((*(each.name for each in fields(GeneralConfigTracker)), "task_hashes"))

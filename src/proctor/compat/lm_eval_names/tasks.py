@@ -342,6 +342,10 @@ class TaskManager:
         return TaskHandle(name, config, self.include_paths, self.metadata)
 
 
+LOAD = TaskManager.load
+"""How tasks are loaded, unless a program says otherwise."""
+
+
 _WHOLE: Final = frozenset(("class", "custom_dataset", "dataset_path", "include"))
 """Keys of configurations that say all of a task; without them they change a task that there is."""
 

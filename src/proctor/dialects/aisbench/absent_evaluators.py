@@ -23,7 +23,7 @@ ABSENT: Mapping[str, str] = {
     "PMMEvalMIFEval": "its instructions are checked by the program of its authors",
     "GaoKaoMATH": "it asks a model at an address of its own; GenericLLMEvaluator asks the judge of a config",
     "OmniMath": "it loads a model that judges; GenericLLMEvaluator asks the judge of a config",
-    "HealthBench": "it asks a judge about each rubric; GenericLLMEvaluator asks the judge of a config",
+    "HealthBench": "it asks a judge about each rubric; so does --metric rubrics --judge MODEL",
     "TruthfulQA": "it asks models that OpenAI has withdrawn, or loads BLEURT",
     "SciCode": "its tests read values from a file of its authors' (HDF5)",
     "MultiplE": "it sends programs to a service that runs them",

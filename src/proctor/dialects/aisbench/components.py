@@ -70,16 +70,10 @@ def _build(config: Mapping[str, Any], known: Mapping[str, Any], what: str, path:
     kind, place = config.get("type"), location_of(config)
     name = known_name(kind) if isinstance(kind, str | Reference | type) else ""
     if name not in known:
-        raise TemplateError(
-            [
-                Diagnostic(
-                    f"Proctor has no {what} '{name}'" if name else f"a {what} needs a 'type'",
-                    place,
-                    f"{path}.type",
-                    hint=did_you_mean(name, known) or f"it has {', '.join(known)}",
-                )
-            ]
-        )
+        said = f"Proctor has no {what} '{name}'" if name else f"a {what} needs a 'type'"
+        why = f"classes of a config's own are datasets, models, evaluators and post-processors; a {what} is not run"
+        hint = did_you_mean(name, known) or f"it has {', '.join(known)}"
+        raise TemplateError([Diagnostic(said, place, f"{path}.type", why=why if "." in name else "", hint=hint)])
     arguments = {key: value for key, value in config.items() if key != "type"}
     try:
         return loaded(known[name])(**arguments)

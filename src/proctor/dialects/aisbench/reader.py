@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.exporting import data_names, exported, merged
+from proctor.dialects.aisbench.registered import with_registered
 from proctor.dialects.aisbench.sources import (
     absolute,
     base_names,
@@ -104,8 +105,8 @@ def read_config(path: Path | str, *, trust_code: bool | None = None) -> dict[str
     trust = bool(settings.trust_code) if trust_code is None else trust_code
     reading = _Reading(trust)
     try:
-        read = reading.read(absolute(Path(path)), None)
-        return exported(read.names, read.imported, reading.budget)
+        read = reading.read(file := absolute(Path(path)), None)
+        return with_registered(exported(read.names, read.imported, reading.budget), read.names, file)
     except RefusalError as refusal:
         raise _refused(None, Location(str(path)), refusal) from None
     except RecursionError:

@@ -5,35 +5,27 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from proctor.dialects.dialect import Conversion, Dialect
-from proctor.foreign_text import read_source
+from proctor.dialects.dialect import Conversion, Dialect, config_file, is_config_file
 
 FILE = "eval.yaml"
 PREFIX = "hf/"
 
 
+_ENDINGS = (".yaml", ".yml")
+
+
 def file_of(name: str) -> Path | None:
     """Return the file that a name of this dialect is the path of (``FOLDER/``, ``FILE.yaml::TASK``)."""
-    place = name.partition("::")[0]
-    if "=" in place or not (place.endswith((".yaml", ".yml")) or "/" in place):
-        return None
-    file = Path(place) / FILE if Path(place).is_dir() and "/" in place else Path(place)
-    return file if is_eval_file(file) else None
+    return config_file(name, FILE, _ENDINGS, _is_eval)
 
 
 def is_eval_file(file: Path) -> bool:
-    """Whether a file says how fields make samples, and is not the ``run.yaml`` that holds such an exam."""
-    if not file.is_file() or file.suffix not in (".yaml", ".yml"):
-        return False
-    try:
-        text = read_source(file)
-    except OSError:
-        return False
-    if re.search(rb"(?m)^tasks\s*:", text) is None or b"field_spec" not in text:
-        return False
-    from proctor.running.run_files import is_run_file
+    """Whether a file says how fields make samples."""
+    return is_config_file(file, _ENDINGS, _is_eval)
 
-    return not is_run_file(file)
+
+def _is_eval(text: bytes) -> bool:
+    return re.search(rb"(?m)^tasks\s*:", text) is not None and b"field_spec" in text
 
 
 DIALECT = Dialect(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Protocol
 
+from proctor.dialects.lm_eval.functions import guarded
 from proctor.errors import DemosError, did_you_mean
 from proctor.guests.overrides import brought
 from proctor.ir import content_key
@@ -126,7 +127,9 @@ class ForeignSampler:
 
     def __init__(self, kind: Any, pool: Sequence[Any], seed: int | None, *, passes_document: bool) -> None:
         self.pool = list(pool)  # the class returns these very documents
-        self._sampler = kind(self.pool, rnd=seed)
+        what = f"the sampler {getattr(kind, '__name__', kind)}"
+        self._sampler = guarded(kind, what)(self.pool, rnd=seed)
+        self._sample = guarded(self._sampler.sample, what)
         if callable(start := getattr(self._sampler, "set_rnd", None)):
             start(seed)
         self._passes_document = passes_document
@@ -134,7 +137,7 @@ class ForeignSampler:
 
     def draw(self, count: int, doc: Any) -> Sequence[int]:
         """Return positions of demos for a document."""
-        drawn = self._sampler.sample(n=count, eval_doc=doc if self._passes_document else None)
+        drawn = self._sample(n=count, eval_doc=doc if self._passes_document else None)
         return [self._places[id(each)] if id(each) in self._places else self._place(each) for each in drawn]
 
     def _place(self, doc: Any) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from proctor.dialects.dialect import Dialect
-from proctor.foreign_text import read_source
+from proctor.dialects.dialect import Dialect, config_file, is_config_file
 
 FILE = "promptfooconfig.yaml"
 _ENDINGS = (".yaml", ".yml", ".json")
@@ -16,27 +15,17 @@ _KEYS = (rb"prompts", rb"providers|targets|tests|defaultTest|scenarios")
 
 def file_of(name: str) -> Path | None:
     """Return the config that a name is the path of (``FOLDER/``, ``FILE.yaml``, either with ``::PROMPT``)."""
-    place = name.partition("::")[0]
-    if not (place.endswith(_ENDINGS) or "/" in place):
-        return None
-    file = Path(place) / FILE if Path(place).is_dir() else Path(place)
-    return file if is_config(file) else None
+    return config_file(name, FILE, _ENDINGS, _has_prompts)
 
 
 def is_config(file: Path) -> bool:
-    """Whether a file has prompts, and models or tests for them, and is not the ``run.yaml`` that holds such an exam."""
-    if file.suffix not in _ENDINGS or not file.is_file():
-        return False
-    try:
-        text = read_source(file)
-    except OSError:
-        return False
-    key = rb'(?m)^(?:\{?\s*"(?:%s)"\s*:|(?:%s)\s*:)'
-    if not all(re.search(key % (names, names), text) for names in _KEYS):
-        return False
-    from proctor.running.run_files import is_run_file
+    """Whether a file has prompts, and models or tests for them."""
+    return is_config_file(file, _ENDINGS, _has_prompts)
 
-    return not is_run_file(file)
+
+def _has_prompts(text: bytes) -> bool:
+    key = rb'(?m)^(?:\{?\s*"(?:%s)"\s*:|(?:%s)\s*:)'
+    return all(re.search(key % (names, names), text) for names in _KEYS)
 
 
 DIALECT = Dialect(

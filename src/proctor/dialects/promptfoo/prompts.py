@@ -12,9 +12,9 @@ from typing import Any, Final
 import yaml
 
 from proctor.dialects.lm_eval.jinja import compile_text, field_names, is_template
-from proctor.dialects.promptfoo.reader import CODE, Config, unknown
+from proctor.dialects.promptfoo.reader import CODE, Config
 from proctor.dialects.tables.reader import decoded
-from proctor.errors import ProctorError, TemplateError, ValidationError
+from proctor.errors import ProctorError, TemplateError
 from proctor.foreign_text import parse_json
 from proctor.foreign_yaml import parse_yaml
 from proctor.ir import Message
@@ -172,8 +172,7 @@ def prompts_of(config: Config) -> list[PromptText]:
 def _entry(config: Config, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the label of each prompt of an entry, which may be empty, and its content."""
     if isinstance(entry, Mapping):
-        if problems := list(unknown(config, entry, {"id", "label", "raw", "display"}, path)):
-            raise ValidationError(problems)
+        config.check(entry, {"id", "label", "raw", "display"}, path)
         label = str(entry.get("label") or entry.get("display") or "")
         text = entry.get("raw", entry.get("id"))
         found = list(_entry(config, text, path))

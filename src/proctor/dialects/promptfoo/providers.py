@@ -25,16 +25,8 @@ _NAMES: Final[Mapping[str, str]] = {
 """What promptfoo calls a provider, and Proctor otherwise; most are called the same."""
 _ROUTES: Final = frozenset({"chat", "messages", "responses", "text-generation"})
 """What may stand between a provider and its model: how it is asked, which the engine knows itself."""
-_ARGUMENTS: Final[Mapping[str, str]] = {
-    "apiBaseUrl": "base_url",
-    "apiKey": "api_key",
-    "baseUrl": "base_url",
-    "maxTokens": "max_tokens",
-    "topP": "top_p",
-}
-_AS_THEY_ARE: Final = frozenset(
-    {"temperature", "max_tokens", "top_p", "top_k", "seed", "stop", "frequency_penalty", "presence_penalty"}
-)
+_ARGUMENTS: Final = {"apiBaseUrl": "base_url", "apiKey": "api_key", "maxTokens": "max_tokens", "topP": "top_p"}
+"""Arguments that engines call otherwise; an engine says which others it does not know."""
 _CODE: Final = ("file", "exec", "python", "http", "https", "websocket", "webhook", "package", "golang", "ruby")
 
 
@@ -109,19 +101,10 @@ def _model(config: Config, identity: str, path: str) -> str:
 def _arguments(config: Config, said: Mapping[str, Any], path: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in said.items():
-        if key == "apiHost":
-            found["base_url"] = f"https://{value}/v1"
-        elif key in _ARGUMENTS or key in _AS_THEY_ARE:
-            found[_ARGUMENTS.get(key, key)] = value
-        else:
-            raise config.refuse(
-                f"'{key}' of a provider is not obeyed", f"{path}.{key}",
-                hint="-m NAME -a K=V,… gives a model its arguments, extra_body among them",
-            )  # fmt: skip
         if isinstance(value, str) and "{{" in value:
-            raise config.refuse(
-                f"'{key}' names an environment variable",
-                f"{path}.{key}",
-                hint="leave it out: keys are found by their usual names",
-            )
+            hint = "leave it out: keys are found by their usual names"
+            raise config.refuse(f"'{key}' names an environment variable", f"{path}.{key}", hint=hint)
+        found[_ARGUMENTS.get(key, key)] = value
+    if (host := found.pop("apiHost", None)) is not None:
+        found["base_url"] = f"https://{host}/v1"
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +31,7 @@ _REFUSED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("extensions", "nunjucksFilters", "transform", "postprocess"), "it is code, and configs are data"),
     "env": "a config changes no environment variables: export them",
     "redteam": "its questions are made by a service of promptfoo",
+    "repeat": "--repeats N asks N times",
     "derivedMetrics": "its scores are computed by formulas of promptfoo",
 }
 CODE: Final = (".js", ".cjs", ".mjs", ".ts", ".mts", ".cts", ".py", ".rb", ".sh", ".go", ".exe", ".bat")
@@ -65,6 +66,25 @@ class Config:
     def refuse(self, what: str, path: str = "", *, why: str = "", hint: str = "") -> UsageError:
         """Return the error about a place of the file."""
         return UsageError(what, location=Location(str(self.file)), path=path, why=why, hint=hint)
+
+    def check(self, values: Any, known: Collection[str], path: str) -> None:
+        """See to it that a mapping has no key that is not obeyed.
+
+        Raises:
+            ValidationError: It has, or is no mapping.
+        """
+        if not isinstance(values, Mapping):
+            raise self.refuse(f"this is a mapping with {' and '.join(sorted(known)[:2])}", path)
+        problems = []
+        for key in values:
+            if key not in known and values[key] not in (None, {}, []):
+                why = _REFUSED.get(key, "")
+                hint = "leave it out" if why else did_you_mean(key, known) or f"there are {', '.join(sorted(known))}"
+                problems.append(
+                    Diagnostic(f"'{key}' is not obeyed", Location(str(self.file)), f"{path}.{key}", why, hint)
+                )
+        if problems:
+            raise ValidationError(problems)
 
     def files(self, named: str, path: str) -> list[Path]:
         """Return the files that ``file://NAME`` or a path means, ``*`` standing for anything; they may be read.
@@ -120,35 +140,9 @@ def read_config(file: Path) -> Config:
     if not isinstance(values, dict):
         raise UsageError("a config of promptfoo is a mapping", location=Location(str(file)))
     config = Config(file, author, values)
-    if problems := list(_problems(config)):
-        raise ValidationError(problems)
-    for key, why in _OF_RUNS.items():
-        if key in _options(config):
-            get_logger().warning("%s: evaluateOptions.%s has no effect here: %s", file, key, why)
+    config.check(values, {*_OBEYED, *_ABOUT, "evaluateOptions", "commandLineOptions"}, "$")
+    for section in ("evaluateOptions", "commandLineOptions"):
+        config.check(values.get(section) or {}, _OF_RUNS, f"$.{section}")
+        for key in values.get(section) or {}:
+            get_logger().warning("%s: %s.%s has no effect here: %s", file, section, key, _OF_RUNS[key])
     return config
-
-
-def _options(config: Config) -> Mapping[str, Any]:
-    found = config.values.get("evaluateOptions") or config.values.get("commandLineOptions") or {}
-    return found if isinstance(found, dict) else {}
-
-
-def _problems(config: Config) -> Iterator[Diagnostic]:
-    known = {*_OBEYED, *_ABOUT, "evaluateOptions", "commandLineOptions"}
-    yield from unknown(config, config.values, known, "$")
-    if unread := [key for key in _options(config) if key not in _OF_RUNS]:
-        hint = "--repeats N asks N times" if unread[0] == "repeat" else "leave it out"
-        yield Diagnostic(
-            f"evaluateOptions.{unread[0]} is not obeyed", Location(str(config.file)), "$.evaluateOptions", hint=hint
-        )
-
-
-def unknown(
-    config: Config, values: Mapping[str, Any], known: Sequence[str] | set[str], path: str
-) -> Iterator[Diagnostic]:
-    """Yield a problem for each key that is not obeyed."""
-    for key in values:
-        if key not in known and values[key] not in (None, {}, []):
-            why = _REFUSED.get(key, "")
-            hint = "leave it out" if why else did_you_mean(key, known) or f"there are {', '.join(sorted(known))}"
-            yield Diagnostic(f"'{key}' is not obeyed", Location(str(config.file)), f"{path}.{key}", why=why, hint=hint)

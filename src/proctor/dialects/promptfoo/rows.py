@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from proctor.data.streams import MultiStream
 from proctor.dialects.promptfoo.prompts import filled
-from proctor.dialects.promptfoo.reader import Config, unknown
+from proctor.dialects.promptfoo.reader import Config
 from proctor.dialects.tables.reader import read_table
-from proctor.errors import Location, ProctorError, UsageError, ValidationError
+from proctor.errors import Location, ProctorError, UsageError
 from proctor.logs import get_logger
 from proctor.recipes.selection import Opened, Row, Selection
 
@@ -59,10 +59,7 @@ class Tests:
 
     def _scenario(self, default: Mapping[str, Any], scenario: Any, path: str) -> None:
         scenario = self.config.loaded(scenario, path)
-        if not isinstance(scenario, Mapping):
-            raise self.config.refuse("a scenario is a mapping with 'config' and 'tests'", path)
-        if problems := list(unknown(self.config, scenario, {"description", "config", "tests"}, path)):
-            raise ValidationError(problems)
+        self.config.check(scenario, {"description", "config", "tests"}, path)
         tests = list(self._listed(scenario.get("tests"), f"{path}.tests")) or [(path, {})]
         for place, of_all in self._listed(scenario.get("config"), f"{path}.config"):
             for own, test in tests:
@@ -102,24 +99,18 @@ class Tests:
             found.append({**test, **extra, "threshold": own.get("__threshold") or None, "__data": True})
         return found
 
-    def _checked(self, test: Any, path: str) -> Mapping[str, Any]:
+    def _checked(self, test: Any, path: str) -> dict[str, Any]:
         """Return a test whose keys are all obeyed, its judge noted.
 
         Raises:
             ProctorError: It has others.
         """
-        if not isinstance(test, Mapping):
-            raise self.config.refuse("a test is a mapping with 'vars' and 'assert'", path)
+        self.config.check(test, _TEST, path)
         options = test.get("options") or {}
-        problems = [
-            *unknown(self.config, test, _TEST, path),
-            *unknown(self.config, options, _OPTIONS, f"{path}.options"),
-        ]
-        if problems:
-            raise ValidationError(problems)
+        self.config.check(options, _OPTIONS, f"{path}.options")
         if options.get("provider"):
             self._judge(options["provider"])
-        return test
+        return dict(test)
 
     def _judge(self, provider: Any) -> None:
         provider = provider.get("text", provider) if isinstance(provider, Mapping) else provider

@@ -139,7 +139,7 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
         task = task_of(exam)
         if metrics.is_equality and task is not None and not (options.predict_only or options.repeats):
             exam = replace(exam, grader=Later(f"{__package__}.gradings:TableGrader", task, path))
-        if not options.apply_chat_template and options.meta_template is None:
+        if options.apply_chat_template is None and options.meta_template is None:
             chats = replace(options, apply_chat_template=True)
             variants["chat"] = lambda: replace(_exam_of(config, chats, documents, metrics), variant=_IN_CHAT)
     description = f"{config.output_type.replace('_', ' ')} on {path}"

@@ -216,6 +216,15 @@ class OpenAIEngine(HTTPEngine):
             self._text_start = first_token(*self._list_of_models(), self.connect_timeout)
         return self._text_start
 
+    @property
+    def batch_api(self) -> str:
+        """The provider whose batch API answers at the engine's address."""
+        return provider_at(self._url)
+
+    def protocol(self) -> ProviderProtocol:
+        """Return the protocol for a run of this engine."""
+        return self._protocol()
+
     def _protocol(self) -> ProviderProtocol:
         is_chat = self.endpoint != "completions"
         options = {"is_chat": is_chat, "stream": self.stream, "scoring": self.scoring, "reasons": self._reasons}

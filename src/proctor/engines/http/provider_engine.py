@@ -172,6 +172,11 @@ class ProviderEngine(OpenAIEngine):
         with written_by(self.author):
             return make_engine(short, {"model": self.served_model, **values})
 
+    @property
+    def batch_api(self) -> str:
+        """The provider."""
+        return provider_named(self.provider)[0]
+
     def _protocol(self) -> ProviderProtocol:
         name, provider = provider_named(self.provider)
         self.named_model()

@@ -117,12 +117,18 @@ class AiohttpTransport:
         """See :class:`Transport`."""
         return await self._sent("POST", url, body, headers, timeout_seconds)
 
-    async def get(self, url: str, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
-        """Get an address; errors as in :meth:`post`."""
-        return await self._sent("GET", url, None, headers, timeout_seconds)
+    async def get(self, url: str, headers: Mapping[str, str], timeout_seconds: float, most_bytes: int = 0) -> Reply:
+        """Get an address, of which there may be so many bytes; errors as in :meth:`post`."""
+        return await self._sent("GET", url, None, headers, timeout_seconds, most_bytes)
 
     async def _sent(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_seconds: float
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        timeout_seconds: float,
+        most_bytes: int = 0,
     ) -> Reply:
         target, proxy = self._target(url)
         errors = self._errors
@@ -138,7 +144,7 @@ class AiohttpTransport:
                     allow_redirects=False,
                 )
                 is_stream = headers.get("Accept") == EVENT_STREAM
-                return await (_read_stream(posting) if is_stream else _read(posting))
+                return await (_read_stream(posting) if is_stream else _read(posting, most_bytes or MOST_BYTES))
         except errors.ConnectionTimeoutError:
             raise TransportError("unreachable", f"no connection to {target.host}:{target.port} in time") from None
         except TimeoutError:
@@ -200,13 +206,13 @@ class ReplyTooLargeError(Exception):
         super().__init__(why or f"the reply has more than {MOST_BYTES >> 20} MiB")
 
 
-async def _read(posting: AbstractAsyncContextManager[ClientResponse]) -> Reply:
+async def _read(posting: AbstractAsyncContextManager[ClientResponse], most_bytes: int) -> Reply:
     """Read a reply to its end, which gives the connection back."""
     async with posting as reply:
         headers = reply.headers
-        if "Content-Encoding" not in headers and (reply.content_length or MOST_BYTES + 1) <= MOST_BYTES:
+        if "Content-Encoding" not in headers and (reply.content_length or most_bytes + 1) <= most_bytes:
             return Reply(reply.status, headers, await reply.read())
-        inflated = _Inflated(headers.get("Content-Encoding", ""))
+        inflated = _Inflated(headers.get("Content-Encoding", ""), most_bytes)
         async for chunk in reply.content.iter_any():
             inflated.add(chunk)
         return Reply(reply.status, headers, inflated.body())
@@ -250,9 +256,10 @@ class _Events:
 
 
 class _Inflated:
-    """The body of a reply as it grows, inflated where it is deflated, and never beyond :data:`MOST_BYTES`."""
+    """The body of a reply as it grows, inflated where it is deflated, and never beyond so many bytes."""
 
-    def __init__(self, encoding: str) -> None:
+    def __init__(self, encoding: str, most_bytes: int = 0) -> None:
+        self._most = most_bytes or MOST_BYTES
         self.content = bytearray()
         self._encoding = encoding.strip().lower()
         self._taken = 0
@@ -267,15 +274,15 @@ class _Inflated:
         else:
             self._inflate(chunk)
         self._taken += len(chunk)
-        if max(self._taken, len(self.content)) > MOST_BYTES:
+        if max(self._taken, len(self.content)) > self._most:
             raise ReplyTooLargeError
 
     def _inflate(self, chunk: bytes) -> None:
         if self._inflater is None:  # servers mean two formats by deflate: with a head (RFC 9110), and without
             is_bare = self._encoding == "deflate" and chunk[:1] and chunk[0] & 0xF != zlib.DEFLATED
             self._inflater = zlib.decompressobj(-zlib.MAX_WBITS if is_bare else zlib.MAX_WBITS | 32)
-        while chunk and len(self.content) <= MOST_BYTES:
-            self.content += self._inflater.decompress(chunk, MOST_BYTES + 1 - len(self.content))
+        while chunk and len(self.content) <= self._most:
+            self.content += self._inflater.decompress(chunk, self._most + 1 - len(self.content))
             chunk = self._inflater.unconsumed_tail or self._inflater.unused_data
             if self._inflater.eof and chunk:  # another member of a gzip file
                 self._inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 from proctor.artifacts import Artifact
+from proctor.errors import ScoringError
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
-from proctor.scoring.assertions import Assertion, Verdict, json_in
+from proctor.scoring.assertions import RUBRICS, Assertion, Verdict, json_in
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 
 
@@ -41,6 +43,12 @@ def judged(engine: Artifact, hearings: Sequence[Hearing]) -> list[Verdict | Fail
         engine: The judge.
         hearings: What is judged; all are asked together.
     """
+    parts = [_parts(each) for each in hearings]
+    verdicts = iter(_judged(engine, [part for some in parts for part in some]))
+    return [_together(each, [next(verdicts) for _ in some]) for each, some in zip(hearings, parts, strict=True)]
+
+
+def _judged(engine: Artifact, hearings: Sequence[Hearing]) -> list[Verdict | Failure]:
     steps = _steps(engine, hearings)
     found: list[Verdict | Failure | None] = [None] * len(hearings)
     prompts: dict[int, str] = {}
@@ -59,6 +67,61 @@ def judged(engine: Artifact, hearings: Sequence[Hearing]) -> list[Verdict | Fail
 
 def _said(text: str) -> JudgePrompt:
     return JudgePrompt([{"role": "user", "content": text}])
+
+
+# -- rubrics ----------------------------------------------------------------------------------------------------------
+
+
+class Criterion(NamedTuple):
+    """One line of a rubric.
+
+    Attributes:
+        text: What an answer has, or has not.
+        points: What it gets for that; less than nothing for what it should not have.
+    """
+
+    text: str
+    points: float
+
+
+def with_criteria(assertion: Assertion, row: Mapping[str, Any]) -> Assertion:
+    """Return an assertion of rubrics with the criteria of a row.
+
+    Raises:
+        ScoringError: The row has no list of criteria with points, or none with more than nothing.
+    """
+    column = str(assertion.value or RUBRICS)
+    cell = row.get(column)
+    try:
+        entries = parse_json(cell) if isinstance(cell, str) else cell
+        criteria = [Criterion(str(each["criterion"]), float(each["points"])) for each in entries or ()]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        hint = f'[{{"criterion": "…", "points": 5}}, …] in the column {column}; rubrics:NAME names another one'
+        raise ScoringError(f"the column '{column}' has no rubrics", why=repr(error), hint=hint) from None
+    if not any(each.points > 0 for each in criteria):
+        raise ScoringError(f"the column '{column}' has no criterion with points above 0")
+    return replace(assertion, value=criteria)
+
+
+def _parts(hearing: Hearing) -> list[Hearing]:
+    """Return what is judged by itself: of rubrics each criterion."""
+    if hearing.assertion.kind != RUBRICS:
+        return [hearing]
+    return [replace(hearing, assertion=Assertion("judge", each.text), golds=()) for each in hearing.assertion.value]
+
+
+def _together(hearing: Hearing, found: Sequence[Verdict | Failure]) -> Verdict | Failure:
+    """Return the points of the criteria that are met, of those that could be had; a penalty may bring it below 0."""
+    if hearing.assertion.kind != RUBRICS:
+        return found[0]
+    if failed := [each for each in found if isinstance(each, Failure)]:
+        return failed[0]
+    verdicts = [(each, said) for each, said in zip(hearing.assertion.value, found, strict=True)]
+    met = [each for each, said in verdicts if isinstance(said, Verdict) and said.holds]
+    share = sum(each.points for each in met) / sum(each.points for each, _ in verdicts if each.points > 0)
+    least = 1.0 if hearing.assertion.threshold is None else hearing.assertion.threshold
+    told = [f"{each.points:+g} {'met' if each in met else 'not met'}: {each.text}" for each, _ in verdicts]
+    return Verdict(share, share >= least, "\n".join(told))
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------

@@ -163,5 +163,5 @@ def test_results_say_how_choices_were_asked_for(tmp_path, monkeypatch):
         assert main([*command[:-1], f"{model},scoring=echo", "-o", str(tmp_path / "again")]) == 0
         assert server.requests == before  # the way is a fact beside the answer: nothing is asked again
     run = json.loads((tmp_path / "out" / "results.json").read_text())["run"]
-    (ways,) = run["asked_for_likelihoods"].values()
+    (ways,) = run["ways_of_asking"].values()
     assert ways == {"by one token": 5, "echo": 3}

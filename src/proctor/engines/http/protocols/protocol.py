@@ -11,7 +11,7 @@ from msgspec import structs
 from proctor.engines.decoding import with_defaults
 from proctor.engines.http.inline_media import with_inline_media
 from proctor.engines.http.protocols.refused_fields import refused_field, stop_limit
-from proctor.engines.http.retrying_client import Caller, CallError
+from proctor.engines.http.retrying_client import Caller, CallError, check_response
 from proctor.engines.thoughts import Marks, cut_at, heard, marks_of, opening_of
 from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing, Usage
 from proctor.logs import get_logger
@@ -109,6 +109,20 @@ class ProviderProtocol:
             except CallError as error:
                 if self.options is asked_with and not self._learn(error.failure.message):
                     raise
+
+    def posted(self, request: Generate) -> Post | None:
+        """Return the one post that a request needs; ``None`` where it needs several."""
+        _, decoding, _ = self._known(request)
+        if decoding.count > 1 and not self.has_n:
+            return None
+        return self.post(inlined(request.prompt), decoding)
+
+    def answered(self, request: Generate, body: bytes) -> Response:
+        """Return the answer in a reply that came in another way than by :meth:`generate`; errors as the reader's."""
+        _, decoding, marks = self._known(request)
+        response = self.post(inlined(request.prompt), decoding).parse(body)
+        check_response(response)
+        return self._heard(response, request, marks)
 
     async def _ask(self, caller: Caller, request: Generate) -> Response:
         _, decoding, marks = self._known(request)

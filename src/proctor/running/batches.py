@@ -1,0 +1,375 @@
+"""An engine whose questions go to its provider in batches: half the price, and answers within a day.
+
+What is sent is written down before it is sent, beside the response log: which requests, under which name, and the
+provider's id of the batch once there is one. So a run that was killed, here or on another machine with the same log,
+goes on waiting for the batches that it made, and makes none twice. A request is known in a batch by its content key, so
+nothing depends on order, on which of two files an answer stands in, or on answers that come twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Coroutine, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+from msgspec import Struct, structs
+
+from proctor.engines.engine import Engine
+from proctor.engines.http.batches import APIS, Batch, BatchAPI, BatchGoneError, BatchRefusedError, Result
+from proctor.engines.http.http_engine import Room
+from proctor.engines.http.openai_engine import OpenAIEngine
+from proctor.engines.http.protocols.protocol import ProviderProtocol
+from proctor.engines.http.retrying_client import CallError
+from proctor.engines.http.safe_replies import answered_safely
+from proctor.errors import OutputError, UsageError
+from proctor.ir import BATCHED, Answers, Failure, Generate, Response, content_key
+from proctor.logs import get_logger
+from proctor.running.executors import PlacedEngine
+from proctor.safe_files import written
+
+T = TypeVar("T")
+_FIRST_WAIT, _LONGEST_WAIT = 5.0, 120.0
+_KEPT_SECONDS = 29 * 86_400.0
+_TOO_MUCH = "token_limit_exceeded"
+"""OpenAI's word for more tokens than may be queued: the batch failed as a whole, and nothing of it was read."""
+
+
+class Record(Struct):
+    """A batch as it stands beside the log.
+
+    Attributes:
+        name: What the provider is told, and the name of the file.
+        engine: Whose answers it brings.
+        requests: The keys of its requests.
+        began: When it was about to be made, in Unix seconds.
+        batch: The provider's id; empty while nobody knows whether it was made.
+        is_read: Whether its answers were given to a run. They are kept by the provider for a month, so that what did
+            not get into the log (somebody pulled the plug) is read again, and not paid again.
+    """
+
+    name: str
+    engine: str
+    requests: list[str]
+    began: float
+    batch: str = ""
+    is_read: bool = False
+
+
+class BatchEngine(PlacedEngine):
+    """Asks a provider in batches.
+
+    Attributes:
+        engine: Whose provider it is; answers are filed under its identity.
+        records: The folder in which is written down what was sent.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {"records"}
+    engine: OpenAIEngine
+    records: str
+
+    def prepare(self) -> None:
+        """Can write, and no more: batches give no likelihoods of given text."""
+        super().prepare()
+        object.__setattr__(self, "can_score", False)
+
+    @property
+    def draws_alike(self) -> bool:
+        """Repeats need seeds of their own: a request is known by its content."""
+        return True
+
+    @property
+    def most_at_once(self) -> int:
+        """As many as a batch may have: all of them are on their way."""
+        return self._api_class().most_requests
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests, when the provider does.
+
+        Raises:
+            UsageError: The provider has no batches that Proctor knows.
+            EngineError: It does not take a batch, or does not say what became of it.
+        """
+        self._api_class()
+        loop = _Loop(self.engine)
+        try:
+            yield from _Shift(self, loop).answers(requests)
+        finally:
+            loop.close()
+
+    def _api_class(self) -> type[BatchAPI]:
+        name = self.engine.batch_api
+        if name not in APIS:
+            raise UsageError(
+                f"--batch: there is no batch API of '{name}' that Proctor knows",
+                why="it knows those of OpenAI, Anthropic, Groq and Together AI, and of servers that copy OpenAI's",
+                hint="leave --batch out",
+            )
+        if self.engine.stream:
+            raise UsageError("--batch: answers of a batch are not streamed", hint="leave stream=true out")
+        return APIS[name]
+
+
+def batched(engine: Engine, log: Path) -> BatchEngine:
+    """Return an engine that asks in batches, and writes down beside a log what it sent.
+
+    Raises:
+        UsageError: The engine is none of a provider with batches.
+    """
+    if not isinstance(engine, OpenAIEngine):
+        raise UsageError(f"--batch is for providers, and '{engine.label}' is asked in another way", hint="leave it out")
+    made = BatchEngine(engine=engine, records=f"{log}.batches")
+    made._api_class()  # noqa: SLF001 - refused before anything is done
+    return made
+
+
+class _Loop:
+    """An event loop that runs in a thread while somebody waits for it, so that it works in notebooks, too."""
+
+    def __init__(self, engine: OpenAIEngine) -> None:
+        self._loop = (engine._new_loop or asyncio.new_event_loop)()  # noqa: SLF001 - the seam for tests
+        self._room = engine.room()
+        self.room: Room = self.run(self._room.__aenter__())
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what work returns; Ctrl-C ends it."""
+        done: list[T] = []
+        errors: list[BaseException] = []
+        task: list[asyncio.Task[T]] = []
+
+        async def started() -> T:
+            task.append(asyncio.ensure_future(work))
+            return await task[0]
+
+        def run() -> None:
+            try:
+                done.append(self._loop.run_until_complete(started()))
+            except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+                errors.append(error)
+
+        thread = threading.Thread(target=run, name="proctor-batches", daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(0.5)
+        except BaseException:
+            self._loop.call_soon_threadsafe(task[0].cancel)
+            thread.join()
+            raise
+        if errors:
+            raise errors[0]
+        return done[0]
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.run(self._room.__aexit__(None, None, None))
+        self._loop.close()
+
+
+class _Shift:
+    """One call of :meth:`BatchEngine.generate`: what is asked, and the batches that it is in."""
+
+    def __init__(self, engine: BatchEngine, loop: _Loop) -> None:
+        self._engine = engine
+        self._loop = loop
+        self._protocol: ProviderProtocol = engine.engine.protocol()
+        self._api = engine._api_class()(loop.room.ask, self._protocol)  # noqa: SLF001 - its own
+        self._folder = Path(engine.records)
+        self._asked: dict[str, tuple[Generate, list[int]]] = {}
+        self._open = {each.name: each for each in self._stored()}
+        self._api.known |= {each.batch for each in self._open.values() if each.batch}
+        self._told: dict[str, tuple[str, int]] = {}
+        self._later: list[list[str]] = []
+        self._results_of: dict[str, dict[str, Result]] = {}
+
+    def answers(self, requests: Iterable[Generate]) -> Iterator[tuple[int, Response]]:
+        """Yield positions and answers."""
+        self._settle()
+        waiting: dict[str, list[Record]] = {}
+        for record in self._open.values():
+            for key in record.requests:
+                waiting.setdefault(key, []).append(record)
+        lines: list[tuple[str, bytes]] = []
+        size, route = 0, ""
+        for position, request in enumerate(requests):
+            key = request.key
+            if key in self._asked:  # an equal one: answered together
+                self._asked[key][1].append(position)
+                continue
+            post = self._protocol.posted(request)
+            if post is None or (not waiting and not self._asked and not lines and not route):
+                # The first goes alone, and teaches what the model does not take; so do those that need several posts.
+                route = post.route if post is not None else route
+                yield position, self._direct(request)
+                continue
+            records = waiting.get(key, [])
+            if (known := next(filter(None, (self._read_before(each, key) for each in records)), None)) is not None:
+                yield position, self._read(request, known)
+                continue
+            self._asked[key] = (request, [position])
+            if not all(each.is_read for each in records):
+                continue
+            line = self._api.line(key, post)
+            if len(lines) >= self._api.most_requests or size + len(line) > self._api.most_bytes:
+                self._make(lines, post.route)
+                lines, size = [], 0
+            route = post.route
+            lines.append((key, line))
+            size += len(line) + 1
+        if lines:
+            self._make(lines, route)
+        yield from self._awaited()
+
+    def _direct(self, request: Generate) -> Response:
+        caller = self._loop.room.caller
+        return self._loop.run(answered_safely(lambda: self._protocol.generate(caller, request)))
+
+    # -- made once ------------------------------------------------------------------------------------------------
+
+    def _make(self, lines: list[tuple[str, bytes]], route: str) -> None:
+        """Write down what is sent, then send it, then write down what became of it."""
+        keys = [key for key, _ in lines]
+        began = time.time()
+        identity = self._engine.engine.identity
+        record = Record(content_key("batch", identity, keys, began), identity, keys, began)
+        self._write(record)
+        try:
+            record.batch = self._loop.run(self._api.make(record.name, [line for _, line in lines], route))
+        except BatchRefusedError:
+            self._forget(record)
+            raise
+        self._api.known.add(record.batch)
+        self._write(record)
+        self._open[record.name] = record
+
+    def _settle(self) -> None:
+        """Find out of batches whether they were made, where a run ended before it was told."""
+        for record in [each for each in self._open.values() if not each.batch]:
+            found = self._loop.run(self._api.find(record.name, len(record.requests), record.began))
+            if found is None:
+                self._forget(record)
+            else:
+                record.batch = found
+                self._api.known.add(found)
+                self._write(record)
+
+    def _awaited(self) -> Iterator[tuple[int, Response]]:
+        """Yield the answers of every batch that has some of what is asked."""
+        wait = _FIRST_WAIT
+        while True:
+            mine = [each for each in self._open.values() if not each.is_read and self._wants(each)]
+            if not mine and not self._later:
+                return
+            over = []
+            for record in mine:
+                batch = self._loop.run(self._api.look(record.batch))
+                self._tell(record, batch)
+                if batch.is_over:
+                    over.append(record)
+                    if _TOO_MUCH in batch.reason and len(record.requests) > 1:
+                        self._put_off(record, is_alone=len(mine) == len(over))
+                        continue
+                    yield from self._results(record, batch)
+                    record.is_read = True
+                    self._write(record)
+            if self._later and (over or not mine):
+                self._make_again(self._later.pop(0))
+                wait = _FIRST_WAIT
+            else:
+                self._loop.run(asyncio.sleep(wait))
+                wait = min(wait * 1.5, _LONGEST_WAIT)
+
+    def _put_off(self, record: Record, *, is_alone: bool) -> None:
+        """Send a batch later that is more than the provider may queue; in two, where nothing else is queued."""
+        keys = [key for key in record.requests if key in self._asked]
+        self._forget(record)
+        middle = len(keys) // 2
+        self._later += [keys[:middle], keys[middle:]] if is_alone and middle else [keys]
+
+    def _make_again(self, keys: list[str]) -> None:
+        posts = [(key, post) for key in keys if (post := self._protocol.posted(self._asked[key][0])) is not None]
+        if posts:
+            self._make([(key, self._api.line(key, post)) for key, post in posts], posts[0][1].route)
+
+    def _wants(self, record: Record) -> bool:
+        return any(key in self._asked for key in record.requests)
+
+    def _read_before(self, record: Record, key: str) -> Result | None:
+        """Return an answer of a batch that was read before; ``None`` where it has none, or its results are gone."""
+        if not record.is_read:
+            return None
+        if record.name not in self._results_of:
+            found: dict[str, Result] = {}
+            with suppress(BatchGoneError):
+                batch = self._loop.run(self._api.look(record.batch))
+                found = {each.id: each for each in self._loop.run(self._api.results(batch)) if each.failure is None}
+            self._results_of[record.name] = found
+        return self._results_of[record.name].get(key)
+
+    def _results(self, record: Record, batch: Batch) -> Iterator[tuple[int, Response]]:
+        left = [key for key in record.requests if key in self._asked]
+        for result in self._loop.run(self._api.results(batch)):
+            if result.id in left and result.id in self._asked:
+                request, positions = self._asked.pop(result.id)
+                yield from self._given(positions, self._read(request, result))
+        why = batch.reason or f"the batch {batch.id} ended ('{batch.status}') without an answer to this request"
+        for key in left:
+            if key in self._asked:
+                yield from self._given(self._asked.pop(key)[1], Response(failure=Failure(batch.status, why)))
+
+    def _read(self, request: Generate, result: Result) -> Response:
+        if result.failure is not None:
+            return Response(failure=result.failure, way=BATCHED)
+
+        async def answer() -> Response:
+            try:
+                return self._protocol.answered(request, result.body)
+            except (msgspec.DecodeError, ValueError) as error:
+                raise CallError.of("protocol", f"the answer in the batch cannot be read: {error}") from None
+
+        response = self._loop.run(answered_safely(answer))
+        return structs.replace(response, way=BATCHED)
+
+    @staticmethod
+    def _given(positions: list[int], response: Response) -> Iterator[tuple[int, Response]]:
+        yield positions[0], response
+        for position in positions[1:]:  # an equal request was not sent again
+            yield position, structs.replace(response, usage=type(response.usage)())
+
+    # -- beside the log -------------------------------------------------------------------------------------------
+
+    def _stored(self) -> Iterator[Record]:
+        identity = self._engine.engine.identity
+        for path in sorted(self._folder.glob("*.json")):
+            try:
+                record = msgspec.json.decode(path.read_bytes(), type=Record)
+            except (OSError, msgspec.DecodeError) as error:
+                why, hint = f"{path}: {error}", "move the file away: what it says was sent is sent again then"
+                raise OutputError("what was sent in a batch cannot be read", why=why, hint=hint) from None
+            if record.is_read and record.began < time.time() - _KEPT_SECONDS:
+                path.unlink(missing_ok=True)
+            elif record.engine == identity:
+                yield record
+
+    def _write(self, record: Record) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with written(self._folder / f"{record.name}.json", durable=True) as file:
+                file.write(msgspec.json.encode(record))
+        except OSError as error:
+            raise OutputError.unwritable(str(self._folder), error, "another --log") from None
+
+    def _forget(self, record: Record) -> None:
+        (self._folder / f"{record.name}.json").unlink(missing_ok=True)
+        self._open.pop(record.name, None)
+
+    def _tell(self, record: Record, batch: Batch) -> None:
+        """Say what the provider says, where it says something else than before."""
+        if self._told.get(record.name) != (batch.status, batch.done):
+            self._told[record.name] = batch.status, batch.done
+            text = "batch %s of '%s': %s, %d of %d answered"
+            get_logger().warning(text, batch.id, self._engine.label, batch.status, batch.done, len(record.requests))

@@ -1,0 +1,286 @@
+"""Batches against simulated providers on a virtual clock: nothing is asked twice, nothing is lost, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from proctor.engines.http.openai_engine import OpenAIEngine
+from proctor.engines.http.provider_engine import ProviderEngine
+from proctor.engines.http.transport import Reply, TransportError
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import EngineError, UsageError
+from proctor.ir import BATCHED, Decoding, Generate, Prompt
+from proctor.running.batches import batched
+from proctor.testing.virtual import VirtualLoop
+
+SCHEDULES = int(os.environ.get("PROCTOR_FAULT_SCHEDULES", "40"))
+QUESTIONS = [Generate(Prompt(f"question {number}"), Decoding(max_tokens=5)) for number in range(12)]
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Provider:
+    """What a provider keeps: files, batches, how often it answered whom.
+
+    Args:
+        draw: Decides on faults; without one there are none.
+        kind: ``openai`` or ``anthropic``.
+        queue: Requests that may be queued at once.
+        expires: Whether batches end half done the first time.
+    """
+
+    def __init__(self, draw: random.Random | None = None, kind: str = "openai", queue: int = 0, expires: bool = False):
+        self.draw, self.kind, self.queue, self.expires = draw, kind, queue, expires
+        self.files: dict[str, bytes] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
+        self.paid: Counter[str] = Counter()
+        self.direct: Counter[str] = Counter()
+        self.created = 0
+
+    def chance(self, share: float) -> bool:
+        return self.draw is not None and self.draw.random() < share
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    async def get(self, url: str, headers: Any, timeout_seconds: float, most_bytes: int = 0) -> Reply:
+        del headers, timeout_seconds, most_bytes
+        self._stumble()
+        path = re.sub(r"^https?://[^/]+/(?:v1|openai/v1)", "", url)
+        if path.startswith("/files/"):
+            return Reply(200, {}, self.files[path.split("/")[2]])
+        if path.endswith("/results"):
+            return Reply(200, {}, self.files[path.split("/")[3]])
+        if "?" in path:
+            listed = [self._shown(each) for each in reversed(self.batches.values())]
+            return self._json({"data": listed, "has_more": False, "last_id": None})
+        return self._json(self._advanced(path.rpartition("/")[2]))
+
+    async def post(self, url: str, body: bytes, headers: Any, timeout_seconds: float) -> Reply:
+        del headers, timeout_seconds
+        self._stumble()
+        if url.endswith("/files"):
+            name = f"file{len(self.files)}"
+            self.files[name] = body.split(b"\r\n\r\n")[2].split(b"\r\n--")[0]
+            return self._json({"id": name})
+        if url.endswith("/batches"):
+            return self._create(json.loads(body))
+        said = json.loads(body)
+        self.direct[said["messages"][-1]["content"]] += 1
+        return self._json(self._answer(said))
+
+    def _stumble(self) -> None:
+        if self.chance(0.01):
+            raise Killed
+        if self.chance(0.05):
+            raise TransportError("connection", "gone")
+
+    def _create(self, said: Any) -> Reply:
+        if self.chance(0.2):
+            return Reply(429, {}, b'{"error": {"message": "later"}}')
+        if self.kind == "openai":
+            lines = [json.loads(line) for line in self.files[said["input_file_id"]].splitlines()]
+            requests = {each["custom_id"]: each["body"] for each in lines}
+        else:
+            requests = {each["custom_id"]: each["params"] for each in said["requests"]}
+        assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in requests)
+        name = f"batch{len(self.batches)}"
+        running = sum(len(each["requests"]) for each in self.batches.values() if each["state"] == "running")
+        too_much = self.queue and running + len(requests) > self.queue
+        self.batches[name] = {
+            "id": name, "requests": requests, "metadata": said.get("metadata"), "looks": 0, "files": [],
+            "state": "too much" if too_much else "running", "made": datetime.now(UTC).isoformat(),
+        }  # fmt: skip
+        self.created += 1
+        if self.chance(0.2):
+            raise TransportError("timeout", "no answer")  # it was made all the same
+        return self._json(self._shown(self.batches[name]))
+
+    def _advanced(self, name: str) -> Any:
+        each = self.batches[name]
+        each["looks"] += 1
+        if each["state"] == "running" and each["looks"] >= 3:
+            each["state"] = "over"
+            self._finish(each)
+        return self._shown(each)
+
+    def _finish(self, each: Any) -> None:
+        lines = [self._line(name, body) for name, body in each["requests"].items()]
+        order = self.draw or random.Random(0)
+        order.shuffle(lines)
+        expired = lines[len(lines) // 2 :] if self.expires or self.chance(0.2) else []
+        self.expires = False
+        done = lines[: len(lines) - len(expired)]
+        for line in done:
+            self.paid[line["custom_id"]] += 1
+        out = done + [line for line in done if self.chance(0.1)]  # some stand there twice
+        if self.kind == "anthropic":
+            lost = [{"custom_id": line["custom_id"], "result": {"type": "expired"}} for line in expired]
+            self._store(each, out + lost)
+            return
+        error = {"code": "batch_expired", "message": "This request could not be executed before the window expired."}
+        self._store(each, out)
+        self._store(each, [{"custom_id": line["custom_id"], "response": None, "error": error} for line in expired])
+
+    def _store(self, each: Any, lines: list[Any]) -> None:
+        name = f"{each['id']}" if self.kind == "anthropic" else f"file{len(self.files)}"
+        self.files[name] = "\n".join(json.dumps(line) for line in lines).encode()
+        each["files"].append(name if lines else None)
+
+    def _line(self, name: str, body: Any) -> Any:
+        if self.kind == "anthropic":
+            return {"custom_id": name, "result": {"type": "succeeded", "message": self._answer(body)}}
+        return {"custom_id": name, "response": {"status_code": 200, "body": self._answer(body)}, "error": None}
+
+    def _answer(self, body: Any) -> Any:
+        text = f"answer to {body['messages'][-1]['content']}"
+        if self.kind == "anthropic":
+            usage = {"input_tokens": 10, "output_tokens": 2}
+            return {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "usage": usage}
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        return {"choices": [choice], "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
+
+    def _shown(self, each: Any) -> Any:
+        count, over = len(each["requests"]), each["state"] != "running"
+        if self.kind == "anthropic":
+            counts = {"processing": 0 if over else count, "succeeded": count if over else 0, "errored": 0}
+            address = f"https://api.anthropic.com/v1/messages/batches/{each['id']}/results"
+            status = "ended" if over else "in_progress"
+            return {"id": each["id"], "processing_status": status, "request_counts": counts,
+                    "created_at": each["made"], "results_url": address if over else None}  # fmt: skip
+        shown = {"id": each["id"], "status": "completed" if over else "in_progress", "metadata": each["metadata"],
+                 "request_counts": {"total": count, "completed": count if over else 0, "failed": 0}}  # fmt: skip
+        if each["state"] == "too much":
+            errors = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached"}]}
+            return {**shown, "status": "failed", "errors": errors}
+        return {**shown, **dict(zip(("output_file_id", "error_file_id"), each["files"], strict=False))}
+
+    @staticmethod
+    def _json(value: Any) -> Reply:
+        return Reply(200, {}, json.dumps(value).encode())
+
+
+def engine_of(provider: Provider, **fields: Any) -> OpenAIEngine:
+    if provider.kind == "anthropic":
+        made: OpenAIEngine = ProviderEngine(model="claude-haiku-4-5", provider="anthropic", api_key="k", **fields)
+    else:
+        made = OpenAIEngine(model="gpt-4o", base_url="https://api.openai.com/v1", api_key="k", **fields)
+    made._make_transport = lambda: provider
+    made._new_loop = VirtualLoop
+    return made
+
+
+def ask(provider: Provider, log: Any, answers: dict[str, Any], requests: Any = QUESTIONS, stop_after: int = 1 << 30):
+    """Ask what the log does not have, as a run does; the process may end after some answers."""
+    open_ = [request for request in requests if request.key not in answers]
+    for count, (position, response) in enumerate(batched(engine_of(provider), log).generate(open_)):
+        if count >= stop_after:
+            raise Killed
+        if response.failure is None:
+            answers[open_[position].key] = response
+    return answers
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_questions_are_answered_in_one_batch(tmp_path, kind):
+    provider = Provider(kind=kind)
+    answers = ask(provider, tmp_path / "log.db", {})
+    assert {each.text for each in answers.values()} == {f"answer to question {number}" for number in range(12)}
+    assert provider.created == 1
+    assert provider.direct == {"question 0": 1}  # the first goes alone, and teaches what the model takes
+    assert [each.way for each in answers.values()].count(BATCHED) == 11
+    ask(provider, tmp_path / "log.db", answers)
+    assert provider.created == 1
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+@pytest.mark.parametrize("seed", range(SCHEDULES))
+def test_nothing_is_paid_twice_and_nothing_lost(tmp_path, kind, seed):
+    draw = random.Random(f"{kind} {seed}")
+    provider, answers = Provider(draw, kind), {}
+    for _ in range(100):
+        try:
+            ask(provider, tmp_path / "log.db", answers, stop_after=draw.choice([2, 5, 1 << 30]))
+        except (Killed, EngineError):
+            continue
+        if len(answers) == len(QUESTIONS):
+            break
+    assert len(answers) == len(QUESTIONS)
+    assert max(provider.paid.values(), default=0) <= 1
+    for request in QUESTIONS:
+        assert answers[request.key].text == f"answer to {request.prompt.text}"
+
+
+def test_what_expired_is_a_failure_and_is_asked_again_alone(tmp_path):
+    provider = Provider(expires=True)
+    answers = ask(provider, tmp_path / "log.db", {})
+    assert 0 < len(answers) < len(QUESTIONS)
+    ask(provider, tmp_path / "log.db", answers)
+    assert len(answers) == len(QUESTIONS)
+    assert provider.created == 2
+    assert set(provider.paid.values()) == {1}
+
+
+def test_more_than_may_be_queued_is_sent_in_parts(tmp_path):
+    provider = Provider(queue=4)
+    assert len(ask(provider, tmp_path / "log.db", {})) == len(QUESTIONS)
+    assert set(provider.paid.values()) == {1}
+
+
+def test_batches_are_no_larger_than_the_provider_takes(tmp_path, monkeypatch):
+    monkeypatch.setattr("proctor.engines.http.batches.OpenAIBatches.most_requests", 5)
+    provider = Provider()
+    assert len(ask(provider, tmp_path / "log.db", {})) == len(QUESTIONS)
+    assert [len(each["requests"]) for each in provider.batches.values()] == [5, 5, 1]
+
+
+def test_equal_questions_are_sent_once_and_draws_differ(tmp_path):
+    provider = Provider()
+    found = list(batched(engine_of(provider), tmp_path / "log.db").generate([*QUESTIONS[:3], *QUESTIONS[:3]]))
+    assert sorted(position for position, _ in found) == list(range(6))
+    assert sum(response.usage.prompt_tokens for _, response in found) == 40  # the first was asked by itself
+    assert batched(engine_of(provider), tmp_path / "log.db").draws_alike
+
+
+def test_what_has_no_batches_is_refused_before_anything_is_asked(tmp_path):
+    with pytest.raises(UsageError, match="asked in another way"):
+        batched(ScriptedEngine(answer="x"), tmp_path / "log.db")
+    with pytest.raises(UsageError, match="no batch API of 'aws'"):
+        batched(ProviderEngine(model="m", provider="aws"), tmp_path / "log.db")
+    with pytest.raises(UsageError, match="streamed"):
+        batched(OpenAIEngine(model="m", base_url="https://api.openai.com/v1", stream=True), tmp_path / "log.db")
+
+
+def test_a_record_that_cannot_be_read_is_said(tmp_path):
+    (tmp_path / "log.db.batches").mkdir()
+    (tmp_path / "log.db.batches" / "x.json").write_text("{")
+    from proctor.errors import OutputError
+
+    with pytest.raises(OutputError, match="cannot be read"):
+        ask(Provider(), tmp_path / "log.db", {})
+
+
+def test_a_run_in_batches_from_the_command_line(tmp_path, monkeypatch, capsys):
+    from proctor.cli.__main__ import main
+
+    monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    provider = Provider()
+    monkeypatch.setattr(OpenAIEngine, "_make_transport", staticmethod(lambda: provider))
+    monkeypatch.setattr(OpenAIEngine, "_new_loop", VirtualLoop)
+    model = "model=gpt-4o,base_url=https://api.openai.com/v1,api_key=k"
+    given = ["run", "-m", "openai", "-a", model, "-t", "samples.sentiment", "--limit", "4", "--batch"]
+    assert main([*given, "--log", str(tmp_path / "l.db"), "-o", str(tmp_path / "out")]) == 0
+    run = json.loads((tmp_path / "out" / "results.json").read_text())["run"]
+    assert run["ways_of_asking"] == {"samples.sentiment": {"batch": 3}}
+    assert run["cost"]["usd"] == pytest.approx((10 * 2.5 + 2 * 10) * (1 + 3 * 0.5) / 1e6, abs=1e-6)
+    assert run["cost"]["usd_saved_by_batches"] > 0
