@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from proctor.errors import SettingsError
-from proctor.settings import get_settings, settings
+from proctor.settings import get_settings, idle_variables, settings
 
 
 @pytest.fixture(autouse=True)
@@ -105,3 +105,13 @@ def test_an_old_name_beside_the_one_of_today_is_refused(monkeypatch):
         _ = settings.catalogs
     monkeypatch.setenv("PROCTOR_CATALOGS", "/ours")
     assert settings.catalogs == "/ours"
+
+
+def test_a_variable_that_is_called_as_ours_and_that_nobody_reads_is_said(monkeypatch):
+    monkeypatch.setenv("PROCTOR_CACHEDIR", "x")
+    monkeypatch.setenv("PROCTOR_LOADER_CACHE_SIZE", "3")  # of Unitxt's programs alone
+    monkeypatch.setenv("PROCTOR_JUDGE", "dummy")
+    said = "\n".join(idle_variables())
+    assert "PROCTOR_CACHEDIR has no effect; did you mean 'PROCTOR_CACHE_DIR'" in said
+    assert "PROCTOR_LOADER_CACHE_SIZE" in said
+    assert "variable PROCTOR_JUDGE" not in said

@@ -55,16 +55,16 @@ _TABLE: dict[str, _Setting] = {
     "global_loader_limit": _Setting(None, int, "most rows that any loader reads per split"),
     "num_resamples_for_instance_metrics": _Setting(1000, int, "bootstrap resamples of instance metrics"),
     "num_resamples_for_global_metrics": _Setting(100, int, "bootstrap resamples of global metrics"),
-    "max_log_message_size": _Setting(100_000, int, "longest log message in characters"),
     "disable_hf_datasets_cache": _Setting(False, bool, "load hub datasets without keeping a copy"),
     "use_eager_execution": _Setting(False, bool, "run each step over all rows before the next one"),
     "task_data_as_text": _Setting(True, bool, "keep task_data as JSON text in datasets"),
-    "use_only_local_catalogs": _Setting(False, bool, "never look in catalogs that need a network"),
 }
 
 _NO_EFFECT = "accepted because Unitxt programs set it; nothing here depends on it"
 _TABLE |= {
     "mock_inference_mode": _Setting(False, bool, "answer every request with its own prompt, to try a program out"),
+    "max_log_message_size": _Setting(100_000, int, _NO_EFFECT),
+    "use_only_local_catalogs": _Setting(False, bool, _NO_EFFECT),
     "allow_unverified_code": _Setting(False, bool, _NO_EFFECT),
     "skip_artifacts_prepare_and_verify": _Setting(False, bool, _NO_EFFECT),
     "dataset_cache_default": _Setting(False, bool, _NO_EFFECT),
@@ -84,13 +84,24 @@ _TABLE |= {
 _ALSO = {entry.also: name for name, entry in _TABLE.items() if entry.also}
 VARIABLES = {
     name: (
-        f"PROCTOR_{name.upper()}",
+        *((f"PROCTOR_{name.upper()}",) if entry.help != _NO_EFFECT else ()),
         *(f"UNITXT_{each.upper()}" for each in (name, entry.also) if each),
         *entry.others,
     )
     for name, entry in _TABLE.items()
 }
 """By setting: the environment variables that say it, the first of which wins."""
+_READ_ELSEWHERE = frozenset({"PROCTOR_DATASET_MAP", "PROCTOR_CONFIG_ENV"})
+
+
+def idle_variables() -> Iterator[str]:
+    """Yield a sentence on each variable that is set, is called as ours are, and that nobody reads."""
+    known = {each for names in VARIABLES.values() for each in names} | _READ_ELSEWHERE
+    for name in sorted(os.environ):
+        if name.startswith("PROCTOR_") and name not in known and not name.startswith("PROCTOR_TEST_"):
+            yield f"the environment variable {name} has no effect; {did_you_mean(name, known) or 'leave it out'}"
+
+
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off", ""}
 

@@ -238,7 +238,7 @@ def test_more_than_may_be_queued_is_sent_in_parts(tmp_path):
 
 
 def test_batches_are_no_larger_than_the_provider_takes(tmp_path, monkeypatch):
-    monkeypatch.setattr("proctor.engines.http.batches.OpenAIBatches.most_requests", 5)
+    monkeypatch.setattr("proctor.engines.http.batches.BatchAPI.most_requests", 5)
     provider = Provider()
     assert len(ask(provider, tmp_path / "log.db", {})) == len(QUESTIONS)
     assert [len(each["requests"]) for each in provider.batches.values()] == [5, 5, 1]

@@ -94,10 +94,10 @@ def test_a_cost_says_on_which_side_of_it_the_truth_is():
     assert cost_of(Price(1, 1), table, read, read)["usd_is_at_most"] is True
     both = cost_of(Price(1, 1), table, written + read, read)
     assert both["usd_is_about"] is True
-    assert "50 tokens that were put into the provider's cache" in both["why"]
+    assert "50 tokens that are cache write" in both["why"]
     known = cost_of(Price(1, 1, 0.1, 1.25), table, written + read, read)
     assert not {"usd_is_at_least", "usd_is_at_most", "usd_is_about", "why"} & set(known)
-    assert known["usd_cache_writes"] == pytest.approx(50 * 1.25 / 1e6, abs=1e-6)
+    assert known["usd_cache_write"] == pytest.approx(50 * 1.25 / 1e6, abs=1e-6)
 
 
 def test_keys_are_known_again_however_many_there_are(monkeypatch):

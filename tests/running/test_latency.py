@@ -55,6 +55,19 @@ def test_the_event_with_the_role_is_not_the_first_token():
     assert requests["ITL"]["Max"] == 50.0
 
 
+def test_percentiles_have_intervals_that_hold_them_as_often_as_they_say():
+    draw = np.random.default_rng(3)
+    held = dict.fromkeys(("Median", "P90"), 0)
+    for _ in range(300):
+        requests = summary(*(answer(1.0, seconds=float(each)) for each in draw.exponential(1.0, 120)))["requests"]
+        for name, share in (("Median", 0.5), ("P90", 0.9)):
+            low, high = requests["E2EL"][f"{name} interval"]
+            held[name] += low <= -1000 * np.log(1 - share) <= high
+        assert "P99 interval" not in requests["E2EL"]  # of 120 requests nobody knows the hundredth
+    assert all(count >= 280 for count in held.values())
+    assert "Median interval" not in summary(answer(1.0, seconds=1.0))["requests"]["E2EL"]
+
+
 def test_an_answer_that_was_not_streamed_has_no_first_token():
     requests = summary(answer(1.0, seconds=2.0))["requests"]
     assert requests["E2EL"]["Median"] == 2000.0

@@ -26,6 +26,7 @@ from proctor.cli.error_reporting import (
 )
 from proctor.errors import ProctorError, extras_named
 from proctor.garbage import collect_seldom
+from proctor.settings import idle_variables
 from proctor.terminal_text import printable
 
 COMMANDS = {
@@ -120,6 +121,9 @@ def _warnings_for_terminals() -> Iterator[None]:
 def _run(arguments: list[str], *, is_program: bool) -> int:
     if "_PROCTOR_COMPLETE" in os.environ:
         from proctor.cli import completion_shells  # noqa: F401 - click finds its classes
+    else:
+        for each in idle_variables():
+            warn(f"note: {each}")
     try:
         with extras_named():
             obj = PROGRAM if is_program else None

@@ -154,12 +154,7 @@ def _are_wordings(result: RunResult) -> bool:
 
 
 def sentences(named: Sequence[tuple[str, str]], of: str = "") -> Iterator[str]:
-    """Yield what is decided between the first of some runs, or exams of runs, and each other, in a sentence.
-
-    Args:
-        named: Their names, and where they are, as ``proctor compare`` takes it.
-        of: What stands before each sentence.
-    """
+    """Yield what is decided between the first of some runs, or exams of runs (``RUN::EXAM``), and each other."""
     from proctor.cli.compare import compared
 
     (first, base), *others = named

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from proctor.cli.error_reporting import DONE, FAILURES, say, show
+from proctor.cli.error_reporting import DONE, FAILURES, show
 from proctor.cli.model_lists import sentences
+from proctor.cli.report_items import write_report
 from proctor.cli.run_folders import read_run
-from proctor.errors import OutputError, UsageError
+from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.web.answers_beside import Row, Table, Which
@@ -19,19 +20,11 @@ _Told = Sequence[tuple["Table", Sequence[str]]]
 
 
 def report_answers(folders: Sequence[Path], output: Path | None, form: str | None, which: Which, most: int) -> int:
-    """Print answers side by side, or write them into a file; return the exit code.
-
-    Args:
-        folders: Run folders.
-        output: The file; by default the terminal.
-        form: Its format; by default that of its name.
-        which: Which questions are shown.
-        most: How many of a table.
+    """Print the answers of runs side by side, or write them into a file where there is a form; return the exit code.
 
     Raises:
         UsageError: The format is of scores alone, or no run has samples.
     """
-    from proctor.safe_files import write_for_user
     from proctor.web.answers_beside import answers_page, tables_of
 
     if form is not None and form not in _FORMATS:
@@ -45,12 +38,7 @@ def report_answers(folders: Sequence[Path], output: Path | None, form: str | Non
         show("\n".join(_lines(told, most)))
     else:
         text = answers_page(told, which, most) if form == "html" else "\n".join(_markdown(told, most)) + "\n"
-        place = output or Path(f"answers.{form}")
-        try:
-            write_for_user(place, text)
-        except OSError as error:
-            raise OutputError.unwritable(str(place), error, "another --output") from None
-        say(f"report: {place}")
+        write_report(output or Path(f"answers.{form}"), text)
     return FAILURES if any(run.state == "damaged" for run in runs) else DONE
 
 

@@ -60,7 +60,6 @@ def report_items(
 def _write(found: Sequence[ExamItems], form: str, output: Path, most: int) -> None:
     from proctor.results.export import to_csv
     from proctor.runs.item_tables import COLUMNS, records
-    from proctor.safe_files import write_for_user
 
     if form == "html":
         from proctor.web.item_pages import item_report
@@ -70,6 +69,17 @@ def _write(found: Sequence[ExamItems], form: str, output: Path, most: int) -> No
         text = to_csv([record for each in found for record in records(each)], COLUMNS)
     else:
         text = "\n".join(_markdown(found, most)) + "\n"
+    write_report(output, text)
+
+
+def write_report(output: Path, text: str) -> None:
+    """Write a report and say where it is.
+
+    Raises:
+        OutputError: It cannot be written there.
+    """
+    from proctor.safe_files import write_for_user
+
     try:
         write_for_user(output, text)
     except OSError as error:

@@ -153,11 +153,7 @@ def names_file(name: str, *endings: str) -> bool:
 def config_file(name: str, usual: str, endings: tuple[str, ...], is_one: Callable[[bytes], bool]) -> Path | None:
     """Return the file that a name is the path of: ``FOLDER/`` with the usual file in it, or a file, with ``::PART``.
 
-    Args:
-        name: What somebody typed.
-        usual: What such a file is called as a rule.
-        endings: How it may end.
-        is_one: Whether a file's text is one; a ``run.yaml``, which may hold one, never is.
+    ``is_one`` says whether a text is one; a ``run.yaml``, which may hold one, never is.
     """
     place = name.partition("::")[0]
     if "=" in place or not (place.endswith(endings) or "/" in place):

@@ -28,10 +28,7 @@ PROMPT: Final = "__prompt"
 def named_metrics(names: Sequence[str], asked: str, judge: str | None) -> list[AssertionMetric | str]:
     """Return metrics: assertions made, others as they are named; of one word the second is ``contains_2``.
 
-    Args:
-        names: As a user types them.
-        asked: What judges are shown as the question, fields in braces.
-        judge: Who judges; ``PROCTOR_JUDGE`` where it is ``None``.
+    Judges are shown ``asked`` as the question, a text with fields in braces.
 
     Raises:
         ProctorError: There is no such metric, or the judge cannot be had.
@@ -121,14 +118,13 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
     metrics = [metric_of(each, LM_EVAL) for each in named_metrics(names, f"{{{PROMPT}}}", options.judge)]
     grader = ExamGrader([Grading("", read_answers, (), metrics)], group_by=GroupBy.of(options.group_by))
     judge = {"judge": Honoured("who judges what --metric has judged")} if asks_judge(names) else {}
-    before = exam
     return replace(
         exam,
         grader=grader.without_scorers() if options.predict_only else grader,
         source={**exam.source, "metric": list(names)},
         honours={**exam.honours, "metric": Honoured("what scores answers, instead of the exam's own"), **judge},
         variants=variants,
-        define=lambda: replace(before.definition, extraction=["answer"], metrics=list(names), scorers=metrics),
+        define=lambda: replace(exam.definition, extraction=["answer"], metrics=list(names), scorers=metrics),
     )
 
 

@@ -41,7 +41,8 @@ def latency_rows(latency: Mapping[str, Any]) -> list[list[str]]:
         measures = found.get("requests") if isinstance(found, Mapping) else None
         for name, each in measures.items() if isinstance(measures, Mapping) else ():
             if isinstance(each, Mapping):
-                rows.append([str(exam), str(name), *(_shown(each.get(key)) for key in header[2:])])
+                cells = (_shown(each.get(key)) + _shown(each.get(f"{key} interval")) for key in header[2:])
+                rows.append([str(exam), str(name), *cells])
     return [header, *rows]
 
 
@@ -58,6 +59,8 @@ def common_rows(latency: Mapping[str, Any]) -> list[list[str]]:
 def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
+    if isinstance(value, list):
+        return f" [{', '.join(map(_shown, value))}]"
     return "" if value is None else str(value)
 
 

@@ -56,40 +56,15 @@ class Distinct:
         return is_known
 
 
-class Sent:
-    """The requests of an exam as they pass, and which of them others asked already: equal ones are sent once.
-
-    Args:
-        blocks: Questions with their requests.
-        anywhere: What was met in the exams before.
-
-    Attributes:
-        first: Of the block that passed last, which requests stand in this exam for the first time.
-        new: Which of them stood in no exam before.
-    """
-
-    def __init__(self, blocks: Iterable[Block], anywhere: Distinct) -> None:
-        self._blocks = blocks
-        self._here, self._anywhere = Distinct(), anywhere
-        self.first: list[bool] = []
-        self.new: list[bool] = []
-
-    def __iter__(self) -> Iterator[Block]:
-        """Yield the blocks."""
-        for block in self._blocks:
-            keys = [entry.key for entries in block[1] for entry in entries]
-            self.first, self.new = self._here.first_times(keys), self._anywhere.first_times(keys)
-            yield block
-
-
 class Tally:
     """Counts answered items, their tokens and how they ended, as they pass.
 
     Args:
         blocks: The items, some at a time.
-        sent: Which of their requests were sent, of items that are read from there; without it each of them was.
+        anywhere: The requests of the exams before: equal ones are sent once.
 
     Attributes:
+        items: The items.
         count: Items so far.
         usage: The tokens of the requests that were sent for them.
         new: Those of the requests that stood in no exam before.
@@ -101,9 +76,11 @@ class Tally:
         ways: How many of their likelihoods were asked for in which way, where there are several.
     """
 
-    def __init__(self, blocks: Iterable[Sequence[Answered]], sent: Sent | None = None) -> None:
-        self._blocks = blocks
-        self._sent = sent
+    def __init__(self, blocks: Iterable[Sequence[Answered]] = (), anywhere: Distinct | None = None) -> None:
+        self.items = blocks
+        self._here, self._anywhere = Distinct(), anywhere or Distinct()
+        self._first: list[bool] | None = None
+        self._new: list[bool] = []
         self.count = 0
         self.usage = self.new = self.batched = Usage()
         self.endings = Endings()
@@ -112,15 +89,21 @@ class Tally:
         self.models: Counter[str] = Counter()
         self.ways: Counter[str] = Counter()
 
+    def noted(self, asked: Iterable[Block]) -> Iterator[Block]:
+        """Yield what :attr:`items` is made of, one after the other, and note which requests are met the first time."""
+        for block in asked:
+            keys = [entry.key for entries in block[1] for entry in entries]
+            self._first, self._new = self._here.first_times(keys), self._anywhere.first_times(keys)
+            yield block
+
     def blocks(self) -> Iterator[Sequence[Answered]]:
         """Yield the items."""
-        for block in self._blocks:
+        for block in self.items:
             self.count += len(block)
             self.maker.add_all([each.question for each in block])
             responses = [response for each in block for response in each.responses]
-            first = new = [True] * len(responses)
-            if self._sent is not None:
-                first, new = self._sent.first, self._sent.new
+            every = [True] * len(responses)
+            first, new = (every, every) if self._first is None else (self._first, self._new)
             usages = [response.usage for response in responses]
             self.usage = total_usage([self.usage, *compress(usages, first)])
             self.new = total_usage([self.new, *compress(usages, new)])
@@ -177,32 +160,16 @@ def _parts(price: Price, usage: Usage) -> dict[str, Any]:
         parts["usd_thinking"] = round(price.cost_of_thinking(usage), _DIGITS)
     bounds, why = set(), []
     for kind, (count, usd) in price.costs_of_kinds(usage).items():
-        name, bound, said = _KINDS[kind]
-        parts[name] = None if usd is None else round(usd, _DIGITS)
+        words = kind.removesuffix("_tokens")
+        parts[f"usd_{words}"] = None if usd is None else round(usd, _DIGITS)
         if usd is None:
-            bounds.add(bound)
-            why.append(f"what {count:,} {said}")
+            bounds.add("usd_is_at_most" if words == _CACHED else "usd_is_at_least")
+            said = "from the provider's cache" if words == _CACHED else f"that are {words.replace('_', ' ')}"
+            why.append(f"what {count:,} tokens {said} cost is not known: they are reckoned as others are")
     if why:  # where one kind costs less than reckoned and another more, nobody knows on which side the truth is
         parts |= dict.fromkeys(bounds, True) if len(bounds) == 1 else {"usd_is_about": True}
         parts["why"] = "; ".join(why)
     return parts
 
 
-_AT_MOST, _AT_LEAST = "usd_is_at_most", "usd_is_at_least"
-_WRITTEN = (
-    "tokens that were put into the provider's cache cost is not known: they are reckoned as other tokens read are"
-)
-_SOUND = "tokens of sound cost is not known: they are reckoned as tokens of text are"
-_KINDS = {
-    "cached_tokens": (
-        "usd_cached",
-        _AT_MOST,
-        "tokens from the provider's cache cost is not known: they are reckoned as if they were not cached",
-    ),
-    "cache_write_tokens": ("usd_cache_writes", _AT_LEAST, _WRITTEN),
-    "cache_write_hour_tokens": ("usd_cache_writes_hour", _AT_LEAST, _WRITTEN),
-    "audio_prompt_tokens": ("usd_audio_read", _AT_LEAST, _SOUND),
-    "audio_completion_tokens": ("usd_audio_written", _AT_LEAST, _SOUND),
-}
-"""What is said of each kind of tokens: its name in the results, what the cost is where the kind's is not known, and the
-reason."""
+_CACHED = "cached"  # the one kind that costs less than others

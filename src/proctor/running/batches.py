@@ -21,16 +21,16 @@ from msgspec import Struct, structs
 
 from proctor.engines.engine import Engine
 from proctor.engines.http.batches import APIS, Batch, BatchAPI, BatchGoneError, BatchRefusedError, Result
-from proctor.engines.http.http_engine import Room
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.protocols.protocol import ProviderProtocol
-from proctor.engines.http.retrying_client import CallError
-from proctor.engines.http.safe_replies import answered_safely
+from proctor.engines.http.retrying_client import Caller, CallError
+from proctor.engines.http.safe_replies import answered_safely, without_secrets
 from proctor.errors import OutputError, UsageError
-from proctor.ir import BATCHED, Answers, Failure, Generate, Response, content_key
+from proctor.ir import BATCHED, Answers, Failure, Generate, Response, Usage, content_key
 from proctor.logs import get_logger
 from proctor.running.executors import PlacedEngine
 from proctor.safe_files import written
+from proctor.secrets import redacted
 
 T = TypeVar("T")
 _FIRST_WAIT, _LONGEST_WAIT = 5.0, 120.0
@@ -128,45 +128,29 @@ def batched(engine: Engine, log: Path) -> BatchEngine:
 
 
 class _Loop:
-    """An event loop that runs in a thread while somebody waits for it, so that it works in notebooks, too."""
+    """An event loop in a thread of its own, which works in notebooks, too, with the connections to a provider."""
 
     def __init__(self, engine: OpenAIEngine) -> None:
         self._loop = (engine._new_loop or asyncio.new_event_loop)()  # noqa: SLF001 - the seam for tests
+        self._thread = threading.Thread(target=self._loop.run_forever, name="proctor-batches", daemon=True)
+        self._thread.start()
         self._room = engine.room()
-        self.room: Room = self.run(self._room.__aenter__())
+        self.caller: Caller = self.run(self._room.__aenter__())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Return what work returns; Ctrl-C ends it."""
-        done: list[T] = []
-        errors: list[BaseException] = []
-        task: list[asyncio.Task[T]] = []
-
-        async def started() -> T:
-            task.append(asyncio.ensure_future(work))
-            return await task[0]
-
-        def run() -> None:
-            try:
-                done.append(self._loop.run_until_complete(started()))
-            except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-                errors.append(error)
-
-        thread = threading.Thread(target=run, name="proctor-batches", daemon=True)
-        thread.start()
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            while thread.is_alive():
-                thread.join(0.5)
+            return future.result()
         except BaseException:
-            self._loop.call_soon_threadsafe(task[0].cancel)
-            thread.join()
+            future.cancel()
             raise
-        if errors:
-            raise errors[0]
-        return done[0]
 
     def close(self) -> None:
         """Close the connections."""
         self.run(self._room.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
         self._loop.close()
 
 
@@ -176,8 +160,8 @@ class _Shift:
     def __init__(self, engine: BatchEngine, loop: _Loop) -> None:
         self._engine = engine
         self._loop = loop
-        self._protocol: ProviderProtocol = engine.engine.protocol()
-        self._api = engine._api_class()(loop.room.ask, self._protocol)  # noqa: SLF001 - its own
+        self._protocol: ProviderProtocol = engine.engine._protocol()  # noqa: SLF001 - as it asks itself
+        self._api = engine._api_class()(loop.caller.ask, self._protocol)  # noqa: SLF001 - its own
         self._folder = Path(engine.records)
         self._asked: dict[str, tuple[Generate, list[int]]] = {}
         self._open = {each.name: each for each in self._stored()}
@@ -225,8 +209,7 @@ class _Shift:
         yield from self._awaited()
 
     def _direct(self, request: Generate) -> Response:
-        caller = self._loop.room.caller
-        return self._loop.run(answered_safely(lambda: self._protocol.generate(caller, request)))
+        return self._loop.run(answered_safely(lambda: self._protocol.generate(self._loop.caller, request)))
 
     # -- made once ------------------------------------------------------------------------------------------------
 
@@ -311,34 +294,25 @@ class _Shift:
         return self._results_of[record.name].get(key)
 
     def _results(self, record: Record, batch: Batch) -> Iterator[tuple[int, Response]]:
-        left = [key for key in record.requests if key in self._asked]
         for result in self._loop.run(self._api.results(batch)):
-            if result.id in left and result.id in self._asked:
+            if result.id in self._asked:
                 request, positions = self._asked.pop(result.id)
-                yield from self._given(positions, self._read(request, result))
+                yield from _given(positions, self._read(request, result))
         why = batch.reason or f"the batch {batch.id} ended ('{batch.status}') without an answer to this request"
-        for key in left:
-            if key in self._asked:
-                yield from self._given(self._asked.pop(key)[1], Response(failure=Failure(batch.status, why)))
+        for key in filter(self._asked.__contains__, record.requests):
+            yield from _given(self._asked.pop(key)[1], Response(failure=Failure(batch.status, why)))
 
     def _read(self, request: Generate, result: Result) -> Response:
         if result.failure is not None:
             return Response(failure=result.failure, way=BATCHED)
-
-        async def answer() -> Response:
-            try:
-                return self._protocol.answered(request, result.body)
-            except (msgspec.DecodeError, ValueError) as error:
-                raise CallError.of("protocol", f"the answer in the batch cannot be read: {error}") from None
-
-        response = self._loop.run(answered_safely(answer))
+        try:
+            response = without_secrets(self._protocol.answered(request, result.body))
+        except CallError as error:
+            return Response(failure=error.failure, usage=error.usage, way=BATCHED)
+        except Exception as error:  # noqa: BLE001 - a stranger's bytes may make a parser raise anything
+            said = redacted(f"the answer in the batch cannot be read: {error}")
+            return Response(failure=Failure("protocol", said), way=BATCHED)
         return structs.replace(response, way=BATCHED)
-
-    @staticmethod
-    def _given(positions: list[int], response: Response) -> Iterator[tuple[int, Response]]:
-        yield positions[0], response
-        for position in positions[1:]:  # an equal request was not sent again
-            yield position, structs.replace(response, usage=type(response.usage)())
 
     # -- beside the log -------------------------------------------------------------------------------------------
 
@@ -373,3 +347,9 @@ class _Shift:
             self._told[record.name] = batch.status, batch.done
             text = "batch %s of '%s': %s, %d of %d answered"
             get_logger().warning(text, batch.id, self._engine.label, batch.status, batch.done, len(record.requests))
+
+
+def _given(positions: list[int], response: Response) -> Iterator[tuple[int, Response]]:
+    yield positions[0], response
+    for position in positions[1:]:  # an equal request was not sent again
+        yield position, structs.replace(response, usage=Usage())

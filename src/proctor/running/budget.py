@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct, structs
@@ -32,31 +32,15 @@ _REGION = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.(?=[a-z0-9]+\.)")
 _VERSION_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{4})$")
 
 
-class _Kind(NamedTuple):
-    """A kind of tokens with a price of its own.
-
-    Attributes:
-        part: The field of :class:`~proctor.ir.Usage` that counts them.
-        price: The field of :class:`Price` that says what they cost.
-        whole: The field of usage that they are a part of.
-        base: What they are reckoned with where their price is not known.
-        dearest: How many times that they cost at most, as a budget reckons them then.
-    """
-
-    part: str
-    price: str
-    whole: str
-    base: str
-    dearest: float
-
-
 _KINDS = (
-    _Kind("cached_tokens", "cached_input", "prompt_tokens", "input", 1.0),
-    _Kind("cache_write_tokens", "cache_write", "prompt_tokens", "input", 2.0),  # OpenAI 1.25, Anthropic 1.25 and 2
-    _Kind("cache_write_hour_tokens", "cache_write_hour", "prompt_tokens", "input", 2.0),
-    _Kind("audio_prompt_tokens", "audio_input", "prompt_tokens", "input", 67.0),  # gpt-4o-mini-audio: 0.15 and 10
-    _Kind("audio_completion_tokens", "audio_output", "completion_tokens", "output", 34.0),  # the same: 0.6 and 20
+    ("cached_tokens", "cached_input", "prompt_tokens", "input", 1.0),
+    ("cache_write_tokens", "cache_write", "prompt_tokens", "input", 2.0),  # OpenAI 1.25, Anthropic 1.25 and 2
+    ("cache_write_hour_tokens", "cache_write_hour", "prompt_tokens", "input", 2.0),
+    ("audio_prompt_tokens", "audio_input", "prompt_tokens", "input", 67.0),  # gpt-4o-mini-audio: 0.15 and 10
+    ("audio_completion_tokens", "audio_output", "completion_tokens", "output", 34.0),  # the same: 0.6 and 20
 )
+"""Kinds of tokens with a price of their own: the field of usage that counts them, that of their price, the field that
+they are a part of, the price that they have where theirs is not known, and how many times that they cost at most."""
 
 
 class Price(Struct, frozen=True, omit_defaults=True):
@@ -91,18 +75,19 @@ class Price(Struct, frozen=True, omit_defaults=True):
         """
         left = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
         total = 0.0
-        for kind, count in self._kinds(usage):
-            left[kind.whole] -= count
-            own, base = getattr(self, kind.price), getattr(self, kind.base)
-            total += count * (own if own is not None else base * (kind.dearest if dearest else 1.0))
+        for (_, price, whole, base, most), count in self._kinds(usage):
+            left[whole] -= count
+            own = getattr(self, price)
+            total += count * (own if own is not None else getattr(self, base) * (most if dearest else 1.0))
         return (total + left["prompt_tokens"] * self.input + left["completion_tokens"] * self.output) / _MILLION
 
-    def _kinds(self, usage: Usage) -> Iterator[tuple[_Kind, int]]:
+    @staticmethod
+    def _kinds(usage: Usage) -> Iterator[tuple[tuple[str, str, str, str, float], int]]:
         """Yield how many tokens of each kind there are: never more than were read or written."""
         room = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
         for kind in _KINDS:
-            if count := min(getattr(usage, kind.part), room[kind.whole]):
-                room[kind.whole] -= count
+            if count := min(getattr(usage, kind[0]), room[kind[2]]):
+                room[kind[2]] -= count
                 yield kind, count
 
     def saved(self, batched: Usage, *, dearest: bool = False) -> float:
@@ -119,8 +104,8 @@ class Price(Struct, frozen=True, omit_defaults=True):
         The cost is part of :meth:`cost`, and ``None`` where it is not known.
         """
         return {
-            kind.part: (count, None if (own := getattr(self, kind.price)) is None else count * own / _MILLION)
-            for kind, count in self._kinds(usage)
+            part: (count, None if (own := getattr(self, price)) is None else count * own / _MILLION)
+            for (part, price, *_), count in self._kinds(usage)
         }
 
     def as_data(self) -> dict[str, float]:

@@ -10,7 +10,8 @@ came (the event with the role, and the one that counts tokens, are events):
 * ``ITL``: between one event and the next, from the first words on.
 * ``OutputTokenThroughput``: tokens of an answer by its ``E2EL``.
 
-Times are milliseconds. Nothing is put under load here: requests come as the run sends them.
+Beside a percentile of requests stands its 95% interval, where there are enough of them for one. Times are milliseconds.
+Nothing is put under load here: requests come as the run sends them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from proctor.ir import Converse, Request, Response
 from proctor.lazy import Deferred
 from proctor.results.latency_tables import UNITS
+from proctor.statistics.intervals import percentile_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,7 +111,8 @@ class Latency:
     def _measured(self, name: str) -> dict[str, Any]:
         stated = _of_counts(self._gaps) if name == "ITL" else _of_values(self._columns[name])
         count = self._decoding if name in ("TPOT", "ITL") else self._count(name)
-        return {**{key: round(value, _DECIMALS) for key, value in stated.items()}, "N": count, "unit": UNITS[name]}
+        rounded = {key: np.round(value, _DECIMALS).tolist() for key, value in stated.items()}
+        return {**rounded, "N": count, "unit": UNITS[name]}
 
     def _common(self, concurrency: int | None) -> dict[str, Any]:
         done = len(self._started)
@@ -147,10 +150,14 @@ class Latency:
         return longest if longest > max(_PAUSE_SECONDS, float(np.max(ended - started))) else 0.0
 
 
-def _of_values(values: array[float]) -> dict[str, float]:
-    known = np.asarray(values)
-    bounds = {"Average": float(known.mean()), "Min": float(known.min()), "Max": float(known.max())}
-    return bounds | {name: float(np.percentile(known, percent)) for name, percent in _PERCENTS.items()}
+def _of_values(values: array[float]) -> dict[str, Any]:
+    known = np.sort(np.asarray(values))
+    bounds: dict[str, Any] = {"Average": float(known.mean()), "Min": float(known[0]), "Max": float(known[-1])}
+    bounds |= {name: float(np.percentile(known, percent)) for name, percent in _PERCENTS.items()}
+    for name, percent in _PERCENTS.items():
+        if (interval := percentile_interval(known, percent / 100)) is not None:
+            bounds[f"{name} interval"] = interval
+    return bounds
 
 
 def _of_counts(counts: Counter[int]) -> dict[str, float]:

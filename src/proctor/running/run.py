@@ -19,7 +19,7 @@ from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
-from proctor.running.accounts import Distinct, Sent, Tally
+from proctor.running.accounts import Distinct, Tally
 from proctor.running.checks import check_exams
 from proctor.running.circumstances import circumstances, version_of
 from proctor.running.entries import SCORE_ORDER, entry_of, group_entries, order_of
@@ -266,8 +266,8 @@ class _Grading:
         spool = self._session.spool
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
         filed = self._filed.heard_by(listening(self._session.engine, exam))
-        sent = Sent(asked, self._distinct)
-        tally = Tally(answered_blocks(sent, filed, self._missing), sent)
+        tally = Tally(anywhere=self._distinct)
+        tally.items = answered_blocks(tally.noted(asked), filed, self._missing)
         engine = self._session.engine.identity
         try:
             grade = _grade(exam, tally, samples)

@@ -110,8 +110,8 @@ def _spec_of(path: Path) -> RunSpec:
     stamp = _stamp(path / SPEC)
     if stamp is None or stamp[1] < _LONG:
         return RunSpec.load(path)
-    name = blake2b(f"{path.resolve()}|{stamp}|{SCHEMA_VERSION}".encode("utf-8", "surrogateescape"), digest_size=12)
-    kept = Path(settings.cache_dir) / "specs" / f"{name.hexdigest()}.json"
+    name = blake2b(f"{path.resolve()}|{stamp}|{SCHEMA_VERSION}".encode("utf-8", "surrogateescape")).hexdigest()[:24]
+    kept = Path(settings.cache_dir) / "specs" / f"{name}.json"
     with suppress(OSError, ValueError, TypeError):
         values = parse_json(kept.read_text(encoding="utf-8"))
         return RunSpec(**{**values, "tasks": tuple(values["tasks"]), "tags": tuple(values.get("tags", ()))})

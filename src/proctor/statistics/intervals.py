@@ -317,3 +317,20 @@ def score_interval(values: Sequence[float | None], score: float, *, may_be_perce
         return None
     found = mean_interval(known, 100.0 if may_be_percent and set(known) <= {0.0, 100.0} else None)
     return None if found is None else Interval(found.low * scale, found.high * scale)
+
+
+def percentile_interval(values: np.ndarray[Any, Any], share: float, level: float = 0.95) -> list[float] | None:
+    """Return the interval of a percentile by order statistics; ``None`` where there are too few values for one.
+
+    How many values lie below a percentile is binomial, whatever they are distributed like (Conover, Practical
+    Nonparametric Statistics, 3.2).
+
+    Args:
+        values: Sorted.
+        share: Of values below the percentile.
+        level: How often the interval holds it.
+    """
+    count = len(values)
+    half = normal_quantile(0.5 + level / 2) * math.sqrt(count * share * (1 - share))
+    low, high = math.floor(count * share - half), math.ceil(count * share + half)
+    return [float(values[low]), float(values[high])] if low >= 0 and high < count else None

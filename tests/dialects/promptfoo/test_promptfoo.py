@@ -99,6 +99,21 @@ def test_scenarios_cross_their_data_with_their_tests(write):
     assert [each[0]["content"] for each in asked(exam)] == ["Mali en", "Mali fr"]
 
 
+def test_a_table_of_tests_says_all_that_a_test_does(write, tmp_path):
+    header = "country,__expected,__expected2,__prefix,__description,__metadata:area,__threshold\n"
+    (tmp_path / "t.csv").write_text(f"{header}Oman,contains: Mus,,Say: ,a test,Gulf,0.5\n")
+    (exam,) = resolve_tasks([write(prompts=["{{country}}"], defaultTest={}, tests="t.csv")])
+    (question,) = exam.questions()
+    assert question.requests[0].prompt.text == "Say: Oman"
+    assert question.instance == {
+        "country": "Oman", "__expected": ["contains: Mus"], "__prefix": "Say: ", "__description": "a test",
+        "__metadata": {"area": "Gulf"}, "__threshold": "0.5",
+    }  # fmt: skip
+    (tmp_path / "t.csv").write_text("country,__expected_not\nOman,x\n")
+    with pytest.raises(ProctorError, match="the column '__expected_not' is not obeyed"):
+        resolve_tasks([write(prompts=["{{country}}"], tests="t.csv")])
+
+
 @pytest.mark.parametrize("ending, dump", [("yaml", yaml.safe_dump), ("json", json.dumps)])
 def test_tests_stand_in_files(write, tmp_path, ending, dump):
     tests = [{"vars": {"country": "Oman"}, "assert": [{"type": "equals", "value": "file://right.txt"}]}]
@@ -127,6 +142,7 @@ def test_tests_stand_in_files(write, tmp_path, ending, dump):
         ({"tests": [{"assert": [{"type": "assert-set", "assert": []}]}]}, "a set of assertions lists assertions"),
         ({"extensions": ["file://x.js"]}, "'extensions' is not obeyed"),
         ({"evaluateOptions": {"repeat": 3}}, "'repeat' is not obeyed"),
+        ({"defaultTest": ["x"]}, "this is a mapping with"),
         ({"tests": [{"assert": [{"type": "llm-rubric", "value": "nice"}]}]}, "nobody says which model that is"),
     ],
 )
@@ -219,3 +235,18 @@ def test_problems_of_a_config_are_listed_without_a_run(write):
     assert found.returncode == 2
     assert "opnai" in found.stderr + found.stdout
     assert "cuontry" in found.stderr + found.stdout
+
+
+def test_a_judge_of_a_stranger_s_config_is_asked_only_where_the_user_allows_it(write, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    judge = {"id": "openai:j", "config": {"apiBaseUrl": "http://judge.example:81/v1"}}
+    test = {"vars": {"country": "Oman"}, "assert": [{"type": "llm-rubric", "value": "polite", "provider": judge}]}
+    path = write(prompts=["{{country}}"], defaultTest={}, tests=[test])
+    found = proctor("run", path, "-m", "dummy", "-o", tmp_path / "r")
+    assert found.returncode
+    assert "asks judge.example:81: nobody allowed that" in found.stderr
+    assert not (tmp_path / "r" / "results.json").exists()
+    assert (
+        proctor("run", path, "-m", "dummy", "--judge", "dummy", "-o", tmp_path / "r", "--allow-failures").returncode
+        == 0
+    )

@@ -78,13 +78,13 @@ def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def filled(text: str, variables: Mapping[str, Any]) -> str:
-    """Return a text with variables in it.
+def filled(value: Any, variables: Mapping[str, Any]) -> Any:
+    """Return a value with variables in its texts.
 
     Raises:
         TemplateError: It names one that there is not, or cannot be read.
     """
-    return compile_text(_ours(text))(seen(variables)) if is_template(text) else text
+    return _rendering(value)(seen(variables))
 
 
 def _ours(text: str) -> str:
@@ -183,7 +183,7 @@ def _entry(config: Config, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
     if entry.startswith(("exec:", "python:")):
         raise config.refuse(f"the prompt '{entry}' is a program", path, why="configs are data here")
     if not entry.startswith("file://") and ("\n" in entry or not entry.endswith(_FILES)):
-        yield "", _data_of(entry)
+        yield "", _chat_in(entry)
         return
     for file in config.files(entry, path):
         yield from _of_file(config, file)
@@ -198,12 +198,7 @@ def _of_file(config: Config, file: Path) -> Iterator[tuple[str, Any]]:
         text = decoded(str(file)).replace("\r\n", "\n")
         texts = [each.strip() for each in (_BETWEEN.split(text) if file.suffix == ".txt" else [text]) if each.strip()]
         for number, each in enumerate(texts, 1):
-            yield file.stem + (f"-{number}" if len(texts) > 1 else ""), _data_of(each)
-
-
-def _data_of(text: str) -> Any:
-    """Return the chat that a text is before anything is filled in, else the text."""
-    return _chat_in(text) if text.lstrip().startswith("[") else text
+            yield file.stem + (f"-{number}" if len(texts) > 1 else ""), _chat_in(each)
 
 
 def _named(found: Sequence[tuple[str, Any]]) -> Iterator[PromptText]:

@@ -44,12 +44,11 @@ def models_in(name: str | Path) -> list[Provider]:
     Raises:
         ProctorError: The config cannot be read, or one is a program or not known.
     """
-    file = file_of(str(name))
-    if file is None:
+    if (file := file_of(str(name))) is None:
         return []
     config = read_config(file)
-    listed = config.list_of("providers", "targets")
-    return [provider_of(config, each, f"$.providers[{place}]") for place, each in enumerate(listed)]
+    listed = enumerate(config.list_of("providers", "targets"))
+    return [provider_of(config, each, f"$.providers[{place}]") for place, each in listed]
 
 
 def provider_of(config: Config, entry: Any, path: str) -> Provider:
@@ -84,17 +83,14 @@ def _model(config: Config, identity: str, path: str) -> str:
     known = engine_names()
     name = next((each for each in (_NAMES.get(provider, provider), provider) if each in known), None)
     if name is None:
-        hint = (
-            did_you_mean(provider, known) or "-m NAME asks another model than the config's; proctor doctor lists them"
-        )
+        hint = did_you_mean(provider, known) or "-m NAME asks another model; proctor doctor lists them"
         raise config.refuse(f"there is no provider '{provider}'", path, hint=hint)
     if not colon:
         return name
     route, more, model = rest.partition(":")
     if route == "completion":
-        raise config.refuse(
-            f"'{identity}' asks for completions", path, hint="-m openai -a model=…,endpoint=completions"
-        )
+        hint = "-m openai -a model=…,endpoint=completions"
+        raise config.refuse(f"'{identity}' asks for completions", path, hint=hint)
     return f"{name}/{model if more and route in _ROUTES else rest}"
 
 

@@ -137,12 +137,10 @@ def read_config(file: Path) -> Config:
     """
     author = author_of_file(file)
     values = Config(file, author, {}).content(file)
-    if not isinstance(values, dict):
-        raise UsageError("a config of promptfoo is a mapping", location=Location(str(file)))
     config = Config(file, author, values)
     config.check(values, {*_OBEYED, *_ABOUT, "evaluateOptions", "commandLineOptions"}, "$")
     for section in ("evaluateOptions", "commandLineOptions"):
         config.check(values.get(section) or {}, _OF_RUNS, f"$.{section}")
-        for key in values.get(section) or {}:
+        for key in sorted(_OF_RUNS.keys() & (values.get(section) or {})):
             get_logger().warning("%s: %s.%s has no effect here: %s", file, section, key, _OF_RUNS[key])
     return config

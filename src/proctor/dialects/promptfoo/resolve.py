@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from proctor.artifacts import Artifact
+from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.promptfoo import file_of
 from proctor.dialects.promptfoo.prompts import PromptText, prompts_of
 from proctor.dialects.promptfoo.providers import provider_of
@@ -58,34 +59,35 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
 
 def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions) -> Exam:
     _check_names(config, prompt, tests.rows)
-    scorer = RowAssertions(columns=[ASSERTED], question=f"{{{PROMPT}}}", fills=False, judge=_judge(tests, options))
+    judge = _judge(tests, options)
+    of_config = [judge] if judge is not None and tests.judges and not options.judge else []
+    scorer = RowAssertions(columns=[ASSERTED], question=f"{{{PROMPT}}}", fills=False, judge=judge)
     if problems := list(scorer.check_rows(tests.rows)):
         raise ValidationError(problems)
     is_scored = any(row[ASSERTED] for row in tests.rows)
     if not is_scored:
         get_logger().warning("%s asserts nothing: answers are recorded and not scored", config.file)
     grader = ExamGrader([Grading("", read_answers, (), [scorer])], group_by=GroupBy.of(options.group_by))
-    source = {"dialect": "promptfoo", "prompt": prompt.content, "rows": tests.rows}
+    decoding = options.decode(Decoding(max_tokens=MAX_TOKENS))
     exam = Exam(
         name="-".join(filter(None, (config.name, prompt.name))),
         description=str(config.values.get("description") or f"{len(tests.rows)} tests of {config.file}"),
         dialect="promptfoo",
-        source=source,
+        source={"dialect": "promptfoo", "prompt": prompt.content, "rows": tests.rows},
         rows=TestRows(tests.rows),
-        asker=PromptAsker(
-            prompt, options.decode(Decoding(max_tokens=MAX_TOKENS)), options.system_prompt, _blank(tests.rows)
-        ),
+        asker=PromptAsker(prompt, decoding, options.system_prompt, dict.fromkeys(_variables(tests.rows), "")),
         grader=grader.without_scorers() if options.predict_only or not is_scored else grader,
         options=options,
         honours=_honours(tests, options),
         author=config.author,
+        effects=lambda: [effect for each in of_config for effect in effects_of(each)],
         define=lambda: Definition(metrics=[row[ASSERTED] for row in tests.rows], scorers=[scorer]),
     )
     return repeated(exam, is_known_to_write=True)
 
 
 def _check_names(config: Config, prompt: PromptText, rows: Sequence[Row]) -> None:
-    known = {name for row in rows for name in row if not name.startswith("__")}
+    known = set(_variables(rows))
     if missing := sorted(prompt.names() - known):
         raise config.refuse(
             f"the prompt takes '{missing[0]}', which no test gives",
@@ -95,9 +97,8 @@ def _check_names(config: Config, prompt: PromptText, rows: Sequence[Row]) -> Non
         )
 
 
-def _blank(rows: Sequence[Row]) -> dict[str, str]:
-    """Return variables that some tests have, empty: so they are in the prompts of those that do not have them."""
-    return {name: "" for row in rows for name in row if not name.startswith("__")}
+def _variables(rows: Sequence[Row]) -> Iterator[str]:
+    return (name for row in rows for name in row if not name.startswith("__"))
 
 
 def _judge(tests: Tests, options: ExamOptions) -> Artifact | None:

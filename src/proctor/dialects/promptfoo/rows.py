@@ -14,7 +14,7 @@ from proctor.data.streams import MultiStream
 from proctor.dialects.promptfoo.prompts import filled
 from proctor.dialects.promptfoo.reader import Config
 from proctor.dialects.tables.reader import read_table
-from proctor.errors import Location, ProctorError, UsageError
+from proctor.errors import Location, UsageError
 from proctor.logs import get_logger
 from proctor.recipes.selection import Opened, Row, Selection
 
@@ -22,6 +22,7 @@ ASSERTED: Final = "__expected"
 _TEST: Final = {"description", "vars", "assert", "threshold", "options", "metadata", "__data"}
 _OPTIONS: Final = {"prefix", "suffix", "provider", "disableVarExpansion"}
 _TABLES: Final = (".csv", ".tsv", ".xlsx")
+_COLUMN: Final = re.compile(r"expected\d*|prefix|suffix|description|threshold|metadata:.+")
 _DEEPEST = 3  # variables in variables: more is a circle
 
 
@@ -46,9 +47,8 @@ class Tests:
         Raises:
             ProctorError: A test has what is not obeyed, or names a file that there is not.
         """
-        default = self._checked(
-            self.config.loaded(self.config.values.get("defaultTest") or {}, "$.defaultTest"), "$.defaultTest"
-        )
+        said = self.config.loaded(self.config.values.get("defaultTest") or {}, "$.defaultTest")
+        default = self._checked(said, "$.defaultTest")
         for path, test in self._listed(self.config.values.get("tests"), "$.tests"):
             self.rows += self._rows(default, {}, test, path)
         for number, scenario in enumerate(self.config.list_of("scenarios")):
@@ -85,18 +85,15 @@ class Tests:
         """Return the rows of a table as tests; columns of promptfoo begin with ``__``."""
         found = []
         for row in read_table(str(file)):
-            own = {name: value for name, value in row.items() if name.startswith("__")}
-            asserted = [value for name, value in own.items() if re.fullmatch(ASSERTED + r"\d*", name) and value]
-            options = {name: own[f"__{name}"] for name in ("prefix", "suffix") if own.get(f"__{name}")}
-            said = {name.partition(":")[2]: value for name, value in own.items() if name.startswith("__metadata:")}
-            known = {"__prefix", "__suffix", "__description", "__threshold", "__metric"}
-            if unread := [name for name in own if name not in known and not name.startswith((ASSERTED, "__metadata:"))]:
-                raise UsageError(
-                    f"the column '{unread[0]}' is not obeyed", location=Location(str(file)), hint="leave it out"
-                )
-            test = {"vars": {name: value for name, value in row.items() if name not in own}, "assert": asserted}
-            extra = {"options": options, "metadata": said, "description": own.get("__description")}
-            found.append({**test, **extra, "threshold": own.get("__threshold") or None, "__data": True})
+            own = {name[2:]: value for name, value in row.items() if name.startswith("__")}
+            if unread := [name for name in own if not _COLUMN.fullmatch(name)]:
+                where = Location(str(file))
+                raise UsageError(f"the column '__{unread[0]}' is not obeyed", location=where, hint="leave it out")
+            test: dict[str, Any] = {"vars": {name: each for name, each in row.items() if not name.startswith("__")}}
+            test["assert"] = [each for name, each in own.items() if name.startswith("expected") and each]
+            test["options"] = {name: own[name] for name in ("prefix", "suffix") if own.get(name)}
+            test["metadata"] = {name[9:]: each for name, each in own.items() if name.startswith("metadata:")}
+            found.append({**test, **{name: own.get(name) for name in ("description", "threshold")}, "__data": True})
         return found
 
     def _checked(self, test: Any, path: str) -> dict[str, Any]:
@@ -120,24 +117,20 @@ class Tests:
     def _rows(
         self, default: Mapping[str, Any], of_all: Mapping[str, Any], test: Mapping[str, Any], path: str
     ) -> Iterator[Row]:
-        parts = [default, of_all, test]
-        variables: dict[str, Any] = {}
-        options: dict[str, Any] = {}
+        variables, options, said = dict[str, Any](), dict[str, Any](), dict[str, Any]()
         asserted: list[Any] = []
-        said: dict[str, Any] = {}
-        for part in parts:
+        for part in (default, of_all, test):
             variables |= self._variables(part.get("vars"), path)
             options |= part.get("options") or {}
             asserted += [self._assertion(each, f"{path}.assert") for each in part.get("assert") or ()]
-            said |= {
-                f"__{key}": part[key]
-                for key in ("description", "threshold", "metadata")
-                if part.get(key) not in (None, {}, "")
-            }
+            named = {key: part.get(key) for key in ("description", "threshold", "metadata")}
+            said |= {f"__{key}": value for key, value in named.items() if value not in (None, {}, "")}
         said |= {f"__{key}": str(options[key]) for key in ("prefix", "suffix") if options.get(key)}
-        for chosen in [variables] if options.get("disableVarExpansion") else _combined(variables):
-            own = chosen if test.get("__data") else _within(chosen)
-            yield {**own, **said, ASSERTED: [_with(each, own, path) for each in asserted]}
+        listed = not options.get("disableVarExpansion")
+        for chosen in product(*(each if listed and isinstance(each, list) else [each] for each in variables.values())):
+            own = dict(zip(variables, chosen, strict=True))
+            own = own if test.get("__data") else _within(own)
+            yield {**own, **said, ASSERTED: [filled(each, own) for each in asserted]}
 
     def _variables(self, given: Any, path: str) -> dict[str, Any]:
         given = self.config.loaded(given, f"{path}.vars")
@@ -170,13 +163,6 @@ class Tests:
         return made
 
 
-def _combined(variables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield variables in every combination of the values that lists give them."""
-    values = [each if isinstance(each, list) else [each] for each in variables.values()]
-    for chosen in product(*values):
-        yield dict(zip(variables, chosen, strict=True))
-
-
 def _within(variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return variables of a config, those filled in that stand in others."""
     found = dict(variables)
@@ -186,22 +172,6 @@ def _within(variables: Mapping[str, Any]) -> dict[str, Any]:
             break
         found = done
     return found
-
-
-def _with(entry: Any, variables: Mapping[str, Any], path: str) -> Any:
-    """Return an assertion with variables filled into its texts.
-
-    Raises:
-        ProctorError: It names one that there is not.
-    """
-    if isinstance(entry, Mapping):
-        return {key: _with(each, variables, path) for key, each in entry.items()}
-    if isinstance(entry, list):
-        return [_with(each, variables, path) for each in entry]
-    try:
-        return filled(entry, variables) if isinstance(entry, str) else entry
-    except ProctorError as error:
-        raise error.within(path) from None
 
 
 class TestRows:

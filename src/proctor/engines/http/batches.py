@@ -13,10 +13,10 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -46,11 +46,8 @@ class BatchGoneError(EngineError):
     """The provider does not have it any more."""
 
 
-class Door(Protocol):
-    """Asks a server, with the headers that say who asks."""
-
-    async def __call__(self, method: str, url: str, body: bytes | None = None, content_type: str = "") -> Reply:
-        """Return the reply; raises ``TransportError``."""
+Door = Callable[..., Awaitable[Reply]]
+"""Asks a server with the headers that say who asks: method, address, body, type of the body."""
 
 
 class Batch(NamedTuple):
@@ -82,7 +79,7 @@ class Result(NamedTuple):
 
 
 class BatchAPI:
-    """Makes, finds and reads batches.
+    """Makes, finds and reads batches, as OpenAI has them: a file of lines goes there, two files of results come back.
 
     Args:
         door: Asks the provider.
@@ -91,6 +88,9 @@ class BatchAPI:
 
     most_requests: ClassVar[int] = 50_000
     most_bytes: ClassVar[int] = 190_000_000
+    purpose: ClassVar[str] = "batch"
+    _route: ClassVar[str] = "/batches"
+    _next: ClassVar[str] = "after"
 
     def __init__(self, door: Door, protocol: ProviderProtocol) -> None:
         self._door, self._url, self._query = door, protocol.url, protocol.query
@@ -99,7 +99,7 @@ class BatchAPI:
 
     def line(self, name: str, post: Post) -> bytes:
         """Return a request as a batch has it."""
-        raise NotImplementedError
+        return msgspec.json.encode({"custom_id": name, "method": "POST", "url": f"/v1{post.route}", "body": post.body})
 
     async def make(self, name: str, lines: list[bytes], route: str) -> str:
         """Make a batch once, whatever happens to the reply; return its id.
@@ -140,7 +140,7 @@ class BatchAPI:
 
     async def look(self, batch: str) -> Batch:
         """Return what the provider says of a batch."""
-        return self._read(await self._json(f"{self._url}{self._route()}/{batch}"))
+        return self._read(await self._json(f"{self._url}{self._route}/{batch}"))
 
     async def results(self, batch: Batch) -> list[Result]:
         """Return the results of a batch that is over, each once, in any order."""
@@ -152,38 +152,17 @@ class BatchAPI:
                     found[result.id] = result
         return list(found.values())
 
-    # -- what differs ---------------------------------------------------------------------------------------------
-
-    def _route(self) -> str:
-        raise NotImplementedError
-
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
-        raise NotImplementedError
-
-    def _is(self, listed: Mapping[str, Any], name: str, count: int, began: float) -> bool:
-        raise NotImplementedError
-
-    def _read(self, said: Mapping[str, Any]) -> Batch:
-        raise NotImplementedError
-
-    def _result(self, line: bytes) -> Result:
-        raise NotImplementedError
-
-    # -- shared ---------------------------------------------------------------------------------------------------
-
     async def _listed(self) -> Any:
         """Yield the batches that the account has, newest first."""
         after = ""
         for _ in range(_MOST_PAGES):
-            page = await self._json(f"{self._url}{self._route()}?limit=100{after}")
+            page = await self._json(f"{self._url}{self._route}?limit=100{after}")
             for each in page.get("data") or ():
                 yield each
             last = page.get("last_id")
             if not (page.get("has_more") and last):
                 return
             after = f"&{self._next}={last}"
-
-    _next: ClassVar[str] = "after"
 
     async def _json(self, url: str) -> Mapping[str, Any]:
         found: Mapping[str, Any] = msgspec.json.decode((await self._got(url)).body)
@@ -216,18 +195,7 @@ class BatchAPI:
         hint = "nothing is lost: run the same command again, and it goes on"
         raise EngineError("the provider of a batch does not answer", why=f"{url}: {said}", hint=hint)
 
-
-class OpenAIBatches(BatchAPI):
-    """OpenAI's, and those that copy them: a file of lines, two files of results."""
-
-    purpose: ClassVar[str] = "batch"
-
-    def line(self, name: str, post: Post) -> bytes:
-        """Return a line of the file."""
-        return msgspec.json.encode({"custom_id": name, "method": "POST", "url": f"/v1{post.route}", "body": post.body})
-
-    def _route(self) -> str:
-        return "/batches"
+    # -- what differs -----------------------------------------------------------------------------------------------
 
     async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
         boundary = uuid.uuid4().hex
@@ -245,7 +213,7 @@ class OpenAIBatches(BatchAPI):
             "completion_window": "24h",
             "metadata": {"proctor": name},
         }
-        return f"{self._url}/batches{self._query}", msgspec.json.encode(made), "application/json"
+        return f"{self._url}{self._route}{self._query}", msgspec.json.encode(made), "application/json"
 
     def _is(self, listed: Mapping[str, Any], name: str, count: int, began: float) -> bool:
         del count, began
@@ -296,19 +264,17 @@ class AnthropicBatches(BatchAPI):
 
     most_requests: ClassVar[int] = 100_000
     most_bytes: ClassVar[int] = 240_000_000
+    _route: ClassVar[str] = "/messages/batches"
     _next: ClassVar[str] = "after_id"
 
     def line(self, name: str, post: Post) -> bytes:
         """Return an entry of ``requests``."""
         return msgspec.json.encode({"custom_id": name, "params": post.body})
 
-    def _route(self) -> str:
-        return "/messages/batches"
-
     async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
         del route, name
         body = b'{"requests":[' + b",".join(lines) + b"]}"
-        return f"{self._url}{self._route()}{self._query}", body, "application/json"
+        return f"{self._url}{self._route}{self._query}", body, "application/json"
 
     def _is(self, listed: Mapping[str, Any], name: str, count: int, began: float) -> bool:
         del name
@@ -352,7 +318,7 @@ class _AnthropicLine(Struct):
 _ANTHROPIC = msgspec.json.Decoder(_AnthropicLine)
 
 
-class TogetherBatches(OpenAIBatches):
+class TogetherBatches(BatchAPI):
     """Together AI's: OpenAI's with a word of its own for files, and smaller ones."""
 
     purpose: ClassVar[str] = "batch-api"
@@ -360,11 +326,11 @@ class TogetherBatches(OpenAIBatches):
 
 
 APIS: Mapping[str, type[BatchAPI]] = {
-    "open-ai": OpenAIBatches,
-    "groq": OpenAIBatches,
+    "open-ai": BatchAPI,
+    "groq": BatchAPI,
     "together-ai": TogetherBatches,
     "anthropic": AnthropicBatches,
-    "custom": OpenAIBatches,
-    "vllm-server": OpenAIBatches,
+    "custom": BatchAPI,
+    "vllm-server": BatchAPI,
 }
 """By the provider's name in the table; a server of one's own copies OpenAI's, if it has any."""

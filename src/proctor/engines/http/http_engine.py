@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import structs
 from pydantic import Field, SecretStr
@@ -22,7 +22,7 @@ from proctor.engines.http.rate_limits import AUTO_MOST, AUTO_START, Concurrency,
 from proctor.engines.http.retry import PATIENCE, RetryPolicy
 from proctor.engines.http.retrying_client import SHORTER_HINT, Authorize, Caller, CallError
 from proctor.engines.http.safe_replies import answered_safely
-from proctor.engines.http.transport import AiohttpTransport, Reply, Transport
+from proctor.engines.http.transport import AiohttpTransport, Transport
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.truncation import shorter_requests
 from proctor.errors import ValidationError
@@ -35,33 +35,6 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OUR_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-encoding", "expect"})
 """Headers that say where a request goes and where it ends: a file may not send a key to one host in another's name."""
 Answering = Callable[[Caller, Any], Awaitable[Response]]
-
-
-class Room(NamedTuple):
-    """The connections to a server."""
-
-    transport: Any
-    headers: Mapping[str, str]
-    authorize: Authorize | None
-    caller: Caller
-
-    async def ask(self, method: str, url: str, body: bytes | None = None, content_type: str = "") -> Reply:
-        """Ask once; raises ``TransportError``."""
-        headers = dict(self.headers)
-        if self.authorize is not None:
-            headers |= await self.authorize(self.transport, url, body or b"")
-        found: Reply
-        if method == "GET":
-            found = await self.transport.get(url, headers, _FILE_SECONDS, _MOST_FILE_BYTES)
-        else:
-            found = await self.transport.post(
-                url, body or b"", {**headers, "Content-Type": content_type}, _FILE_SECONDS
-            )
-        return found
-
-
-_FILE_SECONDS = 900.0
-_MOST_FILE_BYTES = 1 << 30
 
 
 class HTTPEngine(ThinkingEngine):
@@ -235,12 +208,12 @@ class HTTPEngine(ThinkingEngine):
         return answer_in_background(requests, opening, workers, new_loop=self._new_loop or asyncio.new_event_loop)
 
     @asynccontextmanager
-    async def room(self) -> AsyncIterator[Room]:
+    async def room(self) -> AsyncIterator[Caller]:
         """Yield the connections of this engine, for who asks its server in other ways."""
         self.act()
         transport = self._transport()
         try:
-            yield Room(transport, self._headers(), self._authorize(), self._caller(transport))
+            yield self._caller(transport)
         finally:
             await transport.close()
 

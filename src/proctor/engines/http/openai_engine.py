@@ -221,10 +221,6 @@ class OpenAIEngine(HTTPEngine):
         """The provider whose batch API answers at the engine's address."""
         return provider_at(self._url)
 
-    def protocol(self) -> ProviderProtocol:
-        """Return the protocol for a run of this engine."""
-        return self._protocol()
-
     def _protocol(self) -> ProviderProtocol:
         is_chat = self.endpoint != "completions"
         options = {"is_chat": is_chat, "stream": self.stream, "scoring": self.scoring, "reasons": self._reasons}

@@ -57,6 +57,7 @@ _MANY_BYTES = 1 << 20  # no answer of a model is as long without log-probabiliti
 _MOST_VALUES = 3_000_000
 """Values of one reply: twice those of an echo of 128,000 tokens with five alternatives each. Each takes up to a hundred
 bytes once it is read, whatever it takes on the wire."""
+_FILE_SECONDS, _MOST_FILE_BYTES = 900.0, 1 << 30  # of the results of a batch
 _EXCERPT = 1000  # bytes of a reply, or characters of what is wrong with it, that are looked at for a message
 SHORTER_HINT = "--truncate demos drops demonstrations until it fits; or use fewer of them, or a smaller max_tokens"
 _TRANSPORT_HINT = {"unreachable": "is the server running, and is base_url right?"}
@@ -188,6 +189,16 @@ class Caller:
         except TransportError:
             return None
         return reply if reply.status == HTTPStatus.OK else None
+
+    async def ask(self, method: str, url: str, body: bytes | None = None, content_type: str = "") -> Reply:
+        """Return what comes of asking once, however long that takes; raises ``TransportError``."""
+        headers = {**self._headers, "Content-Type": content_type} if content_type else self._headers
+        if self._authorize is not None:
+            headers = {**headers, **await self._authorize(self._transport, url, body or b"")}
+        if body is not None:
+            return await self._transport.post(url, body, headers, _FILE_SECONDS)
+        found: Reply = await getattr(self._transport, method.lower())(url, headers, _FILE_SECONDS, _MOST_FILE_BYTES)
+        return found
 
     async def _paced(
         self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T], is_stream: bool

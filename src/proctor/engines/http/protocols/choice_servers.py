@@ -7,12 +7,13 @@ vLLM writes tokens by their numbers where ``return_tokens_as_token_ids`` says so
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct, structs
 
 from proctor.engines.http.protocols.openai_shapes import UsageReply, total_of, usage_of
+from proctor.engines.http.protocols.protocol import merged
 from proctor.engines.http.protocols.reasoning import model_of
 from proctor.engines.http.retrying_client import Caller, CallError, ReplyError
 from proctor.ir import Failure, Response, Scored, Timing, Usage
@@ -22,13 +23,8 @@ _MOST_CANDIDATES = 128
 """vLLM takes no more ``logprob_token_ids``."""
 
 
-class Send(Protocol):
-    """Posts a body to a route of a server, and returns what a reader makes of the reply, with its timing."""
-
-    def __call__(
-        self, route: str, body: Mapping[str, Any], parse: Callable[[bytes], Any], /
-    ) -> Awaitable[tuple[Any, Timing]]:
-        """Post."""
+Send = Callable[[str, Mapping[str, Any], Callable[[bytes], Any]], Awaitable[tuple[Any, Timing]]]
+"""Posts a body to a route of a server, and returns what a reader makes of the reply, with its timing."""
 
 
 class Asked(NamedTuple):
@@ -160,49 +156,33 @@ async def _vllm_candidates(send: Send, model: str, asked: Asked, extra: Mapping[
         values = [top[f"{_NAME}{token}"] for token in wanted]
         return _response(reply, [_one(value, top.values()) for value in values])
 
-    body = {"logprobs": 1, "logprob_token_ids": sorted(set(wanted)), **_vllm_body(model, asked, 1, extra)}
+    body = {"logprobs": 1, "logprob_token_ids": sorted(set(wanted)), **_vllm_body(model, asked, extra)}
     return await _answered(send, "/v1/completions", body, read)
 
 
 async def _vllm_forced(send: Send, model: str, asked: Asked, extra: Mapping[str, Any]) -> Response:
     """Let the model write nothing but a candidate, for one after the other: the context is in the cache by then."""
-    return await _vllm_written(send, model, asked, extra, lambda place: {"allowed_token_ids": asked.ids[place]})
-
-
-async def _vllm_choice(send: Send, model: str, asked: Asked, extra: Mapping[str, Any]) -> Response:
-    """Let the model write nothing but a choice."""
-
-    def fields(place: int) -> dict[str, Any]:
-        return {"structured_outputs": {"choice": [asked.words[place]]}}
-
-    return await _vllm_written(send, model, asked, extra, fields)
-
-
-async def _vllm_written(
-    send: Send, model: str, asked: Asked, extra: Mapping[str, Any], fields: Callable[[int], Mapping[str, Any]]
-) -> Response:
     parts = []
-    for place, ids in enumerate(asked.ids):
+    for [token] in asked.ids:
 
-        def read(body: bytes, ids: Ids = ids) -> Response:
+        def read(body: bytes, token: int = token) -> Response:
             reply, found = _completed(body, asked)
-            if found.tokens[: len(ids)] != [f"{_NAME}{token}" for token in ids]:
-                raise ReplyError("it wrote other tokens than those of the choice")
-            values = [-float("inf") if value is None else value for value in found.token_logprobs[: len(ids)]]
-            tops = [top or {} for top in found.top_logprobs or [{}] * len(ids)]
-            greedy = all(_one(value, top.values()).is_greedy for value, top in zip(values, tops, strict=False))
-            return _response(reply, [Scored(total_of(values), greedy, len(values))])
+            value = found.token_logprobs[0] if found.token_logprobs else None
+            if found.tokens[0] != f"{_NAME}{token}" or value is None:
+                raise ReplyError("it wrote another token than allowed_token_ids allows")
+            top = (found.top_logprobs or [None])[0] or {}
+            return _response(reply, [_one(value, top.values())])
 
-        body = {"logprobs": 1, **fields(place), **_vllm_body(model, asked, len(ids), extra)}
+        body = {"logprobs": 1, "allowed_token_ids": [token], **_vllm_body(model, asked, extra)}
         parts.append(await _answered(send, "/v1/completions", body, read))
-    return _together(parts)
+    return merged(parts)
 
 
-def _vllm_body(model: str, asked: Asked, count: int, extra: Mapping[str, Any]) -> dict[str, Any]:
+def _vllm_body(model: str, asked: Asked, extra: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "model": model,
         "prompt": asked.text,
-        "max_tokens": count,
+        "max_tokens": 1,
         "temperature": 0.0,
         "return_tokens_as_token_ids": True,
         "return_token_ids": True,
@@ -335,20 +315,10 @@ async def _answered(send: Send, route: str, body: Mapping[str, Any], read: Calla
     return found
 
 
-def _together(parts: Sequence[Response]) -> Response:
-    return Response(
-        scores=tuple(score for part in parts for score in part.scores),
-        usage=sum((part.usage for part in parts), Usage()),
-        timing=Timing(parts[0].timing.started, sum(part.timing.seconds for part in parts)),
-        model=parts[0].model,
-    )
-
-
 _WAYS = {
     "vllm": (
         Way("by one token", _vllm_candidates),
         Way("by one token each", _vllm_forced),
-        Way("by choice", _vllm_choice, takes_long=True),
     ),
     "sglang": (
         Way("by one token", _sglang_candidates, needs_context=True),

@@ -6,13 +6,12 @@ prompt. The likelihood of what a model *writes* costs a step on the cached conte
 * by one token, where each choice is one token behind the context: one request that names the tokens whose
   log-probabilities are wanted (vLLM's ``logprob_token_ids``, SGLang's ``token_ids_logprob``), or one request for each
   choice that lets the model write nothing else (vLLM's ``allowed_token_ids``);
-* by suffix, where a choice has more tokens: from the last token of the context on (SGLang's ``logprob_start_len``), or
-  written by the model under a grammar of this one text (vLLM's ``structured_outputs``).
+* by suffix, where a choice has more tokens: from the last token of the context on (SGLang's ``logprob_start_len``).
 
 Nothing of it is believed. Which tokens a text has says the server (``/tokenize``), and its reply has to name the same.
 The first questions are asked both ways: only where the likelihoods are equal is a way taken, else everything is asked
-by echo, and the results say why. Servers differ: versions before 2026 overlook ``logprob_token_ids``, some report what
-is left after a grammar or normalise over the tokens that are allowed.
+by echo, and the results say why. Servers differ: versions before 2026 overlook ``logprob_token_ids``, and some
+normalise over the tokens that are allowed, as all do under a grammar, which therefore is no way.
 
 Sources: vLLM's pull request 43463 (``logprob_token_ids`` on the OpenAI routes) and ``entrypoints/openai`` of 0.33
 (``return_tokens_as_token_ids``, ``return_token_ids``); SGLang's ``GenerateReqInput`` (``managers/io_struct.py``).
@@ -21,9 +20,9 @@ Sources: vLLM's pull request 43463 (``logprob_token_ids`` on the OpenAI routes) 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import structs
 
@@ -48,7 +47,8 @@ _SHORTEST_TAIL = 3
 _MOST_KEPT, _LONGEST_KEPT = 4096, 256
 _LONGEST_WORD = 40
 _BY_ECHO = "echo"
-_PASSING = frozenset({"timeout", "unreachable", "connection", "rate_limited", "server_error"})
+_UNSUITED = "unsuited"
+_PASSING = frozenset({"timeout", "unreachable", "connection", "rate_limited", "server_error", _UNSUITED})
 """Kinds of failures that say nothing of what a server can do."""
 ByEcho = Callable[[], Awaitable[Response]]
 
@@ -122,8 +122,7 @@ class ChoiceWays:
         """
         if isinstance(request, Rolling) or all(trial.reason for trial in self._trials.values()):
             return self._named(await by_echo())
-        echo = await self._first_of_all(by_echo)
-        spent = _Spent(echo)
+        spent = [echo] if (echo := await self._first_of_all(by_echo)) is not None else []
         try:
             asked = await self._asked(request)
         except CallError as error:
@@ -135,7 +134,7 @@ class ChoiceWays:
                 found = await self._tried(way, asked, spent, by_echo)
                 if found is not None:
                     return found
-        return self._named(spent.echo or await by_echo())
+        return self._named(spent[0] if spent else await by_echo())
 
     async def _first_of_all(self, by_echo: ByEcho) -> Response | None:
         """Ask the first question by echo before anything else: a server that cannot be asked is found out by it."""
@@ -146,22 +145,25 @@ class ChoiceWays:
             self._has_begun = True
             return echo
 
-    async def _tried(self, way: Way, asked: Asked, spent: _Spent, by_echo: ByEcho) -> Response | None:
-        """Return the answer by a way, or that by echo while the way is on trial; ``None`` where it is not taken."""
+    async def _tried(self, way: Way, asked: Asked, spent: list[Response], by_echo: ByEcho) -> Response | None:
+        """Return the answer by a way, or that by echo while the way is on trial; ``None`` where it is not taken.
+
+        In ``spent`` is the answer by echo, once the question has it, with all that was spent on it.
+        """
         trial = self._trials[way.name]
         if not await trial.admitted():
             return None if trial.reason else await self._asked_by(way, asked)
         reason: str | None = None
         try:
-            echo = spent.echo = spent.echo or await by_echo()
+            echo = spent[0] if spent else await by_echo()
             reason, found = await self._compared(way, asked, echo)
-            spent.echo = structs.replace(echo, usage=echo.usage + found.usage)
+            spent[:] = [structs.replace(echo, usage=echo.usage + found.usage)]
         finally:
             await trial.conclude(reason)
         if reason:
             self._note(way, reason)
             return None
-        return structs.replace(spent.echo, way=_BY_ECHO)
+        return structs.replace(spent[0], way=_BY_ECHO)
 
     async def _compared(self, way: Way, asked: Asked, echo: Response) -> tuple[str | None, Response]:
         """Return why a way is not what echo is, as :meth:`Trial.conclude` takes it, and the answer that it gave."""
@@ -177,6 +179,8 @@ class ChoiceWays:
         try:
             found = await self._sent(way, asked)
         except CallError as error:
+            if error.failure.kind == _UNSUITED:
+                return None
             if error.failure.kind in _PASSING:
                 raise
             trial.missed += 1
@@ -190,35 +194,32 @@ class ChoiceWays:
     async def _sent(self, way: Way, asked: Asked) -> Response:
         """Ask by a way; where the end of the context has other tokens within it, with the tokens of all of it."""
         if way.needs_context and asked.context is None:
-            asked = await self._with_context(asked)
+            context = await self._ids(asked.text, special=True)
+            is_end = context[len(context) - len(asked.tail) :] == asked.tail
+            asked = asked._replace(context=context) if is_end else await self._whole(way, asked)
         try:
             return await way.ask(self._send, self._model, asked, self._extra)
         except ContextError:
-            self._has_tails = False
-            whole = await self._tokenized(asked.text, asked.words, asked.text)
-            if whole is None or whole.ids != asked.ids:
-                raise CallError.of("engine", "the choices have other tokens behind the whole context") from None
-            return await way.ask(self._send, self._model, whole, self._extra)
+            return await way.ask(self._send, self._model, await self._whole(way, asked), self._extra)
 
-    async def _with_context(self, asked: Asked) -> Asked:
-        context = await self._ids(asked.text, special=True)
-        if context[len(context) - len(asked.tail) :] != asked.tail:
-            whole = await self._tokenized(asked.text, asked.words, asked.text)
-            if whole is None:
-                raise CallError.of("engine", "a choice shares a token with its context")
-            self._has_tails, asked = False, whole
-        return asked._replace(context=context)
+    async def _whole(self, way: Way, asked: Asked) -> Asked:
+        self._has_tails = False
+        whole = await self._tokenized(asked.text, asked.words, asked.text)
+        if whole is None or not way.applies(whole):
+            raise CallError.of(_UNSUITED, "a choice shares a token with its context")
+        return whole
 
     # -- tokens ---------------------------------------------------------------------------------------------------
 
     async def _asked(self, request: Score) -> Asked | None:
         """Return a question with the tokens of its choices; ``None`` where it can only be asked by echo."""
-        if isinstance(request, Rolling) or len({pair.context.payload for pair in request.pairs if _is_text(pair)}) != 1:
+        pairs = () if isinstance(request, Rolling) else request.pairs
+        if any(pair.context.is_chat for pair in pairs) or len({pair.context.text for pair in pairs}) != 1:
             return None
-        context, words = request.pairs[0].context.text, [pair.continuation for pair in request.pairs]
-        if not all(map(_is_text, request.pairs)) or not context.strip() or not self._may_pay(words):
-            return None
+        context, words = pairs[0].context.text, [pair.continuation for pair in pairs]
         bare = context.rstrip()
+        if not bare or not self._may_pay(words):
+            return None
         for text in dict.fromkeys((context, bare)):  # blanks at its end may belong to the choice's first token
             blanks = context[len(text) :]
             tail = _tail(text) if self._has_tails else text
@@ -282,33 +283,13 @@ class ChoiceWays:
         return structs.replace(response, way=said)
 
 
-@dataclass
-class _Spent:
-    """The answer by echo that a question has already, with all that was spent on it."""
-
-    echo: Response | None
-
-
-class _Differing(NamedTuple):
-    here: float
-    there: float
-
-
 def _difference(found: Response, echo: Response) -> str:
     """Say where the likelihoods of two answers to one question differ by more than the precision of a server."""
-    for each in _pairs(found, echo):
-        if not abs(each.here - each.there) <= _LEAST + _SHARE * abs(each.there):
-            return f"it gives {each.here:.4f} where echo gives {each.there:.4f}"
-    return ""
-
-
-def _pairs(found: Response, echo: Response) -> Iterator[_Differing]:
     for one, other in zip(found.scores, echo.scores, strict=True):
-        yield _Differing(one.log_likelihood, other.log_likelihood)
-
-
-def _is_text(pair: Any) -> bool:
-    return isinstance(pair.context.payload, str)
+        here, there = one.log_likelihood, other.log_likelihood
+        if not abs(here - there) <= _LEAST + _SHARE * abs(there):
+            return f"it gives {here:.4f} where echo gives {there:.4f}"
+    return ""
 
 
 def _tail(text: str) -> str:
