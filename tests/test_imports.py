@@ -188,7 +188,7 @@ CONFIG = """datasets = [dict(
 """
 
 
-@pytest.mark.parametrize("file, text, most", [("rows.csv", ROWS, 120), ("config.py", CONFIG, 180)])
+@pytest.mark.parametrize("file, text, most", [("rows.csv", ROWS, 120), ("config.py", CONFIG, 181)])
 def test_naming_an_exam_imports_what_names_it(tmp_path, monkeypatch, file, text, most):
     (tmp_path / file).write_text(text)
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,6 @@ from lm_eval.api.registry import get_model
 from lm_eval.api.samplers import SAMPLER_REGISTRY, get_sampler
 from lm_eval.api.utils import Message, maybe_delimit, multiturn_to_singleturn
 from lm_eval.config import GroupConfig, TaskConfig
-from lm_eval.defaults import default_gen_kwargs
 from lm_eval.evaluator_utils import get_sample_size
 from lm_eval.models.dummy import DummyLM
 from lm_eval.models.huggingface import HFLM
@@ -31,7 +30,6 @@ assert handle_stop_sequences("a", "b") == ["a", "b"]
 assert normalize_gen_kwargs({"max_new_tokens": 5, "until": "x"})["max_gen_toks"] == 5
 assert maybe_delimit("a", "b") == "a b" and maybe_delimit("a ", "b") == "a b"
 assert get_task_name_from_config({"dataset_path": "x", "dataset_name": "y"}) == "x_y"
-assert default_gen_kwargs("a")["until"] == ["a"]
 assert get_sample_size(type("T", (), {"eval_docs": range(7)}), 0.5) == 4
 group = Group.from_config({"group": "g", "aggregate_metric_list": [{"metric": "acc"}]})
 group.add(type("T", (), {"task_name": "t"})())
@@ -80,30 +78,17 @@ from lm_eval.api.registry import DEFAULT_METRIC_REGISTRY
 from lm_eval.api.task import mean, weighted_perplexity
 from lm_eval.config import EvaluatorConfig
 from lm_eval.evaluator import DEFAULT_OTHER_SEED, TaskManager, print_writeout
-from lm_eval.loggers.utils import add_tokenizer_info, get_commit_from_path
 from lm_eval.models.huggingface import Collator, TemplateLM, register_model
 from lm_eval.models.litellm_llms import LiteLLMChatCompletion
 from lm_eval.models.mistral3 import Mistral3LM
-from lm_eval.utils import hash_dict_images, wrap_text
+from lm_eval.utils import hash_dict_images
 import lm_eval.config.evaluate_config, lm_eval.tasks
 
 assert EvaluatorConfig is lm_eval.config.evaluate_config.EvaluatorConfig and TaskManager is lm_eval.tasks.TaskManager
 assert DEFAULT_OTHER_SEED == 1234 and mean([1, 2]) == 1.5
 assert DEFAULT_METRIC_REGISTRY["multiple_choice"] == ["acc", "acc_norm"]
-assert wrap_text("a b", width=2) == "a" + chr(10) + " " * 8 + "b"
 assert hash_dict_images({"n": 3, "b": [b"y"]})["n"] == 3 and len(hash_dict_images({"b": [b"y"]})["b"][0]) == 64
 
-
-class Mine:
-    class tokenizer:
-        pad_token, pad_token_id, eos_token, eos_token_id, bos_token, bos_token_id = "p", 1, "e", 2, None, None
-    max_length = 7
-
-
-found = {}
-add_tokenizer_info(found, Mine())
-assert found["tokenizer_pad_token"] == ["p", "1"] and found["tokenizer_bos_token"] == [None, "None"], found
-assert found["max_length"] == 7 and get_commit_from_path("nowhere") is None
 try:
     LiteLLMChatCompletion()
 except Exception as error:

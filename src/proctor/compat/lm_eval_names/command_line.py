@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import runpy
+import sys
 from ast import literal_eval
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -24,13 +25,21 @@ def cli_evaluate(args: Any = None) -> int:
 
     Raises:
         UsageError: Other arguments are given.
+        SystemExit: The command fails, with its exit code.
     """
     if args is not None:
         if not callable(getattr(args, "func", None)):
             raise UsageError("these arguments name no command", hint="HarnessCLI().parse_args() makes arguments")
         args.func(args)
         return 0
-    runpy.run_module("proctor", run_name="__main__")  # as python -m proctor: it ends the program with its exit code
+    typed = [each.partition("=")[0] for each in sys.argv]
+    written = {"--output_path", "-o", "--output"} & {*typed} and "--output-format" not in typed
+    sys.argv += ["--output-format", "lm-eval"] if written else []
+    try:
+        runpy.run_module("proctor", run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
     return 0
 
 
@@ -93,17 +102,6 @@ def request_caching_arg_to_dict(cache_requests: str | None) -> dict[str, bool]:
         "rewrite_requests_cache": cache_requests == "refresh",
         "delete_requests_cache": cache_requests == "delete",
     }
-
-
-def check_argument_types(parser: argparse.ArgumentParser) -> None:
-    """See that every argument of a parser has a type.
-
-    Raises:
-        ValueError: One has none.
-    """
-    for action in parser._actions:  # noqa: SLF001 - argparse tells them in no other way
-        if action.dest not in ("help", "command") and action.const is None and action.type is None:
-            raise ValueError(f"Argument '{action.dest}' doesn't have a type specified.")
 
 
 def handle_cli_value_string(arg: str) -> Any:

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.results_file import place_of_run
 from proctor.dialects.lm_eval.writer import filed
 from proctor.errors import OutputError, UsageError
 from proctor.guests.lm_eval.utils import (
@@ -189,42 +188,4 @@ def _digest(samples: Iterable[Mapping[str, Any]]) -> str:
     return hash_string("".join(each["doc_hash"] + each["prompt_hash"] + each["target_hash"] for each in samples))
 
 
-def remove_none_pattern(input_string: str) -> tuple[str, bool]:
-    """Return a text without ``,none`` at its end, and whether it was there."""
-    return input_string.removesuffix(",none"), input_string.endswith(",none")
-
-
 _handle_non_serializable = handle_non_serializable
-
-
-def get_commit_from_path(repo_path: str | Path) -> str | None:
-    """Return the commit that a Git checkout is at; ``None`` where there is none."""
-    try:
-        git = Path(repo_path, ".git")
-        if git.is_file():
-            git = git.parent / git.read_text(encoding="utf-8").split("\n")[0].split(" ")[-1]
-        head = (git / "HEAD").read_text(encoding="utf-8").split("\n")[0].split(" ")[-1]
-        return (git / head).read_text(encoding="utf-8").replace("\n", "")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def get_git_commit_hash() -> str | None:
-    """Return the commit of the checkout that the program runs in; Git itself is not started."""
-    return get_commit_from_path(Path.cwd())
-
-
-def add_env_info(storage: dict[str, Any]) -> None:
-    """Add what results say of machine and versions."""
-    storage.update(place_of_run())
-
-
-def add_tokenizer_info(storage: dict[str, Any], lm: Any) -> None:
-    """Add what results say of a model's tokenizer, where it has one."""
-    tokenizer = getattr(lm, "tokenizer", None)
-    if not tokenizer:
-        return
-    for name in ("pad", "eos", "bos"):
-        token = [getattr(tokenizer, f"{name}_token", None), str(getattr(tokenizer, f"{name}_token_id", None))]
-        storage[f"tokenizer_{name}_token"] = token
-    storage.update({name: getattr(lm, name, None) for name in ("eot_token_id", "max_length")})

@@ -10,7 +10,6 @@ from typing import Any
 from proctor.dialects.aisbench.sources import source_of
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.errors import Location
-from proctor.guests.table import TABLES
 
 _REGISTER = "register_module"
 
@@ -31,6 +30,8 @@ def with_registered(values: dict[str, Any], names: Mapping[str, Any], file: Path
 
 def _modules(values: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
     """Yield the modules that a config imports itself, and those that its ``custom_imports`` name."""
+    from proctor.guests.table import TABLES
+
     custom = values.get("custom_imports")
     listed = custom.get("imports") if isinstance(custom, Mapping) else ()
     imported = [each.name for each in names.values() if isinstance(each, Reference)]

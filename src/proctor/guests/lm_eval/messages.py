@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,11 +48,6 @@ def requires_delimiter(prefix: str, suffix: str) -> bool:
     return prefix != "" and not (prefix[-1].isspace() or suffix[0].isspace())
 
 
-def ends_with_whitespace(s: str) -> bool:
-    """Return whether a text ends with white space."""
-    return s[-1:].isspace()
-
-
 def messages_to_text(messages: Sequence[Message]) -> str:
     """Return messages as one text."""
     return "".join(each.to_text() for each in messages)
@@ -68,13 +61,3 @@ def multiturn_to_singleturn(messages: Sequence[Message]) -> list[dict[str, Any]]
     rest[-1].without_delimiter()
     joined = Message("user", messages_to_text(rest))
     return [each.to_dict() for each in (*before, joined, *begun)]
-
-
-def format_turn(content: str, role: str, type: str | None = None) -> dict[str, str]:  # noqa: A002 - lm-eval's name
-    """Return a message as chats have it, with its type where one is given."""
-    return {**({"type": type} if type else {}), "role": role, "content": content}
-
-
-def random_task_id() -> str:
-    """Return eight small letters and digits."""
-    return "".join(random.choices(string.ascii_lowercase + string.digits, k=_ID_LETTERS))

@@ -73,9 +73,24 @@ def _number(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
+def _as_written(column: Sequence[str]) -> list[str]:
+    """Return a column as lm-eval writes it: numbers with as many decimals as one of them needs."""
+    cells = ["NaN" if each == "nan" else each for each in column]
+    needed = [each.rstrip("0").rstrip(".") if "." in each and _is_number(each) else each for each in cells]
+    most = max((len(each.partition(".")[2]) for each in needed if _is_number(each)), default=0)
+    whole = not all(map(_is_number, filter(str.strip, cells)))  # beside texts, whole numbers stay whole
+    short = [(whole and "." not in each) or not _is_number(each) for each in needed]
+    return [each if is_short else f"{float(each):.{most}f}" for each, is_short in zip(needed, short, strict=True)]
+
+
 def _laid_out(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rows = list(zip(*map(_as_written, zip(*rows, strict=True)), strict=True))
     widths = [max(len(header), 3, *(len(row[place]) for row in rows)) for place, header in enumerate(headers)]
-    numeric = [all(_is_number(row[place]) for row in rows if row[place].strip()) for place in range(len(headers))]
+    filled = [any(row[place].strip() for row in rows) for place in range(len(headers))]
+    numeric = [
+        filled[place] and all(row[place] == "NaN" or _is_number(row[place]) for row in rows if row[place].strip())
+        for place in range(len(headers))
+    ]
     marks = [
         f"{'-' * (width - 1)}:" if is_number and header else "-" * width
         for header, width, is_number in zip(headers, widths, numeric, strict=True)
@@ -91,7 +106,8 @@ def _centered(header: str, width: int) -> str:
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     laid = [
-        cell.rjust(width) if _is_number(cell) else cell.ljust(width) for cell, width in zip(cells, widths, strict=True)
+        cell.rjust(width) if cell == "NaN" or _is_number(cell) else cell.ljust(width)
+        for cell, width in zip(cells, widths, strict=True)
     ]
     return f"|{'|'.join(laid)}|"
 

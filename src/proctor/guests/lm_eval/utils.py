@@ -5,21 +5,14 @@ Source of their rules: lm-eval 0.4.13. Templates render sandboxed, as everywhere
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import inspect
 import io
-import json
 import logging
 import re
-import secrets
-import string
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
 from fnmatch import filter as matching
 from importlib.util import find_spec
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -124,13 +117,6 @@ def group(arr: Iterable[Any], fn: Callable[[Any], Any]) -> list[list[Any]]:
     return list(found.values())
 
 
-def create_iterator(
-    raw_iterator: Iterable[Any], *, rank: int = 0, world_size: int = 1, limit: int | None = None
-) -> Iterator[Any]:
-    """Return every ``world_size``-th of the first ``limit`` things, from the ``rank``-th on."""
-    return islice(raw_iterator, rank, limit, world_size)
-
-
 def handle_non_serializable(o: Any) -> Any:
     """Return a value for JSON: numbers of numpy as numbers, sets as lists, everything else as text."""
     if isinstance(o, np.bool_ | np.integer | np.floating):
@@ -151,11 +137,6 @@ def sanitize_model_name(model_name: str) -> str:
 def sanitize_task_name(task_name: str) -> str:
     """Return a task's name as part of a path."""
     return re.sub(r"\W", "_", task_name)
-
-
-def get_file_task_name(filename: str) -> str:
-    """Return the task in the name of a file of samples."""
-    return filename[filename.find("_") + 1 : filename.rfind("_")]
 
 
 def get_file_datetime(filename: str) -> str:
@@ -202,28 +183,11 @@ def make_disjoint_window(pair: tuple[list[int], list[int]]) -> tuple[list[int], 
     return given[: len(given) - (len(predicted) - 1)], predicted
 
 
-def positional_deprecated(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function: a decorator of lm-eval's that asks for named arguments."""
-
-    @functools.wraps(fn)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return fn(*args, **kwargs)
-
-    return call
-
-
 def warning_once(logger: logging.Logger, msg: str, *args: Any) -> None:
     """Log a warning, each only once."""
     if (msg, args) not in _said:
         _said.add((msg, args))
         logger.warning(msg, *args)
-
-
-def info_once(logger: logging.Logger, msg: str, *args: Any) -> None:
-    """Log a message, each only once."""
-    if (msg, args) not in _said:
-        _said.add((msg, args))
-        logger.info(msg, *args)
 
 
 _said: set[tuple[str, tuple[Any, ...]]] = set()
@@ -258,34 +222,10 @@ def is_torch_available() -> bool:
     return find_spec("torch") is not None
 
 
-def is_transformers_available() -> bool:
-    """Return whether transformers is installed."""
-    return find_spec("transformers") is not None
-
-
 def maybe_warn(msg: str, verbose: bool = True) -> None:
     """Log a warning, where that is wanted."""
     if verbose:
         eval_logger.warning(msg)
-
-
-def wrap_text(string: str, width: int = 140, **options: Any) -> str:
-    """Return a text in lines of a width, those after the first indented by eight."""
-    shape = {"initial_indent": "", "subsequent_indent": " " * 8, "break_long_words": False, "break_on_hyphens": False}
-    return textwrap.fill(inspect.cleandoc(string), width=width, **{**shape, **options})
-
-
-def set_torch_seed(seed: int) -> None:
-    """Seed torch, where it is installed."""
-    if is_torch_available():
-        import torch
-
-        torch.manual_seed(seed)
-
-
-def random_name_id() -> str:
-    """Return eight letters and digits at random."""
-    return "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(8))
 
 
 def convert_bytes_to_hash(value: Any) -> str:
@@ -311,14 +251,6 @@ def hash_dict_images(data_dict: Any) -> Any:
     if isinstance(data_dict, list | tuple):
         return type(data_dict)(hash_dict_images(each) for each in data_dict)
     return data_dict
-
-
-class EnhancedJSONEncoder(json.JSONEncoder):
-    """JSON of dataclasses, too."""
-
-    def default(self, o: Any) -> Any:
-        """Return a dataclass as a mapping."""
-        return asdict(o) if is_dataclass(o) and not isinstance(o, type) else super().default(o)
 
 
 class Reorderer:
