@@ -94,7 +94,7 @@ def test_a_cost_says_on_which_side_of_it_the_truth_is():
     assert cost_of(Price(1, 1), table, read, read)["usd_is_at_most"] is True
     both = cost_of(Price(1, 1), table, written + read, read)
     assert both["usd_is_about"] is True
-    assert "50 tokens that are cache write" in both["why"]
+    assert "50 cache_write_tokens" in both["why"]
     known = cost_of(Price(1, 1, 0.1, 1.25), table, written + read, read)
     assert not {"usd_is_at_least", "usd_is_at_most", "usd_is_about", "why"} & set(known)
     assert known["usd_cache_write"] == pytest.approx(50 * 1.25 / 1e6, abs=1e-6)

@@ -164,8 +164,8 @@ def _parts(price: Price, usage: Usage) -> dict[str, Any]:
         parts[f"usd_{words}"] = None if usd is None else round(usd, _DIGITS)
         if usd is None:
             bounds.add("usd_is_at_most" if words == _CACHED else "usd_is_at_least")
-            said = "from the provider's cache" if words == _CACHED else f"that are {words.replace('_', ' ')}"
-            why.append(f"what {count:,} tokens {said} cost is not known: they are reckoned as others are")
+            said = "tokens from the provider's cache" if words == _CACHED else kind
+            why.append(f"what {count:,} {said} cost is not known: they are reckoned as others are")
     if why:  # where one kind costs less than reckoned and another more, nobody knows on which side the truth is
         parts |= dict.fromkeys(bounds, True) if len(bounds) == 1 else {"usd_is_about": True}
         parts["why"] = "; ".join(why)

@@ -137,7 +137,8 @@ class ProviderProtocol:
         marks = self.thinking.marks
         by_name = not self.thinking.is_off
         opening = opening_of(request.prompt, marks, by_name=by_name, strings_are_messages=self.lays_out)
-        opening = replace(opening, is_shown=self.shows_thoughts)
+        if self.shows_thoughts:
+            opening = replace(opening, is_shown=True)
         return cut_at(heard(response, marks, opening), stops)
 
     def _learn(self, message: str) -> bool:

@@ -42,7 +42,8 @@ def words_of(value: object) -> str:
 
 def thoughts_beside(message: Thinks) -> dict[str, str]:
     """Return the thoughts beside the content of a message, by the field that they are in."""
-    return {name: words for name in PLACES if (words := words_of(getattr(message, name)))}
+    found = {name: value for name in PLACES if (value := getattr(message, name)) is not None}
+    return {name: words for name, value in found.items() if (words := words_of(value))} if found else found
 
 
 def first_of(found: Mapping[str, str]) -> str:
@@ -66,6 +67,8 @@ def content_parts(content: Any) -> tuple[str, str]:
 
 def count_in(details: object, *names: str) -> int:
     """Return a count of tokens that a server gives under one of several names; 0 where it does not say."""
+    if not details:
+        return 0
     found = [details.get(name) for name in names] if isinstance(details, Mapping) else []
     return next((value for value in found if isinstance(value, int) and not isinstance(value, bool)), 0)
 
