@@ -334,6 +334,12 @@ class OutputError(ProctorError):
         return cls(f"{what} cannot be written", why=reason_of(error), hint=f"{first} {choice}")
 
 
+class FolderHeldError(OutputError):
+    """A run folder in which another run is going on; ``log`` is where that one files its answers, as far as it says."""
+
+    log: str = ""
+
+
 class RunInterruptedError(ProctorError):
     """A run that was stopped before its end; running again goes on."""
 

@@ -37,6 +37,20 @@ def data_home() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "proctor"
 
 
+def kept_table(name: str) -> Path:
+    """Return the place of a table of what the user allows or trusts, and make its folder.
+
+    They have a folder of their own: a wall holds the files that lay there when it was raised, and other processes
+    write these anew.
+    """
+    place, earlier = data_home() / "kept" / name, data_home() / name
+    with suppress(OSError):  # whoever writes the table says so
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if earlier.exists() and not place.exists():
+            earlier.replace(place)
+    return place
+
+
 def state_folder() -> Path:
     """Return the folder of the state; it need not be there."""
     cache = Path(settings.cache_dir)

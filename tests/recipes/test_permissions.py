@@ -321,7 +321,7 @@ def test_a_memory_of_another_form_is_none(home, content):
 
 def test_the_memory_is_the_users_own_alone(home, monkeypatch):
     admitted(stranger("e", "x.example"), allow=["net:x.example"])
-    assert permissions.memory() == home / "home" / "proctor" / "allowed.json"
+    assert permissions.memory() == home / "home" / "proctor" / "kept" / "allowed.json"
     assert permissions.memory().stat().st_mode & 0o777 == 0o600
     assert permissions.memory().parent.stat().st_mode & 0o077 == 0
     permissions.forget()
@@ -329,4 +329,4 @@ def test_the_memory_is_the_users_own_alone(home, monkeypatch):
     assert permissions.remembered() == {}
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", str(home / "me"))
-    assert permissions.memory() == home / "me" / ".local" / "share" / "proctor" / "allowed.json"
+    assert permissions.memory() == home / "me" / ".local" / "share" / "proctor" / "kept" / "allowed.json"

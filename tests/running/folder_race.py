@@ -1,4 +1,5 @@
-"""Two runs into one folder at once, again and again: one completes, the other is refused. Prints one JSON object.
+"""Two runs into one folder at once, again and again: one completes, the other is refused, or helps where both
+share a log. Prints one JSON object.
 
 python tests/running/folder_race.py --rounds 60 --folder /tmp/race
 """
@@ -44,33 +45,33 @@ def without_locks() -> None:
     fcntl.flock = refuse
 
 
-def sit(folder: Path, me: int, start: float, *, locks: bool) -> int:
+def sit(folder: Path, log: str, start: float, *, locks: bool) -> int:
     if not locks:
         without_locks()
     while time.time() < start:
         time.sleep(0.0001)
     try:
-        run_exams([ToyExam("exam", COUNT, question)], SlowEngine(), log=folder / f"log{me}.db", output=folder / "out")
+        run_exams([ToyExam("exam", COUNT, question)], SlowEngine(), log=folder / log, output=folder / "out")
     except OutputError as error:
         return 3 if "another run is going on" in str(error) and "process " in str(error) else 4
     return 0
 
 
-def forked(folder: Path, me: int, start: float, *, locks: bool) -> int:
+def forked(folder: Path, log: str, start: float, *, locks: bool) -> int:
     pid = os.fork()
     if pid == 0:
         code = 5
         try:
-            code = sit(folder, me, start, locks=locks)
+            code = sit(folder, log, start, locks=locks)
         finally:
             os._exit(code)
     return pid
 
 
-def one_round(folder: Path, *, locks: bool) -> str:
+def one_round(folder: Path, *, locks: bool, shared: bool) -> str:
     """Return how the two ended, and whether what is in the folder is whole."""
     start = time.time() + 0.05
-    children = [forked(folder, me, start, locks=locks) for me in range(2)]
+    children = [forked(folder, "log.db" if shared else f"log{me}.db", start, locks=locks) for me in range(2)]
     codes = sorted(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children)
     lines = (folder / "out" / "samples.jsonl").read_text().splitlines()
     numbers = [json.loads(line)["doc_id"] for line in lines]
@@ -85,14 +86,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--no-locks", action="store_true")
+    parser.add_argument("--shared-log", action="store_true")
     options = parser.parse_args()
     ends: Counter[str] = Counter()
     (options.folder / "warm").mkdir(parents=True)
-    sit(options.folder / "warm", 0, 0.0, locks=True)  # rounds find imported what a run imports
+    sit(options.folder / "warm", "log.db", 0.0, locks=True)  # rounds find imported what a run imports
     for number in range(options.rounds):
         folder = options.folder / str(number)
         folder.mkdir(parents=True)
-        ends[one_round(folder, locks=not options.no_locks)] += 1
+        ends[one_round(folder, locks=not options.no_locks, shared=options.shared_log)] += 1
     print(json.dumps(ends))
 
 

@@ -32,11 +32,19 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("arguments", [[], ["--no-locks"]])
-def test_of_two_runs_at_once_one_completes_and_one_is_refused(memory_folder, arguments):
+@pytest.mark.parametrize(
+    "arguments, ends",
+    [
+        ([], "[0, 3] whole"),
+        (["--no-locks"], "[0, 3] whole"),
+        (["--shared-log"], "[0, 0] whole"),
+        (["--shared-log", "--no-locks"], "[0, 0] whole"),
+    ],
+)
+def test_of_two_runs_at_once_one_completes_and_one_is_refused_or_helps(memory_folder, arguments, ends):
     command = [sys.executable, str(RACE), "--rounds", "8", "--folder", str(memory_folder), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    assert json.loads(done.stdout) == {"[0, 3] whole": 8}
+    assert json.loads(done.stdout) == {ends: 8}
 
 
 def test_who_is_refused_is_told_who_holds_the_folder_and_asks_nobody(tmp_path):

@@ -112,9 +112,9 @@ def test_a_held_answer_is_known_before_it_is_committed(log, monkeypatch):
     gate = threading.Event()
     original = log_writer.write
 
-    def slow_write(*arguments):
+    def slow_write(*arguments, **named):
         gate.wait(10)
-        original(*arguments)
+        original(*arguments, **named)
 
     monkeypatch.setattr(log_writer, "write", slow_write)
     engine = log.engine_number("engine")
@@ -129,12 +129,12 @@ def fail_from(monkeypatch, first: int, last: int = 10**9) -> None:
     """Let commits number ``first`` to ``last`` meet a full disk."""
     original, calls = log_writer.write, iter(range(1, 10**9))
 
-    def failing_write(*arguments):
+    def failing_write(*arguments, **named):
         if first <= next(calls) <= last:
             error = sqlite3.OperationalError("database or disk is full")
             error.sqlite_errorcode = sqlite3.SQLITE_FULL
             raise error
-        original(*arguments)
+        original(*arguments, **named)
 
     monkeypatch.setattr(log_writer, "write", failing_write)
 

@@ -167,7 +167,7 @@ def test_a_list_of_trusted_writers_that_somebody_else_wrote_is_forged(as_user, t
     theirs = filed(tmp_path / "theirs.db")
     as_user("me")
     assert main(["log", "trust", str(theirs)]) == 0
-    place = tmp_path / "me" / "proctor" / "trusted.json"
+    place = tmp_path / "me" / "proctor" / "kept" / "trusted.json"
     place.write_text(place.read_text().replace("theirs.db", "others.db"))
     assert main(["log", "trust", str(theirs)]) == 3
     with pytest.raises(ForgedError, match="somebody else wrote it"):

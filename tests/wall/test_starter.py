@@ -85,7 +85,7 @@ def test_what_is_temporary_goes_with_a_process_that_is_killed(proctor, tmp_path)
 
 def test_permissions_that_somebody_else_wrote_are_told_and_nothing_is_used(proctor, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    place = tmp_path / "data" / "proctor" / "allowed.json"
+    place = tmp_path / "data" / "proctor" / "kept" / "allowed.json"
     place.parent.mkdir(parents=True)
     place.write_text(json.dumps({"x": {"exam": "x", "allowed": ["read:/"]}, "seal": "0" * 64}))
     done = proctor("show", "samples.science")

@@ -21,7 +21,7 @@ HAS_KERNEL = what_can_stand().files and what_can_stand().programs
 only_with_a_kernel = pytest.mark.skipif(not HAS_KERNEL, reason="this kernel has no landlock")
 
 PROBE = """
-import ctypes, os, socket, subprocess, sys
+import ctypes, os, socket, sqlite3, subprocess, sys
 from pathlib import Path
 away, work = Path(sys.argv[1]), Path(sys.argv[2])
 from proctor.prison.inside import kernel
@@ -56,6 +56,8 @@ python = {
     "read another process": lambda: Path(f"/proc/{os.getppid()}/environ").read_bytes(),
     "write": lambda: (away / "new").write_text("x"),
     "write here": lambda: Path("new").write_text("x"),
+    "open a database": lambda: sqlite3.connect(away / "new.db"),
+    "open a linked database": lambda: sqlite3.connect(f"file:{work}/link/new.db?mode=rwc", uri=True),
     "replace": lambda: Path("exam.yaml").rename(away / "x"),
     "remove": lambda: (away / "s.txt").unlink(),
     "make a link": lambda: (away / "link").symlink_to("/"),
@@ -132,7 +134,7 @@ def test_whatever_is_tried_is_held_and_told_with_what_allows_it(work, kind):
     lines = done.stdout.splitlines()
     assert [each for each in lines if each.startswith("HOLE")] == []
     held = [each for each in lines if each.startswith("held")]
-    assert len(held) == (19 if kind == "watch" else 28)
+    assert len(held) == (21 if kind == "watch" else 30)
     assert all("--allow " in each for each in held if "in C" not in each)
     says = "the kernel holds files, ports, programs; a watch over Python" if kind == "kernel" else "no landlock"
     assert says in lines[0]

@@ -46,7 +46,12 @@ class Engine(Predicting, Artifact):
     @property
     def identity(self) -> str:
         """A digest of everything that decides what this engine answers; equal engines share answers in the log."""
-        return content_key("engine", self.type_name(), self.identity_values())
+        return content_key("engine", self.identity_type, self.identity_values())
+
+    @property
+    def identity_type(self) -> str:
+        """The kind of engine in :attr:`identity`: several may be one and the same to answers."""
+        return self.type_name()
 
     def identity_values(self) -> dict[str, Any]:
         """Return the values that :attr:`identity` digests: every field that is not transient, defaults included."""
@@ -57,12 +62,35 @@ class Engine(Predicting, Artifact):
         }
 
     @property
+    def server_address(self) -> str:
+        """The address of the server that has the model, where that is no part of :attr:`identity`; else nothing."""
+        return ""
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether the user says himself which model it is."""
+        return False
+
+    def says_of_itself(self) -> str:
+        """Return what the server at :attr:`address` says of its model; nothing where it says nothing."""
+        return ""
+
+    def is_model_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether the values of an identity, of this version or an earlier one, are those of this very model."""
+        return values == self.identity_values()
+
+    @property
     def answers_in_order(self) -> bool:
         """Whether answers depend on the place of a request rather than on the request (a list of recorded answers).
 
         A run then asks for every instance, in order, and takes nothing from the response log.
         """
         return False
+
+    @property
+    def takes_time(self) -> bool:
+        """Whether an answer takes longer than filing it: processes that share a log then divide its questions."""
+        return True
 
     @property
     def draws_alike(self) -> bool:

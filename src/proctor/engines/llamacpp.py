@@ -60,8 +60,15 @@ class LlamaCppEngine(OpenAIEngine):
         named = [self.mmproj] if self.model == EMBEDDED else [self.model, self.mmproj]
         return [each for name in named if name for each in reading(name, self.author, self.label)]
 
+    @property
+    def server_address(self) -> str:
+        """Nothing: the model is in this process."""
+        return ""
+
     def identity_values(self) -> dict[str, Any]:
         """Return the values that decide answers: name and size of the file, wherever it lies."""
+        if self.model_id is not None:
+            return super().identity_values()
         self.act()
         path = self._path()
         size = path.stat().st_size if path.is_file() else 0

@@ -92,6 +92,11 @@ class ScriptedEngine(Engine):
         """True for a list of answers."""
         return isinstance(self.answers, list)
 
+    @property
+    def takes_time(self) -> bool:
+        """Whether somebody's function answers."""
+        return self.function is not None or self.log_likelihood is not None
+
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, in order."""
         listed = self.answers if isinstance(self.answers, list) else None

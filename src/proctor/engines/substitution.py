@@ -174,6 +174,11 @@ class StandIn(Engine):
         """As the engine that answers."""
         return self._answering.answers_in_order
 
+    @property
+    def takes_time(self) -> bool:
+        """As the engine that answers."""
+        return self._answering.takes_time
+
     def to_dict(self) -> dict[str, Any]:
         """Return the engine that was asked for: the map says again who answers."""
         return self._asked.to_dict()

@@ -21,7 +21,7 @@ from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.safe_files import write_text
 from proctor.starter import keep
-from proctor.state import data_home, read_table, sealed_table
+from proctor.state import kept_table, read_table, sealed_table
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def memory() -> Path:
     """Return the file that remembers permissions."""
-    return data_home() / "allowed.json"
+    return kept_table("allowed.json")
 
 
 def remembered() -> dict[str, dict[str, Any]]:

@@ -6,6 +6,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import nullcontext
+from functools import partial
 from itertools import chain
 
 from msgspec import structs
@@ -15,14 +17,17 @@ from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
 from proctor.errors import EngineError
 from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
+from proctor.logs import get_logger
 from proctor.recipes.answer_seeds import derived_seed
 from proctor.recipes.exam import Exam, Question
 from proctor.recipes.exam_parts import NEED_SCORES
+from proctor.running.claims import Claims
 from proctor.running.listening import listening, measured
 from proctor.running.log import Key
 from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
 from proctor.running.reckoning import Claim
+from proctor.running.same_model import SameModel
 from proctor.running.session import Session
 
 _COUNTING_SECONDS = 1.0
@@ -48,8 +53,12 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
     """
     if session.observer.wants_total:
         session.progress.total = _count(exams)
-    with LogWriter(session.log, session.number) as writer:
-        asking = _Asking(session, writer)
+    claims = Claims(session.log, session.number) if session.engine.takes_time else None
+    with (
+        claims.held() if claims else nullcontext(),
+        LogWriter(session.log, session.number, claimed=bool(claims)) as writer,
+    ):
+        asking = _Asking(session, writer, claims)
         pending: dict[Kind, list[Exam]] = {"generate": [], "score": []}
         for exam in exams:
             pending[_first_kind(exam)].append(exam)
@@ -59,6 +68,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
                 if todo:
                     _round(kind, asking, todo, pending)
                     writer.flush()  # the next round of a conversation reads the answers of this one
+        asking.model.keep()
     session.progress.total = session.progress.done
     session.observer.asking(session.progress)
 
@@ -132,6 +142,8 @@ def _round(kind: Kind, asking: _Asking, todo: list[Exam], pending: dict[Kind, li
         _leg(kind, asking, stream)
     for again, exams in stream.again.items():
         pending[again].extend(exams)
+    if asking.wait_for_others():
+        pending[kind].extend(exam for exam in todo if exam not in pending[kind])
 
 
 def _leg(kind: Kind, asking: _Asking, stream: _Stream) -> None:
@@ -153,8 +165,10 @@ class _Asking:
 
     _count: int
 
-    def __init__(self, session: Session, writer: LogWriter) -> None:
+    def __init__(self, session: Session, writer: LogWriter, claims: Claims | None) -> None:
         self.session = session
+        self._claims, self._elsewhere = claims, set[Key]()
+        self._began = int(time.time())
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
         self._writer = writer
         self._lock = threading.Lock()
@@ -164,6 +178,7 @@ class _Asking:
         self._policy = session.engine.policy
         self._has_warned = False
         self._visited: set[tuple[Kind, int]] = set()
+        self.model = SameModel(session)
 
     def visit(self, kind: Kind, exam: Exam) -> bool:
         """Note that an exam is searched for requests of a kind; return whether that is the first time."""
@@ -219,12 +234,54 @@ class _Asking:
                     fresh.append(step)
         return fresh
 
+    def unclaimed(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """Yield the steps that no other process has on its way."""
+        claims = self._claims
+        return steps if claims is None else claims.in_time(steps, partial(self._granted, claims))
+
+    def _granted(self, claims: Claims, steps: list[Step]) -> list[Step]:
+        """Claim steps among all processes of the log; what another settled since the first look is seen after it."""
+        keys = [step.key for step in steps]
+        granted = claims.granted(keys)
+        settled = self._settled_elsewhere(list(granted))
+        claims.released(list(settled))
+        elsewhere = set(keys) - granted
+        self._elsewhere |= elsewhere
+        with self._lock:
+            self._on_the_way -= settled | elsewhere
+        return [step for step in steps if step.key in granted and step.key not in settled]
+
+    def _settled_elsewhere(self, keys: list[Key]) -> set[Key]:
+        """Return what other processes answered, or failed at since this one began."""
+        known = self.filed.known(keys)
+        failed = self.session.log.failed_since(self.session.number, keys, self._began)
+        self.session.progress.cached += len(known)
+        self._failed |= failed
+        return known | failed
+
+    def wait_for_others(self) -> bool:
+        """Wait for what other processes have on their way; return whether there was anything.
+
+        What they answered or failed at is not asked again; what nobody alive asks any more is this process's.
+        """
+        if self._claims is None or not self._elsewhere or self.session.stopped is not None:
+            return False
+        keys, self._elsewhere = list(self._elsewhere), set()
+        is_said = False
+        for whom in self._claims.wait(keys):
+            if not is_said:
+                get_logger().warning("%d questions are on their way for %s: waiting for the answers", len(keys), whom)
+            is_said = True
+        self._settled_elsewhere(keys)
+        return True
+
     def send(self, step: Step) -> bool:
         """Give a step the next position; return whether the budget allows it now.
 
         Where it does not and nothing is on its way, the budget has ended the run.
         """
         session, claim = self.session, None
+        self.model.before(step.key, step.request)
         if session.budget is not None:
             claim = session.budget.claim(step.request, session.engine)
             if claim is None:
@@ -296,7 +353,7 @@ class _Stream:
         self._error: BaseException | None = None
         self._ended = False
         asking.start_round()
-        self._left: Iterator[Step] = chain.from_iterable(steps for exam in exams for steps in self._steps(exam))
+        self._left = asking.unclaimed(chain.from_iterable(steps for exam in exams for steps in self._steps(exam)))
         self._held: Step | None = None
         self._iterator = self._requests()
 

@@ -43,16 +43,20 @@ class RunFolder:
         self._known: Mapping[str, Fingerprint] = {}
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, log: Path | None = None) -> Iterator[None]:
         """Make the folder, and keep other runs out of it until the block ends; what a killed run left is removed.
 
+        Args:
+            log: Where the run files its answers, told to others who would run here.
+
         Raises:
-            OutputError: Another run is going on there, or it cannot be written.
+            FolderHeldError: Another run is going on there.
+            OutputError: It cannot be written.
         """
         with ExitStack() as stack:
             with _output_errors(self.path):
                 self.path.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(locked(self.path))
+                stack.enter_context(locked(self.path, "" if log is None else str(log.absolute())))
                 for name in (SPEC, SAMPLES, RESULTS):
                     remove_leftovers(self.path / name)
             yield

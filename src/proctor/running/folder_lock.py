@@ -14,13 +14,13 @@ import platform
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from proctor.errors import OutputError
+from proctor.errors import FolderHeldError
 from proctor.safe_files import own_file
 
 LOCK, HELD = ".lock", ".lock.held"
@@ -42,21 +42,25 @@ _held: set[int] = set()
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, log: str = "") -> Iterator[None]:
     """Hold a folder; the block is for one process at a time.
 
+    Args:
+        folder: The folder.
+        log: Where the run files its answers: told to whoever is refused.
+
     Raises:
-        OutputError: Another run holds it; it says who.
+        FolderHeldError: Another run holds it; it says who.
         OSError: The folder cannot be written.
     """
     handle = _flock(folder)
     if handle is None:
-        with _held_file(folder):
+        with _held_file(folder, log):
             yield
         return
     _held.add(handle)
     try:
-        _write_note(handle)
+        _write_note(handle, log)
         yield
     finally:
         _held.discard(handle)
@@ -96,7 +100,7 @@ def _is_same(handle: int, path: Path) -> bool:
 
 
 @contextmanager
-def _held_file(folder: Path) -> Iterator[None]:
+def _held_file(folder: Path, log: str) -> Iterator[None]:
     """Be the one whose file it is."""
     path = folder / HELD
     handle = _made(path)
@@ -107,7 +111,7 @@ def _held_file(folder: Path) -> Iterator[None]:
         raise _refusal(folder, path)
     ended = threading.Event()
     try:
-        _write_note(handle)
+        _write_note(handle, log)
         threading.Thread(target=_touch, args=(handle, ended), name="proctor-lock", daemon=True).start()
         yield
     finally:
@@ -149,9 +153,7 @@ def _remove_stale(folder: Path, path: Path) -> None:
 
 
 def _is_stale(folder: Path, note: dict[str, Any], touched: float) -> bool:
-    if note.get("machine") == _machine() and _is_gone(note.get("pid"), note.get("ticks")):
-        return True
-    return _now(folder) - touched > STALE_SECONDS
+    return is_gone(note) or _now(folder) - touched > STALE_SECONDS
 
 
 def _now(folder: Path) -> float:
@@ -200,12 +202,22 @@ def _start_of(pid: int) -> str | None:
 _START = 19  # the field after the name's closing bracket, proc(5)
 
 
-def _write_note(handle: int) -> None:
+def _write_note(handle: int, log: str) -> None:
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, own_note(log).encode(), 0)
+
+
+def own_note(log: str = "") -> str:
+    """Return who this process is, so that others can tell whether it lives, and where it files its answers."""
     since = datetime.now(UTC).isoformat(timespec="seconds")
     pid = os.getpid()
     note = {"pid": pid, "host": platform.node(), "since": since, "machine": _machine(), "ticks": _start_of(pid)}
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, json.dumps(note).encode(), 0)
+    return json.dumps({**note, "log": log} if log else note)
+
+
+def is_gone(note: Mapping[str, Any]) -> bool:
+    """Whether the process of a note was one of this machine, and has ended."""
+    return note.get("machine") == _machine() and _is_gone(note.get("pid"), note.get("ticks"))
 
 
 def _note(path: Path) -> dict[str, Any]:
@@ -224,18 +236,20 @@ def _note(path: Path) -> dict[str, Any]:
         time.sleep(0.01)
 
 
-def _refusal(folder: Path, path: Path) -> OutputError:
+def _refusal(folder: Path, path: Path) -> FolderHeldError:
     note = _note(path)
     pid, host, since = note.get("pid"), note.get("host"), note.get("since")
     known = isinstance(pid, int) and isinstance(host, str) and isinstance(since, str)
     who = "its process has not said which one it is"
     if known:
         who = f"process {pid} on {str(host)[:100]} since {str(since)[:40]}"
-    return OutputError(
+    found = FolderHeldError(
         f"another run is going on in the folder {folder}",
         why=who,
         hint="wait for it or end it; or choose another folder with --output",
     )
+    found.log = str(note.get("log") or "")
+    return found
 
 
 def _forget_in_child() -> None:

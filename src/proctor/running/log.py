@@ -14,7 +14,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,9 @@ from proctor.running.log_schema import (
     CACHE_KIB,
     SCHEMA_VERSION,
     SEALS,
+    SHARED,
     TABLES,
+    drop_claims,
     seal_engine,
     text_of,
     transaction,
@@ -104,6 +106,7 @@ class ResponseLog:
         self._sealers: dict[int, Sealer] = {}
         self._damaged: set[tuple[int, Key]] = set()
         self._foreign: set[tuple[int, Key]] = set()
+        self._others: dict[int, list[int]] = {}
         self._connection = self.connect()
         try:
             with log_errors(self.path):
@@ -169,6 +172,9 @@ class ResponseLog:
                 if self._version() < SCHEMA_VERSION:
                     self._upgrade()
         version = self._version()
+        if version == SCHEMA_VERSION and not self.read_only:
+            for statement in SHARED:
+                self._connection.execute(statement)
         if version > SCHEMA_VERSION:
             raise LogError(
                 f"the response log {self.path} was written by a newer Proctor",
@@ -216,6 +222,40 @@ class ResponseLog:
             self._sealers[number] = Sealer(identity, self.writers)
             return number
 
+    def also_read(self, engine: int, is_same: Callable[[Mapping[str, Any]], bool]) -> None:
+        """Find an engine's answers under the numbers of others, too, whose configurations are the same model's."""
+        with self._guard() as connection:
+            rows = connection.execute("SELECT id, config FROM engines WHERE id <> ? ORDER BY id", (engine,)).fetchall()
+        found = []
+        for number, text in rows:
+            with suppress(ValueError):  # a damaged row: proctor log verify names it
+                config = json.loads(text)
+                if isinstance(config, dict) and is_same(config):
+                    found.append(int(number))
+        self._others[engine] = found
+
+    def servers(self, engine: int) -> dict[str, str]:
+        """Return the addresses at which an engine's model was, with what each server said of it."""
+        with self._guard() as connection:
+            return dict(connection.execute("SELECT address, says FROM servers WHERE engine = ?", (engine,)))
+
+    def note_server(self, engine: int, address: str, says: str) -> None:
+        """Note that an engine's model is at an address, and what the server says of it."""
+        with self._guard() as connection:
+            connection.execute("INSERT OR REPLACE INTO servers VALUES (?, ?, ?)", (engine, address, says))
+
+    def probes(self, engine: int) -> list[tuple[Key, bytes]]:
+        """Return the requests by which one tells whether a server has an engine's model."""
+        with self._guard() as connection:
+            rows = connection.execute("SELECT request, body FROM probes WHERE engine = ?", (engine,)).fetchall()
+        return [(Key(request), body) for request, body in rows]
+
+    def keep_probes(self, engine: int, probes: Iterable[tuple[Key, bytes]]) -> None:
+        """Keep such requests."""
+        rows = [(engine, key.request, body) for key, body in probes]
+        with self._guard() as connection, transaction(connection):
+            connection.executemany("INSERT OR IGNORE INTO probes VALUES (?, ?, ?)", rows)
+
     @staticmethod
     def _enter_engine(connection: sqlite3.Connection, identity: str, label: str, config: dict[str, Any]) -> None:
         values = (identity, label, json.dumps(config, sort_keys=True, default=str), time.time())
@@ -255,11 +295,21 @@ class ResponseLog:
                     found.add(Key(row[0], row[1]))
                 except LogError as error:
                     self.note_damage(engine, Key(row[0], row[1]), error)
+        for other in self._others.get(engine, ()):
+            if missing := [key for key in keys if key not in found]:
+                found |= self.has_many(other, missing)
         return found.intersection(keys)
+
+    def failed_since(self, engine: int, keys: Sequence[Key], at: int) -> set[Key]:
+        """Return those keys for which a failure was filed after a time, in seconds since 1970."""
+        return {Key(*row[:2]) for row in self._select("failures", engine, keys) if row[2] > at}.intersection(keys)
 
     def get_many(self, engine: int, keys: Sequence[Key], *, failures: bool = False) -> dict[Key, Response]:
         """Return the answers there are, by key; failures fill in where there is no answer, if asked for."""
         found = self._read("responses", engine, keys)
+        for other in self._others.get(engine, ()):
+            if missing := [key for key in keys if key not in found]:
+                found.update(self._read("responses", other, missing))
         if failures and (missing := [key for key in keys if key not in found]):
             found.update(self._read("failures", engine, missing))
         return {key: found[key] for key in keys if key in found}
@@ -378,9 +428,17 @@ class ResponseLog:
 
 
 def write(
-    log: ResponseLog, connection: sqlite3.Connection, engine: int, entries: Iterable[tuple[Key, Response]]
+    log: ResponseLog,
+    connection: sqlite3.Connection,
+    engine: int,
+    entries: Iterable[tuple[Key, Response]],
+    *,
+    claimed: bool = False,
 ) -> None:
-    """Store entries in one transaction on a connection of :meth:`ResponseLog.connect`; a damaged answer gives way."""
+    """Store entries in one transaction on a connection of :meth:`ResponseLog.connect`; a damaged answer gives way.
+
+    Where their requests were claimed, the claims go in the same transaction.
+    """
     now = int(time.time())
     sealed = log.sealer(engine).sealed
     answers: list[tuple[int, bytes, int, int, bytes]] = []
@@ -403,6 +461,8 @@ def write(
                 "INSERT OR REPLACE INTO failures (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)",
                 failures,
             )
+        if claimed:
+            drop_claims(connection, [row[:3] for row in (*answers, *failures)])
 
 
 def _is_final(response: Response) -> bool:

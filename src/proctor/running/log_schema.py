@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
@@ -36,6 +36,28 @@ TABLES = (
 )
 SEALS = "CREATE TABLE IF NOT EXISTS engine_seals (engine INTEGER PRIMARY KEY, seal BLOB NOT NULL)"
 """Digests of the rows of ``engines``, which version 1 did not have."""
+
+SHARED = (
+    "CREATE TABLE IF NOT EXISTS processes (id INTEGER PRIMARY KEY, until REAL NOT NULL, note TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS claims (
+        engine INTEGER NOT NULL, request BLOB NOT NULL, repeat INTEGER NOT NULL, process INTEGER NOT NULL,
+        PRIMARY KEY (engine, request, repeat)) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS servers (
+        engine INTEGER NOT NULL, address TEXT NOT NULL, says TEXT NOT NULL, PRIMARY KEY (engine, address))""",
+    """CREATE TABLE IF NOT EXISTS probes (
+        engine INTEGER NOT NULL, request BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (engine, request))""",
+)
+"""Which processes live, and what each has on its way (:mod:`proctor.running.claims`); which servers had a model, and
+requests by which one tells whether another one has it (:mod:`proctor.running.same_model`).
+"""
+
+NOW = "((julianday('now') - 2440587.5) * 86400.0)"
+"""The time of the database, in seconds since 1970."""
+
+
+def drop_claims(connection: sqlite3.Connection, keys: Iterable[Sequence[Any]]) -> None:
+    """Free requests, each given as engine, request and repeat, for whoever wants to send them."""
+    connection.executemany("DELETE FROM claims WHERE engine = ? AND request = ? AND repeat = ?", keys)
 
 
 def engine_seal(row: Sequence[Any]) -> bytes:

@@ -41,11 +41,13 @@ class LogWriter:
     Args:
         log: An open log; the writer has a connection of its own to it.
         engine: The engine's number in the log.
+        claimed: Whether requests are claimed before they are sent (:mod:`proctor.running.claims`).
     """
 
-    def __init__(self, log: ResponseLog, engine: int) -> None:
+    def __init__(self, log: ResponseLog, engine: int, *, claimed: bool = False) -> None:
         self._log = log
         self._engine = engine
+        self._claimed = claimed
         self._waiting: dict[Key, Response] = {}
         self._lock = threading.RLock()
         self._change = threading.Condition(self._lock)
@@ -156,7 +158,7 @@ class LogWriter:
 
     def _commit(self, batch: dict[Key, Response]) -> None:
         with log_errors(self._log.path):
-            write(self._log, self._connection, self._engine, batch.items())
+            write(self._log, self._connection, self._engine, batch.items(), claimed=self._claimed)
             self._empty_journal()
         with self._change:
             self._unsynced = True

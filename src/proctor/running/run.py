@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 from proctor.engines.engine import Engine
-from proctor.errors import LogError, OutputError, ProctorError, RunInterruptedError, ScoringError
+from proctor.errors import FolderHeldError, LogError, OutputError, ProctorError, RunInterruptedError, ScoringError
 from proctor.ir import Failure, Usage
 from proctor.ir.question import AnsweredBlocks
 from proctor.jsonable import jsonable
@@ -99,19 +99,47 @@ def run_exams(
             terms["log"] = Path(stack.enter_context(TemporaryDirectory(prefix="proctor-"))) / "responses.db"
         session = stack.enter_context(session_with(engine, **terms))
         folder = RunFolder(output) if output is not None else None
-        if folder is not None:
-            stack.enter_context(folder.held())
-            folder.open(spec)
-            folder.check_rows(exams)
+        begins = folder is None or _begun(folder, session, spec, exams, stack)
         session.spool, session.samples = stack.enter_context(QuestionSpool()), samples or {}
         stack.enter_context(_interruptible(session, folder))
         session.observer.started([exam.name for exam in exams], engine.label)
         stack.callback(session.observer.finished)
         began = time.time()
         ask(exams, session)
+        while folder is not None and not begins:
+            time.sleep(_TURN_SECONDS)
+            begins = _begun(folder, session, spec, exams, stack)
         through = judges_log if engine.answers_in_order else session.log
         judging = stack.enter_context(session.judges(through, session.observer.judging))
         return _conclude(exams, session, folder, judging, log_samples=log_samples, began=began)
+
+
+def _begun(folder: RunFolder, session: Session, spec: RunSpec, exams: Sequence[Exam], stack: ExitStack) -> bool:
+    """Begin to write a folder; return whether that is possible now.
+
+    Where this very run is going on there already, in a process that shares the log, it is not: this one then asks
+    along, and writes when the other one has ended, whose results it has by then, or which died.
+
+    Raises:
+        FolderHeldError: Another run is going on there.
+    """
+    try:
+        stack.enter_context(folder.held(session.log.path))
+    except FolderHeldError as held:
+        if held.log != str(session.log.path.absolute()) or not session.engine.takes_time:
+            raise
+        folder.check(spec, exams)
+        if session.progress.done == 0:
+            text = "this run is going on already (%s): its questions are divided with that process"
+            get_logger().warning(text, held.diagnostics[0].why)
+        return False
+    folder.open(spec)
+    folder.check_rows(exams)
+    return True
+
+
+_TURN_SECONDS = 0.5
+"""Between two looks whether the process that writes has ended."""
 
 
 def _announce_variants(exams: Sequence[Exam], engine: Engine) -> None:

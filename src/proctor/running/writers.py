@@ -15,7 +15,7 @@ from pathlib import Path
 from proctor.errors import ForgedError, LogError
 from proctor.logs import get_logger
 from proctor.safe_files import write_text
-from proctor.state import data_home, read_table, sealed_table, secret
+from proctor.state import kept_table, read_table, sealed_table, secret
 
 ID_BYTES = 8
 """Of a key's id."""
@@ -85,9 +85,8 @@ def trust(writers: Iterable[str], log: Path) -> None:
         OSError: It cannot be written down.
     """
     known = read_table(_file())
-    data_home().mkdir(parents=True, exist_ok=True, mode=0o700)
     write_text(_file(), sealed_table({**known, **dict.fromkeys(writers, str(log))}), mode=0o600)
 
 
 def _file() -> Path:
-    return data_home() / "trusted.json"
+    return kept_table("trusted.json")

@@ -16,7 +16,7 @@ from typing import Protocol
 from proctor import starter
 from proctor.effects import Effect, port_of
 from proctor.prison.inside import kernel, seccomp
-from proctor.state import data_home, secret
+from proctor.state import kept_table, secret
 from proctor.wall import watch
 from proctor.wall.rules import Needs, Rules, granted, rules_for
 from proctor.wall.watch import Watch
@@ -94,7 +94,7 @@ def raise_wall(words: Sequence[str], needs: Needs = Needs()) -> Wall:  # noqa: B
     found = what_can_stand()
     if found.programs and hasattr(os, "fork"):
         programs = {each.partition(":")[2] for each in granted("run")} | {"bwrap", "docker", "podman"}
-        starter.stand_outside(scratch, made, programs, str(data_home() / "allowed.json"))
+        starter.stand_outside(scratch, made, programs, str(kept_table("allowed.json")))
     else:
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     tempfile.tempdir = scratch

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from proctor.effects import CREDENTIALS, grants, named_folders, port_of
 from proctor.settings import settings
-from proctor.state import LOG_NAME, data_home, read_table, state_folder
+from proctor.state import LOG_NAME, data_home, kept_table, read_table, state_folder
 
 SYSTEM = (
     *("/usr", "/lib", "/lib32", "/lib64", "/nix/store", "/sys/devices/system", "/proc/sys"),
@@ -223,8 +223,7 @@ def installed() -> Iterator[str]:
 
 def _named() -> Iterator[str | Path]:
     """Yield the folders of data, models and catalogs, and what their order links to; no credentials in them."""
-    kept = (state_folder() / "packages", *(data_home() / each for each in ("catalog", "allowed.json", "trusted.json")))
-    yield from kept
+    yield from (state_folder() / "packages", data_home() / "catalog", kept_table("allowed.json").parent)
     for folder in named_folders():
         if folder.is_dir() and folder != _PACKAGE:
             yield from _entries_of(folder)
@@ -259,7 +258,7 @@ def granted(kind: str) -> Iterator[str]:
 
 def _remembered() -> Iterator[str]:
     with suppress(OSError, ValueError, AttributeError):  # what is wrong with the file is said where it counts
-        for each in read_table(data_home() / "allowed.json").values():
+        for each in read_table(kept_table("allowed.json")).values():
             yield from map(str, each.get("allowed", ()))
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from proctor.effects import Effect, is_allowed
 from proctor.safe_files import is_part_of
@@ -95,6 +96,8 @@ class Watch:
         elif event in CHANGES:
             for place in filter(None, (place_of(arguments[number]) for number in CHANGES[event])):
                 self._check_writing(place)
+        elif event == "sqlite3.connect":
+            self._check_database(os.fsdecode(arguments[0]))
         elif event in _LOOKS_UP:
             self._check_host(str(arguments[0] or ""))
         elif event in _CONNECTS:
@@ -110,6 +113,15 @@ class Watch:
         if self._readable.hold(real) or any(_is_shown(real, folder) for folder in self._shown):
             return
         raise _refused(f"{place} is not read", f"read:{real}")
+
+    def _check_database(self, name: str) -> None:
+        """Look at a database, which SQLite opens by itself: a path, an address with a path, or none of either."""
+        parts = urlsplit(name) if name.startswith("file:") else None
+        if name in ("", ":memory:") or (parts is not None and "mode=memory" in parts.query):
+            return
+        place = os.path.abspath(name if parts is None else unquote(parts.path))  # noqa: PTH100 - as in place_of
+        is_read = parts is not None and "mode=ro" in parts.query
+        (self._check_reading if is_read else self._check_writing)(place)
 
     def _check_writing(self, place: str) -> None:
         folder, name = os.path.split(place)
@@ -157,7 +169,7 @@ class Watch:
             raise _refused(f"the server {bracketed}:{port} is not asked", f"net:{bracketed}:{port}")
 
 
-_LOOKED_AT = STARTS | CHANGES.keys() | _LOOKS_UP | _CONNECTS | {"open"}
+_LOOKED_AT = STARTS | CHANGES.keys() | _LOOKS_UP | _CONNECTS | {"open", "sqlite3.connect"}
 _OFTEN = 12  # folders of Python and of packages, which come first
 
 

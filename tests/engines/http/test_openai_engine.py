@@ -13,6 +13,7 @@ import time
 import pytest
 
 from proctor.artifacts import fetch_artifact
+from proctor.engines.engine_registry import make_engine
 from proctor.engines.http.openai_engine import OpenAIEngine, normal_url
 from proctor.engines.http.transport import Reply
 from proctor.errors import UnsupportedRequestError, ValidationError
@@ -268,12 +269,34 @@ def test_what_changes_answers_changes_identity():
     assert base.identity == OpenAIEngine(model="m", base_url="http://h/v1/", max_concurrency=3, timeout=9).identity
     others = [
         OpenAIEngine(model="n", base_url="http://h"),
-        OpenAIEngine(model="m", base_url="http://h2"),
+        OpenAIEngine(model="m", base_url="https://h"),
+        OpenAIEngine(model="m", base_url="https://h2"),
+        OpenAIEngine(model="m", base_url="http://h", model_id="other"),
         OpenAIEngine(model="m", base_url="http://h", endpoint="completions"),
         OpenAIEngine(model="m", base_url="http://h", temperature=0.5),
         OpenAIEngine(model="m", base_url="http://h", extra_body={"x": 1}),
     ]
-    assert len({base.identity, *(other.identity for other in others)}) == 6
+    assert len({base.identity, *(other.identity for other in others)}) == 8
+
+
+@pytest.mark.parametrize(
+    "engine, fields",
+    [
+        ("openai", {"model": "m", "base_url": "http://node7:8001"}),
+        ("openai", {"model": "m", "base_url": "http://node7:8001", "model_id": "m"}),
+        ("openai", {"model": "other", "base_url": "https://h", "model_id": "m"}),
+        ("vllm-server", {"model": "m", "base_url": "http://h"}),
+        ("local-chat-completions", {"model": "m", "base_url": "http://h/v1/chat/completions"}),
+    ],
+)
+def test_an_answer_belongs_to_a_model_and_not_to_an_address_or_a_spelling(engine, fields):
+    assert make_engine(engine, fields).identity == OpenAIEngine(model="m", base_url="http://h").identity
+
+
+@pytest.mark.parametrize("engine", ["anthropic", "ollama", "llamacpp"])
+def test_servers_that_speak_otherwise_are_other_models(engine):
+    fields = {"model": "m", "base_url": "http://h"} if engine != "llamacpp" else {"model": "m"}
+    assert make_engine(engine, fields).identity != OpenAIEngine(model="m", base_url="http://h").identity
 
 
 def test_assigning_an_address_takes_effect():

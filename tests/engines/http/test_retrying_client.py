@@ -1,9 +1,12 @@
-"""What an error of a server means."""
+"""What an error of a server means, and when there is no more sense in asking it."""
+
+import asyncio
 
 import msgspec
 import pytest
 
-from proctor.engines.http.retrying_client import CallError, ReplyError, check_response, failure_of
+from proctor.engines.http.retry import RetryPolicy
+from proctor.engines.http.retrying_client import Caller, CallError, ReplyError, check_response, failure_of
 from proctor.engines.http.transport import Reply
 from proctor.ir import Response, Scored, TokenLogProbability, Usage
 
@@ -70,3 +73,87 @@ def test_a_filtered_answer_is_not_graded_and_its_tokens_are_counted():
     assert (caught.value.failure.kind, caught.value.failure.retryable) == ("content_filter", False)
     assert caught.value.usage == Usage(3, 4)
     check_response(Response(("a",), finish_reasons=("length",), usage=Usage(0, 10**9)))
+
+
+class Answering:
+    """A transport whose replies are a list, the last one for ever; it counts."""
+
+    def __init__(self, *replies):
+        self.replies, self.sent = list(replies), 0
+
+    async def post(self, *_):
+        self.sent += 1
+        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+    async def close(self):
+        pass
+
+
+def called(transport, count, **policy):
+    """Call a server one time after the other; returns the failures, ``None`` for an answer."""
+    caller = Caller(transport, {}, RetryPolicy(**{"base_seconds": 0.0, **policy}))
+
+    async def all_calls():
+        found = []
+        for number in range(count):
+            try:
+                await caller.call("http://x/v1", {"n": number}, msgspec.json.decode)
+                found.append(None)
+            except CallError as error:
+                found.append(error.failure)
+        return found
+
+    return asyncio.run(all_calls())
+
+
+PAGE = reply(200, b"<html>log in</html>")
+WELL = reply(200, {})
+
+
+@pytest.mark.parametrize(
+    "answer, most, kind",
+    [
+        (PAGE, 24, "protocol"),
+        (reply(402, {"error": {"message": "no balance"}}), 1, "forbidden"),
+        (reply(400, {"error": {"message": "unknown field"}}), 8, "refused"),
+        (reply(500, {"error": {"message": "boom"}}), 8 * 9, "server_error"),
+        (reply(429, {"error": {"message": "slow"}}), 8 * 9, "rate_limited"),
+    ],
+)
+def test_who_cannot_succeed_is_not_asked_for_ever(answer, most, kind, caplog):
+    transport = Answering(answer)
+    failures = called(transport, 100)
+    assert transport.sent == most
+    assert {each.kind for each in failures} == {kind}
+    assert caplog.text.count("nothing more is sent to this server") == 1
+
+
+@pytest.mark.parametrize("status", [402, 500])
+def test_a_server_that_answered_before_is_given_up_after_some_equal_failures(status):
+    transport = Answering(*[WELL] * 20, reply(status, {"error": {"message": "no more"}}))
+    failures = called(transport, 100, max_retries=0)
+    assert failures[:20] == [None] * 20
+    assert transport.sent == 20 + 8
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [reply(500, {"error": {"message": str(number)}}) for number in range(30)],  # each fails in its own way
+        [reply(400, {"error": {"message": "this question"}}) for _ in range(7)],
+        [each for _ in range(15) for each in (reply(500, {"error": {"message": "now and then"}}), WELL)],
+        [WELL, *[reply(400, {"error": {"message": "such questions"}}) for _ in range(29)]],
+    ],
+)
+def test_failures_of_some_questions_stop_nobody(replies):
+    transport = Answering(*replies, WELL)
+    failures = called(transport, 40, max_retries=0)
+    assert transport.sent == 40
+    assert failures[-1] is None
+
+
+def test_how_long_a_server_asks_to_wait_stands_in_the_message():
+    transport = Answering(reply(429, {"error": {"message": "slow"}}, **{"retry-after": "3600"}))
+    (failure,) = called(transport, 1)
+    assert transport.sent == 1
+    assert "it asks to wait for 3,600 seconds" in failure.message

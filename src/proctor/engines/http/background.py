@@ -28,7 +28,10 @@ _PULL_AT_ONCE = 16  # requests made while answers wait: few enough that these ar
 _PULL_SECONDS = 0.05  # the same where making a request is slow, because it loads data or renders a picture
 _LINGER_SECONDS = 0.02  # waking the caller fifty times a second costs nothing, and models take longer to answer
 _STOCK = 256
-"""Requests that are read beyond those that workers will take next, so that answers may linger."""
+"""Most requests that are read beyond those that workers will take next, so that answers may linger."""
+_STOCK_SECONDS = 0.25
+"""For how long the stock lasts: what a slow server does not need yet, another process may ask meanwhile."""
+_NEWEST = 0.3  # share of the newest batch of answers in the rate, which follows a server within a few of them
 _Outcome = tuple[int, Response] | BaseException
 
 
@@ -45,25 +48,30 @@ def answer_in_background(
         requests: Read lazily, in the caller's thread.
         opening: Called once in the event loop.
         concurrency: Requests answered at once.
-        window: Most requests read but not yielded; by default enough to keep all workers busy.
+        window: Most requests read but not yielded; by default enough to keep all workers busy, as fast as answers come.
         new_loop: Makes the event loop.
 
     Raises:
         BaseException: Whatever ``requests``, ``opening`` or the answering raises.
     """
     crew = _Crew(opening, concurrency, new_loop())
-    window = window or 2 * concurrency + _STOCK
     source = enumerate(requests)
     outstanding, exhausted = 0, False
+    rate, last = 0.0, time.monotonic()
     crew.start()
     try:
         while True:
             if not exhausted:
-                taken, exhausted = _pull(source, crew, window - outstanding)
+                most = window or 2 * concurrency + min(_STOCK, int(rate * _STOCK_SECONDS))
+                taken, exhausted = _pull(source, crew, max(most - outstanding, 0))
                 outstanding += taken
             if not outstanding:
                 return
-            for outcome in crew.outcomes():
+            outcomes = crew.outcomes()
+            now = time.monotonic()
+            rate += _NEWEST * (len(outcomes) / max(now - last, _LINGER_SECONDS) - rate)
+            last = now
+            for outcome in outcomes:
                 if isinstance(outcome, BaseException):
                     raise outcome
                 outstanding -= 1

@@ -16,7 +16,7 @@ from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol, Thinking
-from proctor.engines.http.served_models import first_model, first_token
+from proctor.engines.http.served_models import first_model, first_token, root_of
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
 from proctor.errors import UsageError
 from proctor.ir import Answers, Generate, Score
@@ -45,6 +45,8 @@ class OpenAIEngine(HTTPEngine):
             asked for one token of the continuation after the other. ``auto`` asks the server which one it is: vLLM and
             SGLang are asked for choices by one token where that gives what echo gives, others by echo.
         extra_body: Further fields of every request's body.
+        model_id: Name under which answers are filed in the place of ``model`` and the address: for one model with
+            several names, or several with one.
     """
 
     transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream", "scoring"}
@@ -65,6 +67,7 @@ class OpenAIEngine(HTTPEngine):
     stream: Annotated[bool, NON_POSITIONAL] = False
     scoring: Annotated[Literal["auto", "echo", "prompt_logprobs", "llamacpp"], NON_POSITIONAL] = "auto"
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
+    model_id: Annotated[str | None, NON_POSITIONAL] = None
 
     _listed_model: str = ""
     _text_start: str | None = None
@@ -153,8 +156,41 @@ class OpenAIEngine(HTTPEngine):
         return self._url, self._headers()
 
     def identity_values(self) -> dict[str, Any]:
-        """Return the values that decide answers: the address in full, and the model's name there."""
-        return {**super().identity_values(), "base_url": self._url, "model": self.named_model()}
+        """Return the values that decide answers: the model's name, and the address where that is a service's.
+
+        A server that somebody runs himself may have the same model at another port and on another machine.
+        """
+        values = {**super().identity_values(), "base_url": self._url, "model": self.model_id or self.named_model()}
+        del values["model_id"]
+        return _of_a_model(values) if self.server_address or self.model_id else values
+
+    @property
+    def identity_type(self) -> str:
+        """The kind of engine: one for all that speak to servers which somebody runs himself."""
+        return "server" if self.server_address or self.model_id else super().identity_type
+
+    @property
+    def server_address(self) -> str:
+        """The address of a server that somebody runs himself; nothing for a service's."""
+        return "" if self.is_billed else self._url
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether ``model_id`` is given."""
+        return self.model_id is not None
+
+    def says_of_itself(self) -> str:
+        """Return the path or name from which the server loaded its model (vLLM's and SGLang's ``root``)."""
+        self.act()
+        return root_of(*self._list_of_models(), self.connect_timeout, self.named_model())
+
+    def is_model_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether the values of an identity are those of this model at any address of somebody's own."""
+        from proctor.engines.http.providers import speaks_as_openai  # a table that most runs do not read
+
+        provider = values.get("provider")
+        is_own = str(values.get("base_url", "")).startswith("http:") and (not provider or speaks_as_openai(provider))
+        return is_own and _of_a_model(values) == self.identity_values()
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once."""
@@ -252,6 +288,16 @@ class OpenAIEngine(HTTPEngine):
             "stop": stop or None,
             "extra": {**given, **(self.extra_body or {})},
         }
+
+
+def _of_a_model(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of an identity's values says of the model and how it writes, and nothing of where it is."""
+    found = {name: value for name, value in values.items() if value is not None}
+    for name in ("base_url", "provider"):
+        found.pop(name, None)
+    if found.get("endpoint") != "completions":
+        found.pop("endpoint", None)
+    return found
 
 
 def normal_url(address: str) -> str:

@@ -113,8 +113,16 @@ class ProviderEngine(OpenAIEngine):
         """Return the values that decide answers: provider, its name of the model, decoding."""
         name, _ = provider_named(self.provider)
         self.named_model()
-        own = self._adapted()
-        return {**super(ProviderEngine, own).identity_values(), "provider": name, "model": self.served_model}
+        values = super(ProviderEngine, self._adapted()).identity_values()
+        if self.server_address or self.model_id:
+            return {**values, "model": self.model_id or self.served_model}
+        return {**values, "provider": name, "model": self.served_model}
+
+    @property
+    def server_address(self) -> str:
+        """The address of a server that somebody runs himself and that speaks as OpenAI's does; nothing for others."""
+        provider = provider_named(self.provider)[1]
+        return "" if self.is_billed or provider.protocol != "openai" else self._url or provider.url
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once.

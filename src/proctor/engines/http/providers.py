@@ -172,6 +172,11 @@ def provider_named(name: str | None) -> tuple[str, Provider]:
     raise UsageError(f"there is no provider '{wanted}'", hint=hint)
 
 
+def speaks_as_openai(name: object) -> bool:
+    """Whether a provider of a name speaks as OpenAI's servers do."""
+    return any(name == known and entry.protocol == "openai" for known, entry in providers().items())
+
+
 MaySend = Callable[[str, str], bool]
 """Whether the value of a variable may be sent to an address."""
 

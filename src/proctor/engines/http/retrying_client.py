@@ -26,6 +26,7 @@ from proctor.engines.http.rate_limits import Pacing
 from proctor.engines.http.retry import RetryPolicy, is_retried, retry_after_seconds
 from proctor.engines.http.transport import EVENT_STREAM, Reply, Transport, TransportError
 from proctor.ir import FILTERED, Failure, Response, Timing, Usage, is_filtered_end, is_known_end
+from proctor.logs import get_logger
 from proctor.secrets import redacted
 
 T = TypeVar("T")
@@ -43,8 +44,11 @@ _KINDS: dict[int, tuple[str, str]] = {
     HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited", ""),
 }
 _FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again helps once somebody changed something
-# The server said nothing: several in a row mean that it is gone.
+# Several in a row mean that no call will succeed: the server says nothing, or the same to everybody.
 _UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
+_ALIKE = frozenset({"protocol", "server_error", "rate_limited", "forbidden"})
+_UNREAD_ATTEMPTS = 24
+"""Replies that cannot be read, of a server that never sent another: a page of HTML does not change by asking again."""
 _UNREACHABLE_ATTEMPTS = 4  # of a server that never answered
 _OTHER_PROTOCOL = "does the server speak this engine's protocol, and does base_url name its API?"
 _LOOKED_AT = 1 << 16  # bytes of an error in which its reason is looked for
@@ -132,7 +136,9 @@ class Caller:
         self._pacing = pacing
         self._gone: Failure | None = None
         self._succeeded = False
-        self._unanswered = 0
+        self._in_row = 0
+        self._unread = 0
+        self._last = ""
 
     async def call(
         self, url: str, body: Mapping[str, Any], parse: Callable[[bytes], T], *, is_stream: bool = False
@@ -164,12 +170,13 @@ class Caller:
             outcome, retry_after, reply = await self._paced(url, content, seconds, parse, is_stream)
             attempt += 1
             if not isinstance(outcome, Failure):
-                self._succeeded, self._unanswered = True, 0
+                self._succeeded, self._in_row = True, 0
                 first, pieces = (reply.first_token_seconds, reply.piece_seconds) if reply is not None else (None, ())
                 return outcome, Timing(started, loop.time() - clock, first, pieces)
+            self._unread += outcome.kind == "protocol"
             wait = self._policy.wait_seconds(content, attempt - 1, retry_after)
             if self._is_over(outcome, attempt) or loop.time() + wait >= deadline:
-                raise CallError(self._conclude(outcome, attempt))
+                raise CallError(self._conclude(outcome, attempt, retry_after))
             await asyncio.sleep(wait)
 
     async def look(self, url: str, seconds: float) -> Reply | None:
@@ -257,21 +264,41 @@ class Caller:
     def _is_over(self, failure: Failure, attempts: int) -> bool:
         if failure.kind in _FINAL or not failure.retryable or attempts > self._policy.max_retries:
             return True
+        if failure.kind == "protocol" and self._is_never_read():
+            return True
         return failure.kind == "unreachable" and not self._succeeded and attempts >= _UNREACHABLE_ATTEMPTS
 
-    def _conclude(self, failure: Failure, attempts: int) -> Failure:
-        final = msgspec.structs.replace(failure, attempts=attempts)
-        self._unanswered = self._unanswered + 1 if failure.kind in _UNANSWERED else 0
-        if self._is_hopeless(failure):
+    def _is_never_read(self) -> bool:
+        return not self._succeeded and self._unread >= _UNREAD_ATTEMPTS
+
+    def _conclude(self, failure: Failure, attempts: int, retry_after: float | None) -> Failure:
+        message = failure.message
+        if retry_after:
+            message += f" (it asks to wait for {retry_after:,.0f} seconds)"
+        final = msgspec.structs.replace(failure, attempts=attempts, message=message)
+        self._count(failure)
+        if self._gone is None and self._is_hopeless(failure):
             self._gone = final
+            get_logger().warning("nothing more is sent to this server, since it cannot succeed: %s", message)
         return final
+
+    def _count(self, failure: Failure) -> None:
+        """Count calls in a row that were not answered at all, or with the same words."""
+        said = "" if failure.kind in _UNANSWERED else f"{failure.kind} {failure.message}"
+        counts = (
+            failure.kind in _UNANSWERED or failure.kind in _ALIKE or (failure.kind == "refused" and not self._succeeded)
+        )
+        self._in_row = (self._in_row + 1 if said == self._last else 1) if counts else 0
+        self._last = said
 
     def _is_hopeless(self, failure: Failure) -> bool:
         if failure.kind == "authentication":
             return True
         if failure.kind in ("unreachable", "not_found", "forbidden") and not self._succeeded:
             return True
-        return self._unanswered >= self._policy.patience
+        if failure.kind == "protocol" and self._is_never_read():
+            return True
+        return self._in_row >= self._policy.patience
 
 
 _MOST_TOKENS = 10**9

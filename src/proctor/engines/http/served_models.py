@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +22,7 @@ _HINT = "start the server, or name the model: --model-args model=NAME (in a conf
 
 class _Model(Struct):
     id: str
+    root: str | None = None
 
 
 class _Models(Struct):
@@ -62,6 +64,22 @@ def first_model(url: str, headers: Mapping[str, str], timeout_seconds: float) ->
     if not found:
         raise EngineError("the server has no model", why=f"{address} lists none", hint=_HINT)
     return found[0].id
+
+
+def root_of(url: str, headers: Mapping[str, str], timeout_seconds: float, model: str) -> str:
+    """Return from where a server loaded a model, as its list of models says; nothing where it does not.
+
+    Args:
+        url: The server's base URL, with ``/v1``.
+        headers: Say who asks.
+        timeout_seconds: Longest time to wait.
+        model: Its name there.
+    """
+    with suppress(TransportError, msgspec.DecodeError):  # whoever asks for answers meets it, and says so
+        reply = _fetched(f"{url}/models", headers, timeout_seconds)
+        if reply.status == _OK:
+            return next((each.root or "" for each in _LIST.decode(reply.body).data if each.id == model), "")
+    return ""
 
 
 def first_token(url: str, headers: Mapping[str, str], timeout_seconds: float) -> str:

@@ -1,0 +1,143 @@
+"""Claims: which requests the processes that share a log have on their way, so that none is sent by two of them.
+
+A claim is a row of the log beside the answers, under the same key, and goes in the commit that files the answer. It
+holds as long as its process says that it lives: whoever is killed loses it. Time is that of the database.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import Any, Final
+
+from proctor.errors import LogError
+from proctor.running.folder_lock import is_gone, own_note
+from proctor.running.log import Key, ResponseLog
+from proctor.running.log_errors import log_errors
+from proctor.running.log_schema import NOW, drop_claims, transaction
+from proctor.running.plan import Step
+
+LEASE_SECONDS: Final = 30.0
+"""So long is a process taken to live after it last said so: five times what a busy machine makes it wait."""
+
+_BEAT_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.2  # between two looks at what others have on their way: nobody feels it, and it costs nothing
+_KEYS_PER_QUERY: Final = 500
+
+_AHEAD_SECONDS: Final = 0.5
+"""For how long a process claims ahead: a commit costs as much as ten requests, and others wait so long at the end."""
+
+_MOST_AHEAD: Final = 256
+_ALIVE: Final = f"SELECT id FROM processes WHERE until > {NOW}"  # noqa: S608 - our words, here and below
+
+
+class Claims:
+    """The claims of this process on requests to one engine.
+
+    Args:
+        log: An open log that may be written.
+        engine: The engine's number in it.
+    """
+
+    def __init__(self, log: ResponseLog, engine: int) -> None:
+        self._log, self._engine = log, engine
+        self._mine = secrets.randbits(62)
+        self._connection = log.connect()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+
+    @contextmanager
+    def held(self) -> Iterator[Claims]:
+        """Live for a block: at its end, whatever is still claimed is free for others."""
+        with self._writing() as connection:
+            self._bury(connection)
+            self._say_alive(connection)
+        thread = threading.Thread(target=self._live, name="proctor-claims", daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._ended.set()
+            thread.join()
+            with self._writing() as connection:
+                connection.execute("DELETE FROM claims WHERE process = ?", (self._mine,))
+                connection.execute("DELETE FROM processes WHERE id = ?", (self._mine,))
+            self._connection.close()
+
+    def in_time(self, steps: Iterator[Step], mine: Callable[[list[Step]], Iterable[Step]]) -> Iterator[Step]:
+        """Yield what ``mine`` leaves of steps, which are claimed shortly before they are sent."""
+        size = 1
+        while chunk := list(islice(steps, size)):
+            began = time.monotonic()
+            yield from mine(chunk)
+            took = time.monotonic() - began
+            size = min(2 * size, _MOST_AHEAD) if took < _AHEAD_SECONDS / 2 else max(size // 2, 1)
+
+    def granted(self, keys: Sequence[Key]) -> set[Key]:
+        """Claim requests; return those that nobody else alive has on his way."""
+        claim = "INSERT INTO claims (engine, request, repeat, process) VALUES (?, ?, ?, ?)"
+        claim += " ON CONFLICT (engine, request, repeat) DO UPDATE SET process = excluded.process"
+        claim += f" WHERE process NOT IN ({_ALIVE})"
+        with self._writing() as connection:
+            connection.executemany(claim, [(self._engine, *key, self._mine) for key in keys])
+            others = self._select(connection, keys, "process <> ?", self._mine)
+        return set(keys) - others
+
+    def released(self, keys: Sequence[Key]) -> None:
+        """Give up claims on requests that are not sent."""
+        if keys:
+            with self._writing() as connection:
+                drop_claims(connection, [(self._engine, *key) for key in keys])
+
+    def wait(self, keys: Sequence[Key]) -> Iterator[str]:
+        """Wait until no living process has one of some requests on its way; yield at each look, with who has them."""
+        left = list(keys)
+        while left:
+            with self._writing() as connection:
+                others = self._bury(connection)
+                held = self._select(connection, left, "process <> ?", self._mine)
+            left = [key for key in left if key in held]
+            if left:
+                yield ", ".join(sorted(f"process {each.get('pid')} on {each.get('host')}" for each in others))
+                time.sleep(_LOOK_SECONDS)
+
+    def _select(self, connection: sqlite3.Connection, keys: Sequence[Key], where: str, process: int) -> set[Key]:
+        found: set[Key] = set()
+        for start in range(0, len(keys), _KEYS_PER_QUERY):
+            chunk = [key.request for key in keys[start : start + _KEYS_PER_QUERY]]
+            marks = ",".join("?" * len(chunk))
+            query = f"SELECT request, repeat FROM claims WHERE engine = ? AND request IN ({marks}) AND {where}"  # noqa: S608
+            found.update(Key(*row) for row in connection.execute(query, (self._engine, *chunk, process)))
+        return found.intersection(keys)
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, log_errors(self._log.path), transaction(self._connection):
+            yield self._connection
+
+    def _say_alive(self, connection: sqlite3.Connection) -> None:
+        connection.execute(
+            f"INSERT OR REPLACE INTO processes (id, until, note) VALUES (?, {NOW} + ?, ?)",  # noqa: S608
+            (self._mine, LEASE_SECONDS, own_note()),
+        )
+
+    def _bury(self, connection: sqlite3.Connection) -> list[Mapping[str, Any]]:
+        """Drop the processes that are dead, with their claims; return the notes of the other ones."""
+        found = connection.execute("SELECT id, note FROM processes WHERE id <> ?", (self._mine,)).fetchall()
+        notes = {number: parsed if isinstance(parsed := json.loads(note), dict) else {} for number, note in found}
+        gone = [(number,) for number, note in notes.items() if is_gone(note)]
+        connection.executemany("DELETE FROM processes WHERE id = ?", gone)
+        connection.execute(f"DELETE FROM processes WHERE id NOT IN ({_ALIVE})")  # noqa: S608
+        connection.execute("DELETE FROM claims WHERE process NOT IN (SELECT id FROM processes)")
+        return [note for number, note in notes.items() if (number,) not in gone]
+
+    def _live(self) -> None:
+        while not self._ended.wait(_BEAT_SECONDS):
+            with suppress(LogError), self._writing() as connection:  # whoever files answers meets it, too, and says so
+                self._say_alive(connection)
