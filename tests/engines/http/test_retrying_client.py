@@ -9,6 +9,7 @@ from proctor.engines.http.retry import RetryPolicy
 from proctor.engines.http.retrying_client import Caller, CallError, ReplyError, check_response, failure_of
 from proctor.engines.http.transport import Reply
 from proctor.ir import Response, Scored, TokenLogProbability, Usage
+from proctor.logs import get_logger
 
 
 def reply(status, body, **headers):
@@ -120,7 +121,8 @@ WELL = reply(200, {})
         (reply(429, {"error": {"message": "slow"}}), 8 * 9, "rate_limited"),
     ],
 )
-def test_who_cannot_succeed_is_not_asked_for_ever(answer, most, kind, caplog):
+def test_who_cannot_succeed_is_not_asked_for_ever(answer, most, kind, caplog, monkeypatch):
+    monkeypatch.setattr(get_logger(), "propagate", True)
     transport = Answering(answer)
     failures = called(transport, 100)
     assert transport.sent == most
