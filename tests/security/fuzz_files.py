@@ -99,6 +99,28 @@ def _hub_yaml(folder: Path) -> object:
     return read_tasks(folder / "eval.yaml", "org/data")
 
 
+def _promptfoo(folder: Path) -> object:
+    from proctor.dialects.promptfoo.providers import models_in
+    from proctor.dialects.resolve import resolve_tasks
+
+    exams = resolve_tasks([str(folder / "promptfoo.yaml")])
+    return models_in(folder / "promptfoo.yaml"), [list(each.questions()) for each in exams]
+
+
+PROMPTFOO = {
+    "description": "d",
+    "prompts": ["{{a}} {{ b | dump }}", {"label": "l", "raw": '[{"role": "user", "content": "{{a}}"}]'}],
+    "providers": ["openai:m", {"id": "dummy", "label": "x", "config": {"temperature": 0.1}}],
+    "defaultTest": {"vars": {"b": "c"}, "assert": [{"type": "contains", "value": "{{a}}"}]},
+    "tests": [
+        {"vars": {"a": ["x", "y"]}, "threshold": 0.5, "metadata": {"k": "v"}, "options": {"prefix": "p"}},
+        {"vars": {"a": "{{b}}"}, "assert": [{"type": "assert-set", "threshold": 0.5, "assert": [{"type": "is-json"}]}]},
+    ],
+    "scenarios": [
+        {"config": [{"vars": {"a": "s"}}], "tests": [{"assert": [{"type": "regex", "value": "x", "weight": 2}]}]}
+    ],
+    "evaluateOptions": {"maxConcurrency": 4},
+}
 LM_EVAL = [
     {
         "doc_id": number,
@@ -270,6 +292,7 @@ KINDS: dict[str, Kind] = {
     "why": Kind({"a.json": INSPECT, "b.json": OPENCOMPASS}, _why),
     "baseline": Kind({"baseline.json": BASELINE}, _baseline),
     "eval.yaml": Kind({"eval.yaml": HUB_YAML}, _hub_yaml),
+    "promptfoo": Kind({"promptfoo.yaml": PROMPTFOO}, _promptfoo),
 }  # fmt: skip
 
 

@@ -319,7 +319,7 @@ def _threshold(cell: Any) -> float | None:
         return None
     try:
         return float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ScoringError(f"a threshold is a number, and this is {shown(cell)[:80]}") from None
 
 
@@ -335,7 +335,8 @@ def assertions_of(cell: Any) -> list[Assertion]:
         says = is_assertion(cell) and (":" in cell or cell.strip().removeprefix("not-").endswith("json"))
         return [parse_assertion(cell) if says else made("equals", cell.strip())]
     entries = cell if isinstance(cell, list) else [cell]
-    return [each if isinstance(each, Assertion) else _of_object(each) for each in entries]
+    made_of = (assertions_of(each) if isinstance(each, str) else [_of_object(each)] for each in entries)
+    return [each for found in made_of for each in found]
 
 
 _KEYS: frozenset[str] = frozenset({"type", "value", "threshold", "weight"})
@@ -343,8 +344,8 @@ _KEYS_OF_SETS: frozenset[str] = frozenset({"type", "assert", "threshold", "weigh
 
 
 def _of_object(entry: Any) -> Assertion:
-    if isinstance(entry, str):
-        return assertions_of(entry)[0]
+    if isinstance(entry, Assertion):
+        return entry
     if not isinstance(entry, Mapping) or not isinstance(entry.get("type"), str):
         raise ScoringError(f"an assertion is an object with a type, and this is {shown(entry)[:80]}")
     word = str(entry["type"])

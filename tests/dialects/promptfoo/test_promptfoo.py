@@ -143,6 +143,8 @@ def test_tests_stand_in_files(write, tmp_path, ending, dump):
         ({"extensions": ["file://x.js"]}, "'extensions' is not obeyed"),
         ({"evaluateOptions": {"repeat": 3}}, "'repeat' is not obeyed"),
         ({"defaultTest": ["x"]}, "this is a mapping with"),
+        ({"tests": [{"vars": {key: list(range(99)) for key in "abcdef"}}]}, "the variables make 941,480,149,401 tests"),
+        ({"tests": ["../../*.yaml"]}, "nobody allowed that"),
         ({"tests": [{"assert": [{"type": "llm-rubric", "value": "nice"}]}]}, "nobody says which model that is"),
     ],
 )

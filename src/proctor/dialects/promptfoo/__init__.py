@@ -24,8 +24,8 @@ def is_config(file: Path) -> bool:
 
 
 def _has_prompts(text: bytes) -> bool:
-    key = rb'(?m)^(?:\{?\s*"(?:%s)"\s*:|(?:%s)\s*:)'
-    return all(re.search(key % (names, names), text) for names in _KEYS)
+    key = rb'"(?:%s)"\s*:' if text.lstrip().startswith(b"{") else rb"(?m)^(?:%s)\s*:"
+    return all(re.search(key % names, text) for names in _KEYS)
 
 
 DIALECT = Dialect(

@@ -59,11 +59,11 @@ def provider_of(config: Config, entry: Any, path: str) -> Provider:
     """
     if isinstance(entry, str):
         return Provider(entry, _model(config, entry, path), {})
-    if not isinstance(entry, Mapping) or not entry:
-        raise config.refuse("a provider is a text, or a mapping with 'id'", path)
-    if "id" not in entry and len(entry) == 1:  # openai:gpt-4.1: {config: …}
+    if isinstance(entry, Mapping) and "id" not in entry and len(entry) == 1:  # openai:gpt-4.1: {config: …}
         ((name, said),) = entry.items()
         entry = {"id": name, **(said if isinstance(said, Mapping) else {})}
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("config") or {}, Mapping) or "id" not in entry:
+        raise config.refuse("a provider is a text, or a mapping with 'id' and a mapping 'config'", path)
     said = {key: value for key, value in entry.items() if key not in ("id", "label", "config")}
     if said:
         raise config.refuse(f"'{next(iter(said))}' of a provider is not obeyed", path, hint="leave it out")

@@ -96,12 +96,16 @@ class Config:
         if Path(place.partition(":")[0]).suffix in CODE:
             raise self.refuse(f"'{named}' is a program", path, why="configs are data here", hint="leave it out")
         folder = self.file.parent
-        found = sorted(folder.glob(place)) if "*" in place and not Path(place).is_absolute() else [folder / place]
-        for each in found:
-            require(reading(each, self.author, path), self.author)
-        if not found or not all(each.is_file() for each in found):
-            raise self.refuse(f"there is no file {place}", path, hint=f"paths start at {folder.resolve()}")
-        return found
+        is_pattern = "*" in place and not Path(place).is_absolute() and ".." not in place
+        try:
+            found = sorted(folder.glob(place)) if is_pattern else [folder / place]
+            for each in found:
+                require(reading(each, self.author, path), self.author)
+            if found and all(each.is_file() for each in found):
+                return found
+        except (OSError, ValueError):
+            pass  # what can be no name
+        raise self.refuse(f"there is no file {place[:200]}", path, hint=f"paths start at {folder.resolve()}")
 
     def content(self, file: Path) -> Any:
         """Return what a file says: data of YAML and JSON, a list of JSON lines, else its text.

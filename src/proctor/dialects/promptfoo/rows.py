@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ _TEST: Final = {"description", "vars", "assert", "threshold", "options", "metada
 _OPTIONS: Final = {"prefix", "suffix", "provider", "disableVarExpansion"}
 _TABLES: Final = (".csv", ".tsv", ".xlsx")
 _COLUMN: Final = re.compile(r"expected\d*|prefix|suffix|description|threshold|metadata:.+")
+MOST_ROWS: Final = 100_000  # of one test: more come from lists that nobody meant to be combined
 _DEEPEST = 3  # variables in variables: more is a circle
 
 
@@ -105,6 +107,8 @@ class Tests:
         self.config.check(test, _TEST, path)
         options = test.get("options") or {}
         self.config.check(options, _OPTIONS, f"{path}.options")
+        if not isinstance(test.get("assert") or [], list):
+            raise self.config.refuse("'assert' is a list of assertions", path)
         if options.get("provider"):
             self._judge(options["provider"])
         return dict(test)
@@ -127,7 +131,10 @@ class Tests:
             said |= {f"__{key}": value for key, value in named.items() if value not in (None, {}, "")}
         said |= {f"__{key}": str(options[key]) for key in ("prefix", "suffix") if options.get(key)}
         listed = not options.get("disableVarExpansion")
-        for chosen in product(*(each if listed and isinstance(each, list) else [each] for each in variables.values())):
+        values = [each if listed and isinstance(each, list) else [each] for each in variables.values()]
+        if (count := prod(map(len, values))) > MOST_ROWS:
+            raise self.config.refuse(f"the variables make {count:,} tests", path, why=f"{MOST_ROWS:,} at most are made")
+        for chosen in product(*values):
             own = dict(zip(variables, chosen, strict=True))
             own = own if test.get("__data") else _within(own)
             yield {**own, **said, ASSERTED: [filled(each, own) for each in asserted]}
@@ -151,9 +158,7 @@ class Tests:
         made = dict(entry)
         if made.pop("metric", None) and not self._is_told:
             self._is_told = True
-            get_logger().warning(
-                "%s: 'metric' of assertions has no effect here: samples list each assertion", self.config.file
-            )
+            get_logger().warning("%s: 'metric' has no effect here: samples list each assertion", self.config.file)
         if (judge := made.pop("provider", None)) is not None:
             self._judge(judge)
         if isinstance(made.get("assert"), list):
