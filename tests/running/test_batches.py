@@ -8,6 +8,7 @@ import random
 import re
 from collections import Counter
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import EngineError, UsageError
 from proctor.ir import BATCHED, Decoding, Generate, Prompt
 from proctor.running.batches import batched
+from proctor.running.executors import distribute
 from proctor.testing.virtual import VirtualLoop
 
 SCHEDULES = int(os.environ.get("PROCTOR_FAULT_SCHEDULES", "40"))
@@ -183,7 +185,7 @@ def engine_of(provider: Provider, **fields: Any) -> OpenAIEngine:
 def ask(provider: Provider, log: Any, answers: dict[str, Any], requests: Any = QUESTIONS, stop_after: int = 1 << 30):
     """Ask what the log does not have, as a run does; the process may end after some answers."""
     open_ = [request for request in requests if request.key not in answers]
-    for count, (position, response) in enumerate(batched(engine_of(provider), log).generate(open_)):
+    for count, (position, response) in enumerate(batched(engine_of(provider), Path(f"{log}.batches")).generate(open_)):
         if count >= stop_after:
             raise Killed
         if response.failure is None:
@@ -246,10 +248,10 @@ def test_batches_are_no_larger_than_the_provider_takes(tmp_path, monkeypatch):
 
 def test_equal_questions_are_sent_once_and_draws_differ(tmp_path):
     provider = Provider()
-    found = list(batched(engine_of(provider), tmp_path / "log.db").generate([*QUESTIONS[:3], *QUESTIONS[:3]]))
+    found = list(batched(engine_of(provider), tmp_path / "b").generate([*QUESTIONS[:3], *QUESTIONS[:3]]))
     assert sorted(position for position, _ in found) == list(range(6))
     assert sum(response.usage.prompt_tokens for _, response in found) == 40  # the first was asked by itself
-    assert batched(engine_of(provider), tmp_path / "log.db").draws_alike
+    assert batched(engine_of(provider), tmp_path / "b").draws_alike
 
 
 def test_what_has_no_batches_is_refused_before_anything_is_asked(tmp_path):
@@ -259,6 +261,18 @@ def test_what_has_no_batches_is_refused_before_anything_is_asked(tmp_path):
         batched(ProviderEngine(model="m", provider="aws"), tmp_path / "log.db")
     with pytest.raises(UsageError, match="streamed"):
         batched(OpenAIEngine(model="m", base_url="https://api.openai.com/v1", stream=True), tmp_path / "log.db")
+
+
+def test_a_run_without_batches_does_not_pay_again_what_is_under_way(tmp_path):
+    provider = Provider()
+    with pytest.raises(Killed):
+        ask(provider, tmp_path / "log.db", {}, stop_after=1)
+    engine = engine_of(provider)
+    with pytest.raises(UsageError, match="under way"):
+        distribute(engine, log=tmp_path / "log.db")
+    assert distribute(engine_of(Provider(kind="anthropic")), log=tmp_path / "log.db") is not None
+    ask(provider, tmp_path / "log.db", {})
+    assert distribute(engine, log=tmp_path / "log.db") is engine
 
 
 def test_a_record_that_cannot_be_read_is_said(tmp_path):

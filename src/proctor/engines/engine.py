@@ -62,17 +62,18 @@ class Engine(Predicting, Artifact):
         }
 
     @property
-    def server_address(self) -> str:
-        """The address of the server that has the model, where that is no part of :attr:`identity`; else nothing."""
-        return ""
+    def server_addresses(self) -> tuple[str, ...]:
+        """The addresses of the servers that have the model, where these are no part of :attr:`identity`."""
+        return ()
 
     @property
     def is_told_apart(self) -> bool:
         """Whether the user says himself which model it is."""
         return False
 
-    def says_of_itself(self) -> str:
-        """Return what the server at :attr:`address` says of its model; nothing where it says nothing."""
+    def says_of_itself(self, address: str) -> str | None:
+        """Return what a server of :attr:`server_addresses` says of its model; ``None`` where it is away."""
+        del address
         return ""
 
     def is_model_of(self, values: Mapping[str, Any]) -> bool:

@@ -163,13 +163,10 @@ def _parts(price: Price, usage: Usage) -> dict[str, Any]:
         words = kind.removesuffix("_tokens")
         parts[f"usd_{words}"] = None if usd is None else round(usd, _DIGITS)
         if usd is None:
-            bounds.add("usd_is_at_most" if words == _CACHED else "usd_is_at_least")
-            said = "tokens from the provider's cache" if words == _CACHED else kind
+            bounds.add("usd_is_at_most" if words == "cached" else "usd_is_at_least")
+            said = "tokens from the provider's cache" if words == "cached" else kind
             why.append(f"what {count:,} {said} cost is not known: they are reckoned as others are")
     if why:  # where one kind costs less than reckoned and another more, nobody knows on which side the truth is
         parts |= dict.fromkeys(bounds, True) if len(bounds) == 1 else {"usd_is_about": True}
         parts["why"] = "; ".join(why)
     return parts
-
-
-_CACHED = "cached"  # the one kind that costs less than others

@@ -48,8 +48,7 @@ class Record(Struct):
         requests: The keys of its requests.
         began: When it was about to be made, in Unix seconds.
         batch: The provider's id; empty while nobody knows whether it was made.
-        is_read: Whether its answers were given to a run. They are kept by the provider for a month, so that what did
-            not get into the log (somebody pulled the plug) is read again, and not paid again.
+        is_read: Whether its answers were given to a run. What did not get into the log is read again, and not paid.
     """
 
     name: str
@@ -114,17 +113,41 @@ class BatchEngine(PlacedEngine):
         return APIS[name]
 
 
-def batched(engine: Engine, log: Path) -> BatchEngine:
-    """Return an engine that asks in batches, and writes down beside a log what it sent.
+def batched(engine: Engine, records: Path) -> BatchEngine:
+    """Return an engine that asks in batches, and writes down in a folder what it sent.
 
     Raises:
         UsageError: The engine is none of a provider with batches.
     """
     if not isinstance(engine, OpenAIEngine):
         raise UsageError(f"--batch is for providers, and '{engine.label}' is asked in another way", hint="leave it out")
-    made = BatchEngine(engine=engine, records=f"{log}.batches")
+    made = BatchEngine(engine=engine, records=str(records))
     made._api_class()  # noqa: SLF001 - refused before anything is done
     return made
+
+
+def check_none_waits(engine: Engine, records: Path) -> None:
+    """Refuse to ask an engine without batches while there are some of which the answers are not here.
+
+    Raises:
+        UsageError: There are.
+    """
+    if isinstance(engine, OpenAIEngine) and not all(each.is_read for each in _stored(records, engine.identity)):
+        why, hint = "what is in them would be paid twice", f"add --batch to wait for them, or remove {records}"
+        raise UsageError(f"batches of '{engine.label}' are under way", why=why, hint=hint)
+
+
+def _stored(records: Path, identity: str) -> Iterator[Record]:
+    for path in sorted(records.glob("*.json")):
+        try:
+            record = msgspec.json.decode(path.read_bytes(), type=Record)
+        except (OSError, msgspec.DecodeError) as error:
+            why, hint = f"{path}: {error}", "move the file away: what it says was sent is sent again then"
+            raise OutputError("what was sent in a batch cannot be read", why=why, hint=hint) from None
+        if record.is_read and record.began < time.time() - _KEPT_SECONDS:
+            path.unlink(missing_ok=True)
+        elif record.engine == identity:
+            yield record
 
 
 class _Loop:
@@ -164,7 +187,7 @@ class _Shift:
         self._api = engine._api_class()(loop.caller.ask, self._protocol)  # noqa: SLF001 - its own
         self._folder = Path(engine.records)
         self._asked: dict[str, tuple[Generate, list[int]]] = {}
-        self._open = {each.name: each for each in self._stored()}
+        self._open = {each.name: each for each in _stored(self._folder, engine.engine.identity)}
         self._api.known |= {each.batch for each in self._open.values() if each.batch}
         self._told: dict[str, tuple[str, int]] = {}
         self._later: list[list[str]] = []
@@ -315,19 +338,6 @@ class _Shift:
         return structs.replace(response, way=BATCHED)
 
     # -- beside the log -------------------------------------------------------------------------------------------
-
-    def _stored(self) -> Iterator[Record]:
-        identity = self._engine.engine.identity
-        for path in sorted(self._folder.glob("*.json")):
-            try:
-                record = msgspec.json.decode(path.read_bytes(), type=Record)
-            except (OSError, msgspec.DecodeError) as error:
-                why, hint = f"{path}: {error}", "move the file away: what it says was sent is sent again then"
-                raise OutputError("what was sent in a batch cannot be read", why=why, hint=hint) from None
-            if record.is_read and record.began < time.time() - _KEPT_SECONDS:
-                path.unlink(missing_ok=True)
-            elif record.engine == identity:
-                yield record
 
     def _write(self, record: Record) -> None:
         try:

@@ -61,10 +61,13 @@ def distribute(
     if executor != "ray" and (workers is not None or address is not None):
         given = "--workers" if workers is not None else "--ray-address"
         raise UsageError(f"{given} is for Ray, and this run does not use it", hint="add --executor ray")
-    if executor == "batch":
-        from proctor.running.batches import batched
+    records = Path(f"{log or default_log_path()}.batches")
+    if executor == "batch" or records.is_dir():
+        from proctor.running.batches import batched, check_none_waits
 
-        return batched(engine, log or default_log_path())
+        if executor == "batch":
+            return batched(engine, records)
+        check_none_waits(engine, records)
     return engine if executor == "local" else RayEngine(engine=engine, workers=workers, address=address)
 
 

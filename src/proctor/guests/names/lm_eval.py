@@ -87,6 +87,17 @@ _INSTEAD = {
     },
     **dict.fromkeys(("BalancedSampler", "ManualSampler"), "lm-eval has their names, and never wrote them"),
     **dict.fromkeys(("Janitor", "word_ngrams", "Archive", "Reader", "TextArchive", "TextReader"), _NO_JANITOR),
+    **dict.fromkeys(
+        ("EvalAcc", "ResultAcc", "_collect_groups_bottom_up", "_collect_results", "_compute_task_aggregations"),
+        "simple_evaluate puts scores together",
+    ),
+    **dict.fromkeys(
+        ("_get_root_groups", "_process_results", "_propagate_higher_is_better", "_propagate_num_fewshot"),
+        "simple_evaluate puts scores together",
+    ),
+    "aggregate_groups": "simple_evaluate puts scores together",
+    "check_argument_types": "the command line checks what is typed",
+    "maybe_truncate": "engines cut what is too long",
     "print_writeout": "proctor show TASK prints prompts",
     "run_task_tests": "proctor validate reads every task",
     **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),

@@ -22,7 +22,6 @@ Ids = list[int]
 _MOST_CANDIDATES = 128
 """vLLM takes no more ``logprob_token_ids``."""
 
-
 Send = Callable[[str, Mapping[str, Any], Callable[[bytes], Any]], Awaitable[tuple[Any, Timing]]]
 """Posts a body to a route of a server, and returns what a reader makes of the reply, with its timing."""
 
@@ -43,11 +42,6 @@ class Asked(NamedTuple):
     tail: Ids
     ids: tuple[Ids, ...]
     context: Ids | None = None
-
-    @property
-    def is_short(self) -> bool:
-        """Whether each choice is one token."""
-        return all(len(each) == 1 for each in self.ids)
 
 
 class ContextError(CallError):
@@ -77,7 +71,7 @@ class Way(NamedTuple):
 
     def applies(self, asked: Asked) -> bool:
         """Whether a question can be asked so."""
-        return self.takes_long or (asked.is_short and len(asked.ids) <= _MOST_CANDIDATES)
+        return self.takes_long or (all(len(each) == 1 for each in asked.ids) and len(asked.ids) <= _MOST_CANDIDATES)
 
 
 def ways_of(kind: str) -> Sequence[Way]:
