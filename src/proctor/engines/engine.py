@@ -76,6 +76,11 @@ class Engine(Predicting, Artifact):
         del address
         return ""
 
+    def at(self, address: str) -> Engine:
+        """Return this engine as it would ask one of :attr:`server_addresses` alone."""
+        del address
+        return self
+
     def is_model_of(self, values: Mapping[str, Any]) -> bool:
         """Whether the values of an identity, of this version or an earlier one, are those of this very model."""
         return values == self.identity_values()

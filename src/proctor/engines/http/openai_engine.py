@@ -13,6 +13,7 @@ from pydantic import Field
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect, asking
 from proctor.engines.decoding import refuse_several
+from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
@@ -194,6 +195,12 @@ class OpenAIEngine(HTTPEngine):
         url, headers = self._list_of_models()
         place = address if self._more_urls else url
         return root_of(place, headers, self.connect_timeout, self.named_model())
+
+    def at(self, address: str) -> Engine:
+        """Return this engine as it would ask one of its servers alone."""
+        from proctor.engines.engine_registry import make_engine  # which knows all engines
+
+        return make_engine(self, {"base_url": address}) if self._more_urls else self
 
     def would_do(self) -> list[Effect]:
         """Return that it asks its servers with the keys that it has for them."""
