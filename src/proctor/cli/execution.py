@@ -317,7 +317,7 @@ def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engin
     whole = complete_spec(spec, exams, engine.answering(), None, log_samples=spec.log_samples)
     while True:
         try:
-            RunFolder(folder).check(whole, exams)
+            RunFolder(folder, engine.earlier_identities).check(whole, exams)
         except ChangedDataError as error:
             folder = _another_folder(folder, execution, error)
         else:
@@ -341,7 +341,8 @@ def _is_same_run(spec: RunSpec, folder: Path, engine: Engine) -> bool:
     from proctor.running.spec import RunSpec
 
     saved = RunSpec.load(folder)
-    identity = engine.answering().identity if saved.engine else ""
+    now = engine.answering()
+    identity = saved.engine if saved.engine in ("", *now.earlier_identities) else now.identity
     return not replace(spec, engine=identity, exams=saved.exams).differences(saved)
 
 

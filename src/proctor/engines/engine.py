@@ -62,6 +62,11 @@ class Engine(Predicting, Artifact):
         }
 
     @property
+    def earlier_identities(self) -> tuple[str, ...]:
+        """Identities of this very engine in earlier versions."""
+        return ()
+
+    @property
     def server_addresses(self) -> tuple[str, ...]:
         """The addresses of the servers that have the model, where these are no part of :attr:`identity`."""
         return ()

@@ -150,6 +150,11 @@ class PlacedEngine(Engine):
         return self.engine.takes_time
 
     @property
+    def earlier_identities(self) -> tuple[str, ...]:
+        """Identities of the engine itself in earlier versions."""
+        return self.engine.earlier_identities
+
+    @property
     def server_addresses(self) -> tuple[str, ...]:
         """The servers of the engine itself."""
         return self.engine.server_addresses

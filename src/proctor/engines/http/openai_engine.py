@@ -23,7 +23,7 @@ from proctor.engines.http.several_servers import SeveralServers
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
 from proctor.engines.http.transport import Transport
 from proctor.errors import UsageError
-from proctor.ir import Answers, Generate, Score
+from proctor.ir import Answers, Generate, Score, content_key
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _URL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_URL")
@@ -170,9 +170,22 @@ class OpenAIEngine(HTTPEngine):
 
         A server that somebody runs himself may have the same model at another port and on another machine.
         """
+        values = self._values_at_its_address()
+        if not (self.server_addresses or self.model_id):
+            return values
+        return _of_a_model({**values, "model": self.model_id or values["model"]})
+
+    def _values_at_its_address(self) -> dict[str, Any]:
+        """Return the values that decided answers before November 2026, and still do where a service answers."""
         values = {**super().identity_values(), "base_url": self._url, "model": self.model_id or self.named_model()}
         del values["model_id"]
-        return _of_a_model(values) if self.server_addresses or self.model_id else values
+        return values
+
+    @property
+    def earlier_identities(self) -> tuple[str, ...]:
+        """The identity with the address, under which earlier versions ran."""
+        is_own = bool(self.server_addresses)
+        return (content_key("engine", self.type_name(), self._values_at_its_address()),) if is_own else ()
 
     @property
     def identity_type(self) -> str:
