@@ -44,6 +44,7 @@ class Execution:
         goes_on_in: The folder of the run that is repeated: it is the run folder where the spec leads to its results.
         files_predictions: Whether ``--mode eval`` is to find the answers to configs later.
         shard: The part that is asked, where it is not everything.
+        gpus_per_worker: GPUs of each worker of Ray's.
     """
 
     output: Path | None
@@ -62,6 +63,7 @@ class Execution:
     goes_on_in: Path | None = None
     files_predictions: bool = False
     shard: str | None = None
+    gpus_per_worker: float | None = None
 
 
 def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> RunResult:
@@ -94,8 +96,9 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     export = exporter(execution.output_format, exams, predictions=execution.files_predictions)
     say_doubts(exams)
     placed = distribute(
-        engine, execution.executor, workers=execution.workers, address=execution.ray_address, log=execution.log
-    )
+        engine, execution.executor, workers=execution.workers, address=execution.ray_address,
+        gpus=execution.gpus_per_worker, log=execution.log,
+    )  # fmt: skip
     with closing(placed):
         result, exams = _asked(spec, execution, exams, placed, folder)
         for path in export(ExportedRun(result, exams, engine, execution.log, spec, placed.facts())):
@@ -314,7 +317,7 @@ def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engin
     whole = complete_spec(spec, exams, engine.answering(), None, log_samples=spec.log_samples)
     while True:
         try:
-            RunFolder(folder).check(whole, exams)
+            RunFolder(folder, engine.earlier_identities).check(whole, exams)
         except ChangedDataError as error:
             folder = _another_folder(folder, execution, error)
         else:
@@ -338,7 +341,8 @@ def _is_same_run(spec: RunSpec, folder: Path, engine: Engine) -> bool:
     from proctor.running.spec import RunSpec
 
     saved = RunSpec.load(folder)
-    identity = engine.answering().identity if saved.engine else ""
+    now = engine.answering()
+    identity = saved.engine if saved.engine in ("", *now.earlier_identities) else now.identity
     return not replace(spec, engine=identity, exams=saved.exams).differences(saved)
 
 

@@ -97,6 +97,12 @@ def _written(given: Mapping[str, Any]) -> Places:
     "take the number from SLURM or Kubernetes.",
 )
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Ray workers.  [default: one for each node]")
+@click.option(
+    "--gpus-per-worker",
+    type=click.FloatRange(min=0),
+    metavar="N",
+    help="GPUs of each Ray worker.  [default: 1 where the model is in the workers and the cluster has some]",
+)
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
 @click.option(
     "--output-format",

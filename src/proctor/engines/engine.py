@@ -62,6 +62,11 @@ class Engine(Predicting, Artifact):
         }
 
     @property
+    def earlier_identities(self) -> tuple[str, ...]:
+        """Identities of this very engine in earlier versions."""
+        return ()
+
+    @property
     def server_addresses(self) -> tuple[str, ...]:
         """The addresses of the servers that have the model, where these are no part of :attr:`identity`."""
         return ()
@@ -75,6 +80,11 @@ class Engine(Predicting, Artifact):
         """Return what a server of :attr:`server_addresses` says of its model; ``None`` where it is away."""
         del address
         return ""
+
+    def at(self, address: str) -> Engine:
+        """Return this engine as it would ask one of :attr:`server_addresses` alone."""
+        del address
+        return self
 
     def is_model_of(self, values: Mapping[str, Any]) -> bool:
         """Whether the values of an identity, of this version or an earlier one, are those of this very model."""

@@ -12,7 +12,6 @@ from typing import Any, Final
 import msgspec
 
 from proctor.engines.engine import Engine
-from proctor.engines.engine_registry import make_engine
 from proctor.errors import EngineError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Response
 from proctor.running.log import Key
@@ -64,8 +63,7 @@ class SameModel:
                 if said and says and said != says:
                     raise self._another(address, f"{place} said '{said}' of it, and {address} says '{says}'")
             if known and address not in known and not engine.is_told_apart:
-                alone = len(engine.server_addresses) == 1
-                self._try(engine if alone else make_engine(engine, {"base_url": address}), address)
+                self._try(engine.at(address), address)
             log.note_server(number, address, says)
 
     def keep(self) -> None:

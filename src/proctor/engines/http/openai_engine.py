@@ -13,6 +13,7 @@ from pydantic import Field
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect, asking
 from proctor.engines.decoding import refuse_several
+from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
@@ -22,7 +23,7 @@ from proctor.engines.http.several_servers import SeveralServers
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
 from proctor.engines.http.transport import Transport
 from proctor.errors import UsageError
-from proctor.ir import Answers, Generate, Score
+from proctor.ir import Answers, Generate, Score, content_key
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _URL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_URL")
@@ -169,9 +170,22 @@ class OpenAIEngine(HTTPEngine):
 
         A server that somebody runs himself may have the same model at another port and on another machine.
         """
+        values = self._values_at_its_address()
+        if not (self.server_addresses or self.model_id):
+            return values
+        return _of_a_model({**values, "model": self.model_id or values["model"]})
+
+    def _values_at_its_address(self) -> dict[str, Any]:
+        """Return the values that decided answers before November 2026, and still do where a service answers."""
         values = {**super().identity_values(), "base_url": self._url, "model": self.model_id or self.named_model()}
         del values["model_id"]
-        return _of_a_model(values) if self.server_addresses or self.model_id else values
+        return values
+
+    @property
+    def earlier_identities(self) -> tuple[str, ...]:
+        """The identity with the address, under which earlier versions ran."""
+        is_own = bool(self.server_addresses)
+        return (content_key("engine", self.type_name(), self._values_at_its_address()),) if is_own else ()
 
     @property
     def identity_type(self) -> str:
@@ -194,6 +208,12 @@ class OpenAIEngine(HTTPEngine):
         url, headers = self._list_of_models()
         place = address if self._more_urls else url
         return root_of(place, headers, self.connect_timeout, self.named_model())
+
+    def at(self, address: str) -> Engine:
+        """Return this engine as it would ask one of its servers alone."""
+        from proctor.engines.engine_registry import make_engine  # which knows all engines
+
+        return make_engine(self, {"base_url": address}) if self._more_urls else self
 
     def would_do(self) -> list[Effect]:
         """Return that it asks its servers with the keys that it has for them."""
