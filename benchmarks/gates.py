@@ -12,13 +12,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proctor.statistics.gates import simulated_stops
+from proctor.statistics.betting import Bets
+from proctor.statistics.gates import _TIE, _not_above, _not_below, capital_for
 
 MARGINS = {100: 0.03, 1_319: 0.03, 14_042: 0.02}
 DISCORDANT = (0.02, 0.06, 0.12, 0.30)
@@ -29,6 +30,30 @@ MOST_QUESTIONS = {
     (14_042, "equal", 0.06): 0.11,
 }
 ERROR = 0.05
+
+
+def simulated_stops(
+    differences: Iterable[NDArray[np.float64]], total: int, margin: float, alpha: float = ERROR
+) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
+    """Return after how many questions each of many gates stops, and how: 1 passed, -1 failed."""
+    threshold, enough = (1.0 - margin) / 2.0, capital_for(alpha)
+    above = Bets(total, threshold, _not_below(margin / 2))
+    below = Bets(total, 1.0 - threshold, _not_above(margin / 2))
+    stops, verdicts, sums = (np.zeros(0, np.intp), np.zeros(0, np.int8), np.zeros(0))
+    for number, difference in enumerate(differences, 1):
+        if number == 1:
+            stops, verdicts = (np.full(difference.shape, total, np.intp), np.zeros(difference.shape, np.int8))
+            sums = np.zeros(difference.shape)
+        sums = sums + difference
+        scores = (difference + 1.0) / 2.0
+        for logs, value in ((above.add(scores), 1), (below.add(1.0 - scores), -1)):
+            new = (verdicts == 0) & (logs >= enough)
+            verdicts[new], stops[new] = (value, number)
+        if verdicts.all():
+            break
+    left = verdicts == 0
+    verdicts[left] = np.where(sums >= -margin * total - _TIE * total, 1, -1)[left]
+    return (stops, verdicts)
 
 
 class Case(NamedTuple):

@@ -178,4 +178,4 @@ def test_a_shell_completes_folders_of_runs_and_names_that_are_few():
     assert completed("why", "first") == [("", "file")]
     assert ("lm-eval", "plain") in completed("get", "name")
     assert completed("run", "--sandbox", "land") == [("landlock", "plain")]
-    assert completed("run", "--executor") == [("local", "plain"), ("ray", "plain")]
+    assert completed("run", "--executor") == [("local", "plain"), ("ray", "plain"), ("batch", "plain")]

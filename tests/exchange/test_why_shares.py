@@ -97,6 +97,12 @@ def test_an_engine_that_differs_and_answers_alike_is_said():
     assert "base_url='http://one' and base_url='http://two'" in found.notes[0]
 
 
+def test_one_model_at_two_addresses_is_said_and_explains_nothing():
+    found = explain(exam(ENGINE), exam({**ENGINE, "base_url": "http://two"}))
+    assert found.layer is None
+    assert found.notes == ("one model was asked at http://one and at http://two",)
+
+
 def test_models_that_answered_and_differ_are_said_where_no_answer_does():
     found = explain(exam(ENGINE), exam(ENGINE, model=1))
     assert found.layer is None

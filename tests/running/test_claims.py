@@ -10,11 +10,13 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+from proctor.errors import LogError
 from proctor.ir import Decoding, Generate, Prompt, Response
-from proctor.running import claims
+from proctor.running import claims, log_schema
 from proctor.running.claims import Claims
 from proctor.running.log import Key, ResponseLog, write
 from proctor.running.log_schema import NOW
@@ -115,6 +117,38 @@ def test_who_lives_says_so_again_and_again(tmp_path, monkeypatch):
         assert found == [(mine._mine,)]
 
 
+MOUNTS = """22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+40 22 0:40 / /home rw shared:1 - nfs4 server:/home rw
+41 40 8:2 / /home/me/disk\\040two rw - xfs /dev/sdb rw
+"""
+
+
+@pytest.mark.parametrize(
+    "path, found", [("/home/me/log.db", "nfs4"), ("/home/me/disk two/log.db", ""), ("/homes/log.db", "")]
+)
+def test_network_file_systems_are_known(monkeypatch, path, found):
+    monkeypatch.setattr(log_schema.Path, "read_text", lambda *_, **__: MOUNTS)
+    assert log_schema.network_file_system(Path(path)) == found
+
+
+def test_on_a_network_file_system_one_process_writes_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("proctor.running.log.network_file_system", lambda _: "nfs4")
+    with ResponseLog(tmp_path / "log.db") as log, ResponseLog(tmp_path / "log.db") as again:
+        number = log.engine_number("e")
+        with Claims(log, number).held() as mine:
+            assert mine.granted(KEYS[:2]) == set(KEYS[:2])
+            log.put_many(number, [(KEYS[0], Response(texts=("x",)))])
+            with (
+                pytest.raises(LogError, match=r"network file system \(nfs4\), and process") as refused,
+                Claims(again, number).held(),
+            ):
+                pass
+            assert "proctor log merge" in str(refused.value)
+        with Claims(again, number).held():
+            assert again.has_many(number, KEYS[:2]) == {KEYS[0]}
+    assert not (tmp_path / "log.db-wal").exists()
+
+
 COUNT = 60
 
 
@@ -189,13 +223,14 @@ def test_who_helps_takes_over_when_the_writer_dies(tmp_path):
 
 
 def test_another_run_in_the_folder_is_refused_as_ever(tmp_path):
-    with FaultServer(answer=lambda *_: "yes", latency_seconds=0.2) as server:
+    with FaultServer(answer=lambda *_: "yes", latency_seconds=2.0) as server:
         first = started(server, tmp_path, "a")
-        asked_more_than(server, 4)
+        asked_more_than(server, 3)
         (tmp_path / "q.jsonl").write_text('{"question": "other?", "answer": "yes"}\n')
         second = subprocess.run(
             [*first.args[:-3], "other.db", *first.args[-2:]], cwd=tmp_path, capture_output=True, text=True, check=False
         )
+        first.kill()
         first.communicate(timeout=60)
     assert second.returncode == 3
     assert "another run is going on in the folder" in second.stderr

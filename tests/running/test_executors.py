@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from running_fakes import ToyEngine, choice
 
+from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.errors import MissingExtraError, UsageError
 from proctor.ir import Generate, Likelihood, Prompt, Rolling
-from proctor.running.executors import RayEngine, bare, distribute
+from proctor.running.executors import RayEngine, _computes_here, _keys_of, bare, distribute
 
 PROGRAM = Path(__file__).parent / "ray_program.py"
 
@@ -38,6 +39,32 @@ def test_where_an_engine_runs_does_not_change_whose_answers_they_are():
     assert elsewhere.identity == engine.identity
     assert elsewhere.label == engine.label
     assert elsewhere.can_score
+
+
+def test_what_is_said_of_workers_needs_workers():
+    with pytest.raises(UsageError, match="--gpus-per-worker is for Ray"):
+        distribute(ToyEngine(), gpus=1.0)
+
+
+def test_keys_of_an_engine_travel_and_no_others(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-one")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-two")
+    assert _keys_of(OpenAIEngine(model="m", base_url="http://h")) == {"OPENAI_API_KEY": "sk-one"}
+    assert _keys_of(ToyEngine()) == {}
+
+
+def test_a_worker_keeps_a_gpu_where_it_has_the_model_itself():
+    assert _computes_here(ToyEngine())
+    assert not _computes_here(OpenAIEngine(model="m", base_url="http://h"))
+
+
+def test_what_is_known_of_servers_holds_wherever_they_are_asked_from():
+    engine = OpenAIEngine(model="m", base_url="http://a,http://b", model_id="x")
+    placed = distribute(engine, "ray")
+    assert placed.server_addresses == engine.server_addresses
+    assert placed.is_told_apart
+    assert placed.at("http://b/v1").server_addresses == ("http://b/v1",)
+    assert placed.is_model_of({"base_url": "http://c", "model": "x"})
 
 
 def test_requests_travel_without_their_explanations():

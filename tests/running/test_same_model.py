@@ -106,6 +106,31 @@ def test_answers_of_earlier_logs_are_found(tmp_path, spelled):
 
 
 @pytest.mark.parametrize(
+    "engine, recorded",
+    [("openai", "b8661f9f4c38701918068143cfadf8ed"), ("vllm-server", "7b1988198de24c4e82ba6ef985007caf")],
+)
+def test_identities_of_earlier_versions_are_known(engine, recorded):
+    """As the tree of 2026-11-28 made them, before addresses were left out."""
+    made = make_engine(engine, {"model": "m", "base_url": "http://127.0.0.1:8000/v1"})
+    assert made.earlier_identities == (recorded,)
+    assert make_engine("openai", {"model": "m", "base_url": "https://h"}).earlier_identities == ()
+
+
+def test_a_run_folder_of_an_earlier_version_goes_on(run):
+    with FaultServer(answer=lambda *_: "yes") as server:
+        assert run(server, 0, 3)[::2] == (0, 3)
+        (folder,) = Path().glob("out*")
+        spec = (folder / "run.yaml").read_text()
+        engine = make_engine("openai", {"model": "m", "base_url": server.url})
+        (folder / "run.yaml").write_text(spec.replace(engine.identity, engine.earlier_identities[0]))
+        assert run(server, 0, 3)[::2] == (0, 0)
+        (folder / "run.yaml").write_text(spec.replace(engine.identity, "a" * 32))
+        code, said, _ = run(server, 0, 3)
+    assert code == 2
+    assert "holds another run" in said
+
+
+@pytest.mark.parametrize(
     "request_",
     [
         Generate(Prompt("a"), Decoding(max_tokens=3, stop=("x",))),

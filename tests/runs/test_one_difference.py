@@ -313,7 +313,7 @@ WANTED = {
     "more tokens": Want(Change(options={"decoding": {"max_tokens": 99}}), **OTHER_DECODING),
     "a stop string": Want(Change(options={"decoding": {"stop": ["#"]}}), **OTHER_DECODING),
     "a seed that nothing draws by": Want(Change(options={"seed": 7})),
-    "asked twice": Want(Change(options={"repeats": 2}), layers=("decoding",), gate=("prompts",)),
+    "asked twice": Want(Change(options={"repeats": 2}), layers=("decoding",)),
     "clusters": Want(Change(options={"clusters": "text"}), note="errors are of 4 clusters of 'text'"),
     "groups": Want(Change(options={"group_by": ("text",)})),
     "another model that answers alike": Want(Change(engine={"model": "b"}), told="the engine differs", gate=("engine",)),
@@ -364,7 +364,7 @@ OTHERWISE = {
     },
     ("config", "no unit"): {"layers": ("metric",)},
     ("config", "a unit that nobody knows"): {"layers": ("metric",)},
-    ("eval.yaml", "asked twice"): {"gate": ("prompts", "decoding"), "requests": None},
+    ("eval.yaml", "asked twice"): {"gate": ("decoding",), "requests": None},
 }  # fmt: skip
 """What a dialect does in its own way: recipes read the columns that they name, configs copy rows, eval.yaml asks once for
 several answers."""

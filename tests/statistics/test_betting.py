@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from proctor.statistics.betting import Bets, Strategy
-from proctor.statistics.gates import _TIE, GateTest, _not_above, _not_below, capital_for
+from proctor.statistics.gates import GateTest
 from proctor.statistics.intervals import wilson
 from proctor.statistics.sequences import ConfidenceSequence, mean_interval
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from gates import simulated_stops  # a simulation of many gates at once
 
 
 def log_capital(scores, null, stakes, total):
@@ -19,28 +24,6 @@ def log_capital(scores, null, stakes, total):
     before = np.concatenate([[0.0], np.cumsum(x)[:-1]])
     price = (total * null - before) / (total - np.arange(len(x)))
     return np.asarray(np.cumsum(np.log1p(np.asarray(stakes) * (x - price))))
-
-
-def simulated_stops(differences, total, margin, alpha=0.05):
-    """Return after how many questions each of many gates stops, and how: 1 passed, -1 failed."""
-    threshold, enough = ((1.0 - margin) / 2.0, capital_for(alpha))
-    above = Bets(total, threshold, _not_below(margin / 2))
-    below = Bets(total, 1.0 - threshold, _not_above(margin / 2))
-    stops, verdicts, sums = (np.zeros(0, np.intp), np.zeros(0, np.int8), np.zeros(0))
-    for number, difference in enumerate(differences, 1):
-        if number == 1:
-            stops, verdicts = (np.full(difference.shape, total, np.intp), np.zeros(difference.shape, np.int8))
-            sums = np.zeros(difference.shape)
-        sums = sums + difference
-        scores = (difference + 1.0) / 2.0
-        for logs, value in ((above.add(scores), 1), (below.add(1.0 - scores), -1)):
-            new = (verdicts == 0) & (logs >= enough)
-            verdicts[new], stops[new] = (value, number)
-        if verdicts.all():
-            break
-    left = verdicts == 0
-    verdicts[left] = np.where(sums >= -margin * total - _TIE * total, 1, -1)[left]
-    return (stops, verdicts)
 
 
 def test_the_price_is_what_the_null_expects_of_the_next_draw():

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.commands import open_wall_for
-from proctor.cli.error_reporting import is_quiet, say
+from proctor.cli.error_reporting import DONE, FAILURES, is_quiet, say
 from proctor.cli.exam_notes import say_doubts, say_what_has_no_effect
 from proctor.errors import ChangedDataError, EngineError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from proctor.engines.model_args import Origin
     from proctor.recipes.exam import Exam
     from proctor.running.precision import Drawn
+    from proctor.running.progress import Observer
     from proctor.running.run import RunResult
     from proctor.running.session import Budget, Terms
     from proctor.running.spec import RunSpec
@@ -42,6 +43,8 @@ class Execution:
         output: The run folder, where one is named.
         goes_on_in: The folder of the run that is repeated: it is the run folder where the spec leads to its results.
         files_predictions: Whether ``--mode eval`` is to find the answers to configs later.
+        shard: The part that is asked, where it is not everything.
+        gpus_per_worker: GPUs of each worker of Ray's.
     """
 
     output: Path | None
@@ -59,6 +62,8 @@ class Execution:
     fail_under: tuple[Threshold, ...] = ()
     goes_on_in: Path | None = None
     files_predictions: bool = False
+    shard: str | None = None
+    gpus_per_worker: float | None = None
 
 
 def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> RunResult:
@@ -91,13 +96,49 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     export = exporter(execution.output_format, exams, predictions=execution.files_predictions)
     say_doubts(exams)
     placed = distribute(
-        engine, execution.executor, workers=execution.workers, address=execution.ray_address, log=execution.log
-    )
+        engine, execution.executor, workers=execution.workers, address=execution.ray_address,
+        gpus=execution.gpus_per_worker, log=execution.log,
+    )  # fmt: skip
     with closing(placed):
         result, exams = _asked(spec, execution, exams, placed, folder)
         for path in export(ExportedRun(result, exams, engine, execution.log, spec, placed.facts())):
             say(f"wrote {path}")
     return result
+
+
+def run_shard(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> int:
+    """Let a model answer a part of the exams of a spec, and say what comes next; return the exit code."""
+    from proctor.errors import UsageError
+    from proctor.running.shards import Shard, ask_shard
+
+    idle = {"--precision": spec.precision, "--fail-under": execution.fail_under, "--output": execution.output}
+    if given := [name for name, value in idle.items() if value]:
+        raise UsageError(f"{', '.join(given)} would have no effect", why="a shard files answers, and grades nothing")
+    shard = Shard.parsed(execution.shard or "")
+    engine, exams = prepared(spec, origin, trust_code=execution.trust_code, draws_questions=False)
+    with closing(engine):
+        terms: Terms = {**_terms(execution, engine), "observer": _observer()}
+        found = ask_shard(exams, engine, shard, **terms)
+    say(f"shard {shard}: {found.answered:,} answers, {found.cached:,} from the log, {found.failed:,} failures")
+    say("when all shards have ended: proctor log merge LOG..., then the same command without --shard")
+    return FAILURES if found.failed else DONE
+
+
+def _observer() -> Observer:
+    from proctor.running.progress import SilentObserver, observer_for
+
+    return SilentObserver() if is_quiet() else observer_for()
+
+
+def _terms(execution: Execution, engine: Engine) -> Terms:
+    from proctor.running.budget import price_table
+
+    return {
+        "log": execution.log,
+        "retry_failed": execution.retry_failed,
+        "budget": _budget(engine, execution),
+        "prices": price_table(execution.prices) if execution.prices else None,
+    }
 
 
 def _asked(
@@ -111,18 +152,10 @@ def _asked(
     Raises:
         ProctorError: As :func:`run_exams`; :class:`ChangedDataError` where the user chose the folder.
     """
-    from proctor.running.budget import price_table
-    from proctor.running.progress import SilentObserver, observer_for
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
 
-    shown = SilentObserver() if is_quiet() else observer_for()
-    terms: Terms = {
-        "log": execution.log,
-        "retry_failed": execution.retry_failed,
-        "budget": _budget(engine, execution),
-        "prices": price_table(execution.prices) if execution.prices else None,
-    }
+    shown, terms = _observer(), _terms(execution, engine)
     samples, stopped = None, None
     if spec.precision is not None:
         with _saying_how_to_go_on(folder):
@@ -284,7 +317,7 @@ def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engin
     whole = complete_spec(spec, exams, engine.answering(), None, log_samples=spec.log_samples)
     while True:
         try:
-            RunFolder(folder).check(whole, exams)
+            RunFolder(folder, engine.earlier_identities).check(whole, exams)
         except ChangedDataError as error:
             folder = _another_folder(folder, execution, error)
         else:
@@ -308,7 +341,8 @@ def _is_same_run(spec: RunSpec, folder: Path, engine: Engine) -> bool:
     from proctor.running.spec import RunSpec
 
     saved = RunSpec.load(folder)
-    identity = engine.answering().identity if saved.engine else ""
+    now = engine.answering()
+    identity = saved.engine if saved.engine in ("", *now.earlier_identities) else now.identity
     return not replace(spec, engine=identity, exams=saved.exams).differences(saved)
 
 

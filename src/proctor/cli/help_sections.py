@@ -12,7 +12,7 @@ _A_SCREEN = 20
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Who is asked": (
         *("--model", "--model-args", "--batch-size", "--device", "--max-concurrency", "--truncate", "--thinking"),
-        *("--thinking-tokens", "--executor", "--batch", "--workers", "--ray-address"),
+        *("--thinking-tokens", "--executor", "--batch", "--workers", "--gpus-per-worker", "--ray-address", "--shard"),
     ),
     "Which exams": ("--tasks",),
     "Which questions": ("--precision", "--draw", "--others"),

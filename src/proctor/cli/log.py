@@ -149,6 +149,31 @@ def _verify(path: Path | None, drop_damaged: bool, salvage: Path | None) -> int:
     return TROUBLE if found.forged else 0 if found.is_sound else FAILURES
 
 
+@command.command("merge", cls=ProctorCommand)
+@click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@_where
+def _merge(sources: tuple[Path, ...], path: Path | None) -> int:
+    """Copy the answers of other logs into yours, as processes that shared nothing filed them (run --shard).
+
+    An answer that is there already stays; one that differs is counted, and the exit code is then 1. The marks of
+    their writers stay with the answers: those of other users count once you trust them (proctor log trust).
+    """
+    from proctor.errors import UsageError
+    from proctor.running.maintenance import merge
+
+    differing = 0
+    with _open(path, read_only=False) as log:
+        for each in sources:
+            if each.resolve() == log.path.resolve():
+                raise UsageError(f"{each} is the log that the others are merged into", hint="leave it out")
+            with _open(each, read_only=True) as source:
+                found = merge(log, source)
+            differing += found.differing
+            differs = f", {found.differing:,} there with other words" if found.differing else ""
+            say(f"{each}: {found.new:,} answers are new, {found.known:,} were there{differs}")
+    return FAILURES if differing else 0
+
+
 @command.command("trust", cls=ProctorCommand)
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def _trust(log: Path) -> None:

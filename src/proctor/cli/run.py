@@ -14,7 +14,7 @@ from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, is_quiet, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
-from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
+from proctor.cli.execution import Execution, rehearse, run_shard, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
 from proctor.cli.model_options import budget_options, model_options
 from proctor.cli.named_exams import exams_or_run
@@ -90,7 +90,19 @@ def _written(given: Mapping[str, Any]) -> Places:
     is_flag=True,
     help="Ask the provider in batches: half the price, answers within a day (--executor batch).",
 )
+@click.option(
+    "--shard",
+    metavar="3/16",
+    help="Ask every 16th question from the third on, for logs that are merged (proctor log merge); auto and auto/16 "
+    "take the number from SLURM or Kubernetes.",
+)
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Ray workers.  [default: one for each node]")
+@click.option(
+    "--gpus-per-worker",
+    type=click.FloatRange(min=0),
+    metavar="N",
+    help="GPUs of each Ray worker.  [default: 1 where the model is in the workers and the cluster has some]",
+)
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
 @click.option(
     "--output-format",
@@ -176,6 +188,8 @@ def _run_one(
     with terminated_like_ctrl_c():
         if habits["--dry-run"]:
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
+        if execution.shard is not None:
+            return run_shard(wanted, execution, origin)
         result = run_spec(wanted, execution, origin)
     code = conclude(result, thresholds=execution.fail_under, **printed)
     if not (printed["as_json"] or is_quiet()) and (options.get("prompt") or options.get("prompts")):

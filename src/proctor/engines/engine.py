@@ -62,18 +62,29 @@ class Engine(Predicting, Artifact):
         }
 
     @property
-    def server_address(self) -> str:
-        """The address of the server that has the model, where that is no part of :attr:`identity`; else nothing."""
-        return ""
+    def earlier_identities(self) -> tuple[str, ...]:
+        """Identities of this very engine in earlier versions."""
+        return ()
+
+    @property
+    def server_addresses(self) -> tuple[str, ...]:
+        """The addresses of the servers that have the model, where these are no part of :attr:`identity`."""
+        return ()
 
     @property
     def is_told_apart(self) -> bool:
         """Whether the user says himself which model it is."""
         return False
 
-    def says_of_itself(self) -> str:
-        """Return what the server at :attr:`address` says of its model; nothing where it says nothing."""
+    def says_of_itself(self, address: str) -> str | None:
+        """Return what a server of :attr:`server_addresses` says of its model; ``None`` where it is away."""
+        del address
         return ""
+
+    def at(self, address: str) -> Engine:
+        """Return this engine as it would ask one of :attr:`server_addresses` alone."""
+        del address
+        return self
 
     def is_model_of(self, values: Mapping[str, Any]) -> bool:
         """Whether the values of an identity, of this version or an earlier one, are those of this very model."""

@@ -61,9 +61,9 @@ class LlamaCppEngine(OpenAIEngine):
         return [each for name in named if name for each in reading(name, self.author, self.label)]
 
     @property
-    def server_address(self) -> str:
-        """Nothing: the model is in this process."""
-        return ""
+    def server_addresses(self) -> tuple[str, ...]:
+        """None: the model is in this process."""
+        return ()
 
     def identity_values(self) -> dict[str, Any]:
         """Return the values that decide answers: name and size of the file, wherever it lies."""

@@ -11,6 +11,7 @@ from proctor.errors import UsageError
 from proctor.foreign_text import parse_json
 
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
+_ADDRESSES = ("http://", "https://")
 _OPENING, _CLOSING = "[{(", "]})"
 
 
@@ -43,6 +44,9 @@ def parse_model_args(text: str, option: str = "--model-args") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in _split(text):
         key, equals, value = part.partition("=")
+        if part.startswith(_ADDRESSES) and str(found.get("base_url", "")).startswith(_ADDRESSES):
+            found["base_url"] += f",{part}"  # one more server
+            continue
         key = key.strip()
         if not equals or not _KEY.fullmatch(key):
             raise UsageError(

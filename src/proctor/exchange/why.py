@@ -205,6 +205,9 @@ def _unseen(
     unseen = "" if "decoding" in parts else ", and no answer does"
     if "engine" not in parts and engine:
         yield f"the engine differs ({_told(engine, 0)} and {_told(engine, 1)}){unseen}"
+    places = [(side.engine or {}).get("base_url") for side in (first, second)]
+    if not engine and all(places) and places[0] != places[1]:
+        yield f"one model was asked at {places[0]} and at {places[1]}"
     if "engine" not in parts and all(models) and models[0] != models[1]:
         yield f"the models that answered differ ({models[0]} and {models[1]}){unseen}"
     for layer, words in _DEFINED.items():

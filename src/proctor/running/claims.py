@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Any, Final
 
 from proctor.errors import LogError
+from proctor.logs import get_logger
 from proctor.running.folder_lock import is_gone, own_note
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_errors import log_errors
@@ -56,7 +57,9 @@ class Claims:
     def held(self) -> Iterator[Claims]:
         """Live for a block: at its end, whatever is still claimed is free for others."""
         with self._writing() as connection:
-            self._bury(connection)
+            others = self._bury(connection)
+            if self._log.network:
+                self._check_alone(others)
             self._say_alive(connection)
         thread = threading.Thread(target=self._live, name="proctor-claims", daemon=True)
         thread.start()
@@ -69,6 +72,21 @@ class Claims:
                 connection.execute("DELETE FROM claims WHERE process = ?", (self._mine,))
                 connection.execute("DELETE FROM processes WHERE id = ?", (self._mine,))
             self._connection.close()
+
+    def _check_alone(self, others: Sequence[Mapping[str, Any]]) -> None:
+        """See to it that one process at a time writes a log on a network file system, and say so.
+
+        Raises:
+            LogError: There is another one.
+        """
+        where = f"the response log {self._log.path} lies on a network file system ({self._log.network})"
+        if others:
+            raise LogError(
+                f"{where}, and {_names(others)} writes it",
+                why="SQLite shares a file between processes of one machine, not across a network",
+                hint="give each process a log on a local disk, and bring them together with proctor log merge",
+            )
+        get_logger().warning("%s: it is written more slowly, by one process at a time", where)
 
     def in_time(self, steps: Iterator[Step], mine: Callable[[list[Step]], Iterable[Step]]) -> Iterator[Step]:
         """Yield what ``mine`` leaves of steps, which are claimed shortly before they are sent."""
@@ -104,7 +122,7 @@ class Claims:
                 held = self._select(connection, left, "process <> ?", self._mine)
             left = [key for key in left if key in held]
             if left:
-                yield ", ".join(sorted(f"process {each.get('pid')} on {each.get('host')}" for each in others))
+                yield _names(others)
                 time.sleep(_LOOK_SECONDS)
 
     def _select(self, connection: sqlite3.Connection, keys: Sequence[Key], where: str, process: int) -> set[Key]:
@@ -141,3 +159,7 @@ class Claims:
         while not self._ended.wait(_BEAT_SECONDS):
             with suppress(LogError), self._writing() as connection:  # whoever files answers meets it, too, and says so
                 self._say_alive(connection)
+
+
+def _names(others: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(sorted(f"process {each.get('pid')} on {each.get('host')}" for each in others))

@@ -6,9 +6,13 @@ single machine, and a worker that dies costs the answers it was working on and n
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -38,6 +42,7 @@ def distribute(
     *,
     workers: int | None = None,
     address: str | None = None,
+    gpus: float | None = None,
     log: Path | None = None,
 ) -> Engine:
     """Return an engine with the same answers that runs where ``executor`` says.
@@ -47,6 +52,7 @@ def distribute(
         executor: ``local`` (this process), ``ray``, or ``batch`` (the provider's batches).
         workers: Ray actors, each with an engine of its own; by default one for each node of the cluster.
         address: A Ray cluster (``auto``, ``ray://head:10001``); by default one is started on this machine.
+        gpus: GPUs of each worker; by default one, where the engine asks no server and the cluster has some.
         log: The response log, beside which batches are written down.
 
     Raises:
@@ -58,8 +64,9 @@ def distribute(
         raise UsageError(f"there is no executor '{executor}'", hint=hint)
     if workers is not None and workers < 1:
         raise UsageError(f"{workers} workers cannot answer anything", hint="give --workers 1 or more")
-    if executor != "ray" and (workers is not None or address is not None):
-        given = "--workers" if workers is not None else "--ray-address"
+    named = {"--workers": workers, "--ray-address": address, "--gpus-per-worker": gpus}
+    if executor != "ray" and any(value is not None for value in named.values()):
+        given = next(name for name, value in named.items() if value is not None)
         raise UsageError(f"{given} is for Ray, and this run does not use it", hint="add --executor ray")
     records = Path(f"{log or default_log_path()}.batches")
     if executor == "batch" or records.is_dir():
@@ -68,7 +75,9 @@ def distribute(
         if executor == "batch":
             return batched(engine, records)
         check_none_waits(engine, records)
-    return engine if executor == "local" else RayEngine(engine=engine, workers=workers, address=address)
+    if executor == "local":
+        return engine
+    return RayEngine(engine=engine, workers=workers, address=address, gpus_per_worker=gpus)
 
 
 class PlacedEngine(Engine):
@@ -135,6 +144,38 @@ class PlacedEngine(Engine):
         """Whether the engine itself costs something."""
         return self.engine.is_billed
 
+    @property
+    def takes_time(self) -> bool:
+        """Whether the engine itself takes time."""
+        return self.engine.takes_time
+
+    @property
+    def earlier_identities(self) -> tuple[str, ...]:
+        """Identities of the engine itself in earlier versions."""
+        return self.engine.earlier_identities
+
+    @property
+    def server_addresses(self) -> tuple[str, ...]:
+        """The servers of the engine itself."""
+        return self.engine.server_addresses
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether the user says which model the engine itself has."""
+        return self.engine.is_told_apart
+
+    def says_of_itself(self, address: str) -> str | None:
+        """Return what a server of the engine itself says of its model."""
+        return self.engine.says_of_itself(address)
+
+    def at(self, address: str) -> Engine:
+        """Return the engine itself, at one of its servers."""
+        return self.engine.at(address)
+
+    def is_model_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether values of an identity are those of the model of the engine itself."""
+        return self.engine.is_model_of(values)
+
 
 class RayEngine(PlacedEngine):
     """An engine whose requests are answered by Ray actors, each with an engine of its own.
@@ -145,7 +186,8 @@ class RayEngine(PlacedEngine):
         address: The cluster; by default one is started on this machine.
         chunk_size: Requests that a worker gets at once. Larger keeps a batching or concurrent engine busier; smaller
             loses less when a worker dies.
-        cpus_per_worker, gpus_per_worker: What Ray reserves for each.
+        cpus_per_worker, gpus_per_worker: What Ray reserves for each; by default one GPU where the engine asks no
+            server and the cluster has GPUs.
     """
 
     transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
@@ -159,7 +201,7 @@ class RayEngine(PlacedEngine):
     address: Annotated[str | None, NON_POSITIONAL] = None
     chunk_size: Annotated[int, NON_POSITIONAL] = 64
     cpus_per_worker: Annotated[float, NON_POSITIONAL] = 1.0
-    gpus_per_worker: Annotated[float, NON_POSITIONAL] = 0.0
+    gpus_per_worker: Annotated[float | None, NON_POSITIONAL] = None
 
     def prepare(self) -> None:
         """Can do what its engine can."""
@@ -208,15 +250,38 @@ class _Crew:
         if self._is_mine:
             self._start_cluster()
         nodes = sum(1 for node in self.ray.nodes() if node["Alive"])
-        options = {"num_cpus": engine.cpus_per_worker, "num_gpus": engine.gpus_per_worker}
-        self._actor = self.ray.remote(**options)(_Worker)
-        self.workers = [self.hire() for _ in range(engine.workers or max(nodes, 1))]
+        has_gpus = self.ray.cluster_resources().get("GPU", 0) >= 1
+        gpus = engine.gpus_per_worker
+        if gpus is None:
+            gpus = float(has_gpus and _computes_here(engine.engine))
+        self._check_room(gpus)
+        self._count = engine.workers or max(nodes, 1)
+        self._actor = self.ray.remote(num_cpus=engine.cpus_per_worker, num_gpus=gpus)(_Worker)
+        self.workers = [self.hire() for _ in range(self._count)]
+
+    def _check_room(self, gpus: float) -> None:
+        """See to it that the cluster can ever have a worker: Ray would wait for one without a word.
+
+        Raises:
+            UsageError: No node has as many GPUs.
+        """
+        most = max((node["Resources"].get("GPU", 0) for node in self.ray.nodes() if node["Alive"]), default=0)
+        if gpus > most:
+            raise UsageError(
+                f"no node of the Ray cluster has {gpus:g} GPUs for a worker",
+                why=f"the most that one has is {most:g}",
+                hint="--gpus-per-worker, with fewer of them",
+            )
 
     def hire(self) -> Any:
         """Start another worker."""
         engine = self._engine.engine
         said = (engine.author, engine.typed_fields, engine.is_of_config, tuple(effects.grants()))
-        return self._actor.remote(engine.to_dict(), said)
+        data = engine.to_dict()
+        for name in _LIMITS:  # of the run, whatever the number of its workers
+            if data.get(name):
+                data[name] /= self._count
+        return self._actor.remote(data, said, type(engine).__module__, list(sys.path), _keys_of(engine))
 
     def replace(self, worker: Any) -> Any:
         """Start a worker in place of one that died."""
@@ -237,12 +302,14 @@ class _Crew:
             cpus = (self._engine.workers or 1) * max(self._engine.cpus_per_worker, 1)
             options |= {"num_cpus": int(cpus), "include_dashboard": False}
         try:
-            self.ray.init(self._engine.address, **options)
+            self.ray.init(self._engine.address or "local", **options)  # and never whatever cluster left its address
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise EngineError(
                 f"the Ray cluster '{self._engine.address or 'local'}' cannot be used",
                 why=str(error),
-                hint="check the address, or leave it out to start a cluster on this machine",
+                hint="check the address, or leave it out to start a cluster on this machine"
+                if self._engine.address
+                else "--ray-address names a cluster that runs already; --executor local needs none",
             ) from error
 
 
@@ -320,9 +387,20 @@ class _Shift:
 class _Worker:
     """What runs in an actor: an engine of its own."""
 
-    def __init__(self, data: dict[str, Any], said: tuple[Author | None, frozenset[str], bool, tuple[str, ...]]) -> None:
+    def __init__(
+        self,
+        data: dict[str, Any],
+        said: tuple[Author | None, frozenset[str], bool, tuple[str, ...]],
+        module: str,
+        path: Sequence[str],
+        keys: Mapping[str, str],
+    ) -> None:
         self._data = data
         self._said = said
+        self._module = module
+        sys.path.extend(each for each in path if each not in sys.path)
+        for name, value in keys.items():
+            os.environ.setdefault(name, value)
         self._engine: Engine | None = None
 
     def start(self) -> Engine:
@@ -330,6 +408,8 @@ class _Worker:
         if self._engine is None:
             author, typed, is_config, grants = self._said
             effects.grant(*grants)
+            with suppress(ImportError):  # a class of a program that is not here: building it says so
+                import_module(self._module)
             with effects.written_by(author):
                 engine = Engine.from_dict(self._data)
             object.__setattr__(engine, "typed_fields", typed)
@@ -344,6 +424,20 @@ class _Worker:
         answers = engine.generate(plain) if kind == "generate" else engine.score(plain)
         for position, response in answers:
             yield requests[position][0], response
+
+
+_LIMITS = ("requests_per_minute", "tokens_per_minute")
+
+
+def _computes_here(engine: Engine) -> bool:
+    """Whether an engine has the model in its own process, as far as one can see: it takes time, and asks no server."""
+    return engine.takes_time and not any(each.kind == "net" for each in engine.would_do())
+
+
+def _keys_of(engine: Engine) -> dict[str, str]:
+    """Return the variables whose values an engine sends, for workers on machines that do not have them."""
+    names = {each.target.partition("@")[0] for each in engine.would_do() if each.kind == "env"}
+    return {name: value for name in names if (value := os.environ.get(name))}
 
 
 def bare(request: Single) -> Single:

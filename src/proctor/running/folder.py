@@ -8,7 +8,7 @@ end, and running into it again completes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
@@ -35,10 +35,12 @@ class RunFolder:
 
     Args:
         path: The folder; made by :meth:`held` or :meth:`open`. It may be a link; what is in it is not followed.
+        earlier: Identities of the run's engine in earlier versions: a folder with one of them is this run's.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, earlier: Collection[str] = ()) -> None:
         self.path = Path(path)
+        self._earlier = earlier
         self._spec: RunSpec | None = None
         self._known: Mapping[str, Fingerprint] = {}
 
@@ -111,7 +113,8 @@ class RunFolder:
         with suppress(OSError):  # the run itself again: the text is the same, and says so faster than its meaning
             if read_bytes(self.path / SPEC, MOST_BYTES, within=self.path) == spec.to_yaml().encode():
                 return spec
-        return RunSpec.load(self.path)
+        found = RunSpec.load(self.path)
+        return replace(found, engine=spec.engine) if found.engine in self._earlier else found
 
     def check_rows(self, exams: Iterable[Exam]) -> None:
         """Check that the data of exams is what it was when a run ended here; nothing is asked for it.

@@ -34,6 +34,7 @@ from proctor.running.log_schema import (
     SHARED,
     TABLES,
     drop_claims,
+    network_file_system,
     seal_engine,
     text_of,
     transaction,
@@ -102,6 +103,7 @@ class ResponseLog:
         self.writers = Writers(trusts_all=path is not None if trusts_all is None else trusts_all)
         self.path = Path(path) if path is not None else default_log_path()
         self.read_only = read_only
+        self.network = network_file_system(self.path)
         self._lock = threading.RLock()
         self._sealers: dict[int, Sealer] = {}
         self._damaged: set[tuple[int, Key]] = set()
@@ -130,8 +132,11 @@ class ResponseLog:
             self._make_place()
             connection = self._open(self.path.absolute().as_uri())
             try:
-                use_write_ahead_log(connection)
-                connection.execute("PRAGMA synchronous = NORMAL")
+                if self.network:
+                    connection.execute("PRAGMA journal_mode = DELETE")
+                else:
+                    use_write_ahead_log(connection)
+                    connection.execute("PRAGMA synchronous = NORMAL")
             except BaseException:
                 connection.close()
                 raise

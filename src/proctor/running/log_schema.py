@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 from proctor.running.log_errors import BUSY_SECONDS
@@ -86,6 +88,28 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+_OF_NETWORKS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "lustre", "gpfs", "beegfs", "ceph", "afs", "9p", "glusterfs", "fuse.glusterfs"}
+    | {"fuse.sshfs", "fuse.ceph", "fuse.s3fs", "fuse.gcsfuse", "fuse.juicefs", "pvfs2", "orangefs", "panfs", "quobyte"}
+)
+"""Names of file systems whose files several machines may have open."""
+
+
+def network_file_system(path: Path) -> str:
+    """Return the name of the network file system on which a file lies; nothing on a disk of this machine.
+
+    SQLite's write-ahead log shares memory between processes, which no network file system does (sqlite.org/wal.html).
+    """
+    place, found, longest = os.path.realpath(path), "", -1
+    with suppress(OSError):
+        for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            before, _, after = line.partition(" - ")
+            mount = before.split()[4].replace("\\040", " ")
+            if f"{place}/".startswith(f"{mount.rstrip('/')}/") and len(mount) >= longest:
+                found, longest = after.split()[0], len(mount)
+    return found if found in _OF_NETWORKS else ""
 
 
 def use_write_ahead_log(connection: sqlite3.Connection) -> None:

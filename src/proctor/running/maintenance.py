@@ -200,6 +200,55 @@ def compact(log: ResponseLog) -> int:
     return before - log.path.stat().st_size
 
 
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What came of merging a log into another one: how many answers were new, known, and known with other words."""
+
+    new: int = 0
+    known: int = 0
+    differing: int = 0
+
+
+def merge(log: ResponseLog, source: ResponseLog) -> Merged:
+    """Copy the answers of a log into another one, with the marks of their writers; what is there stays.
+
+    Args:
+        log: Where they go.
+        source: Whose answers are copied; what is damaged or forged in it is left out.
+
+    Raises:
+        LogError, ForgedError: One of them cannot be read, or written.
+    """
+    sealers = {each.number: source.sealer(each.number) for each in engines(source)}
+    numbers = {each.number: log.engine_number(each.identity, each.label, each.config) for each in engines(source)}
+    total = [0, 0, 0]
+    with _connected(source) as old:
+        for rows in _readable(old, 1, _last_id(old, source.path)):
+            for engine, sealer in sealers.items():
+                sound = [row[2:] for row in rows if row[1] == engine and _is_sound(sealer, row)]
+                for place, count in enumerate(_copied(log, numbers[engine], sealer, sound)):
+                    total[place] += count
+    return Merged(*total)
+
+
+def _copied(
+    log: ResponseLog, number: int, sealer: Sealer, rows: Sequence[tuple[bytes, int, int, bytes]]
+) -> tuple[int, int, int]:
+    """Copy some answers of an engine; return how many were new, known, and known with other words."""
+    theirs = {Key(*row[:2]): row for row in rows}
+    known = log.get_many(number, list(theirs))
+    fresh = [(number, *row) for key, row in theirs.items() if key not in known]
+    with log_errors(log.path), _connected(log) as connection, transaction(connection):
+        connection.executemany(
+            "INSERT OR REPLACE INTO responses (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)", fresh
+        )
+    differing = 0
+    for key, mine in known.items():
+        other = decode(sealer.opened(*theirs[key]))
+        differing += (mine.texts, mine.scores) != (other.texts, other.scores)
+    return len(fresh), len(known) - differing, differing
+
+
 def verify(log: ResponseLog) -> Checkup:
     """Check the file's structure, and every entry against its digest."""
     checking = _Checking(log)

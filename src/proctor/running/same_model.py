@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from proctor.engines.engine import Engine
 from proctor.errors import EngineError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Response
 from proctor.running.log import Key
@@ -35,7 +36,7 @@ class SameModel:
 
     def __init__(self, session: Session) -> None:
         self._session, self._engine = session, session.engine
-        self._is_open = bool(self._engine.server_address)
+        self._is_open = bool(self._engine.server_addresses)
         self._sent: list[tuple[Key, bytes]] = []
         self._most = _PROBES if self._is_open else 0
 
@@ -52,36 +53,45 @@ class SameModel:
 
     def _check(self) -> None:
         self._is_open = False
-        log, number, address = self._session.log, self._session.number, self._engine.server_address
-        known = log.servers(number)
-        says = self._engine.says_of_itself()
-        for place, said in known.items():
-            if said and says and said != says:
-                raise self._another(f"{place} said '{said}' of it, and {address} says '{says}'")
-        if known and address not in known and not self._engine.is_told_apart:
-            self._try(log.probes(number))
-        log.note_server(number, address, says)
+        log, number, engine = self._session.log, self._session.number, self._engine
+        for address in engine.server_addresses:
+            known = log.servers(number)
+            says = engine.says_of_itself(address)
+            if says is None:  # it is away: whoever asks it says so, and it is looked at when it is back
+                continue
+            for place, said in known.items():
+                if said and says and said != says:
+                    raise self._another(address, f"{place} said '{said}' of it, and {address} says '{says}'")
+            if known and address not in known and not engine.is_told_apart:
+                self._try(engine.at(address), address)
+            log.note_server(number, address, says)
 
     def keep(self) -> None:
         """Keep the first requests that were sent, if the log has none: another server may be tried with them."""
         if self._sent and not self._session.log.probes(self._session.number):
             self._session.log.keep_probes(self._session.number, self._sent)
 
-    def _try(self, probes: Sequence[tuple[Key, bytes]]) -> None:
+    def _try(self, server: Engine, address: str) -> None:
+        """Ask a server what was answered elsewhere."""
+        probes = self._session.log.probes(self._session.number)
         found = [(key, request) for key, body in probes if (request := _read(body)) is not None]
         filed = self._session.log.get_many(self._session.number, [key for key, _ in found])
         asked = [(request, filed[key]) for key, request in found if key in filed]
         pairs = [
             (answer, response)
             for kind in (True, False)
-            for answer, response in self._answered([each for each in asked if isinstance(each[0], Generate) is kind])
+            for answer, response in self._answered(
+                server, [each for each in asked if isinstance(each[0], Generate) is kind]
+            )
             if response.failure is None
         ]
         if pairs and not any(_is_same(one, other) for one, other in pairs):
             before, now = pairs[0]
-            raise self._another(f"to a question that was answered with {_shown(before)}, it answers {_shown(now)}")
+            raise self._another(
+                address, f"to a question that was answered with {_shown(before)}, it answers {_shown(now)}"
+            )
 
-    def _answered(self, asked: Sequence[tuple[Probe, Response]]) -> Iterable[tuple[Response, Response]]:
+    def _answered(self, server: Engine, asked: Sequence[tuple[Probe, Response]]) -> Iterable[tuple[Response, Response]]:
         """Return the filed answer and the new one of each request; they are of one kind."""
         if not asked:
             return []
@@ -90,7 +100,7 @@ class SameModel:
         if budget is not None and None in claims:  # the run ends before it has begun
             return []
         requests: list[Any] = [request for request, _ in asked]
-        ask = self._engine.generate if isinstance(requests[0], Generate) else self._engine.score
+        ask = server.generate if isinstance(requests[0], Generate) else server.score
         progress.asked += len(requests)
         pairs = []
         for place, response in ask(requests):
@@ -100,8 +110,8 @@ class SameModel:
             pairs.append((asked[place][1], response))
         return pairs
 
-    def _another(self, why: str) -> EngineError:
-        label, address = self._engine.label, self._engine.server_address
+    def _another(self, address: str, why: str) -> EngineError:
+        label = self._engine.label
         return EngineError(
             f"the server at {address} has another model than the one whose answers the log holds as '{label}'",
             why=why,

@@ -95,7 +95,7 @@ class Session:
             self._number = self.log.engine_number(
                 engine.identity, engine.label, without_secrets(engine.identity_values())
             )
-            if engine.server_address:
+            if engine.server_addresses:
                 self.log.also_read(self._number, engine.is_model_of)
         return self._number
 

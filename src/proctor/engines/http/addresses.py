@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 from proctor.errors import UsageError
 from proctor.secrets import keep, keep_login
 
-_HOST = re.compile(r"[^\s\x00-\x20\x7f/?#@\\%<>\"'`{}|^\[\]]{1,253}")
+_HOST = re.compile(r"[^\s\x00-\x20\x7f/?#@\\%<>\"'`{}|^\[\],;]{1,253}")
 """What a name of a host may hold; which names exist is for the resolver to say. No host has a longer name (DNS)."""
 _BAD = re.compile(r"[\s\x00-\x1f\x7f\\<>\"`{}|^]")
 """What no address holds; programs disagree about what such a text leads to."""

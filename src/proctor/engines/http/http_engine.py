@@ -266,7 +266,11 @@ class HTTPEngine(ThinkingEngine):
         if self._has_own_key():
             return None
         name = self._key_variable()
-        return variable(name) if name and self._may_send(name, self._destination()[0]) else None
+        return variable(name) if name and all(self._may_send(name, each) for each in self._places()) else None
+
+    def _places(self) -> list[str]:
+        """Return the addresses to which the key would go."""
+        return [self._destination()[0]]
 
     def _has_own_key(self) -> bool:
         """Whether the engine says by itself who asks: in its address, or in a header."""

@@ -11,15 +11,19 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.effects import Effect, asking
 from proctor.engines.decoding import refuse_several
+from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol, Thinking
 from proctor.engines.http.served_models import first_model, first_token, root_of
+from proctor.engines.http.several_servers import SeveralServers
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
+from proctor.engines.http.transport import Transport
 from proctor.errors import UsageError
-from proctor.ir import Answers, Generate, Score
+from proctor.ir import Answers, Generate, Score, content_key
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _URL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_URL")
@@ -33,7 +37,8 @@ class OpenAIEngine(HTTPEngine):
     Attributes:
         model: Name of the model, as the server knows it; an empty one is the first that the server lists.
         base_url: Address of the server, with or without ``/v1`` and a trailing slash; by default ``OPENAI_BASE_URL``,
-            or OpenAI itself.
+            or OpenAI itself. Several servers that have the same model stand behind each other, with commas between
+            them: each gets ``max_concurrency`` requests at once, and the work of one that is away goes to the others.
         endpoint: ``chat`` sends messages, ``completions`` one string. ``auto`` is ``chat``: a string prompt becomes
             one user message. Only ``completions`` can score continuations.
         max_tokens, temperature, top_p, seed, stop, frequency_penalty, presence_penalty, logit_bias, logprobs,
@@ -69,6 +74,7 @@ class OpenAIEngine(HTTPEngine):
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
     model_id: Annotated[str | None, NON_POSITIONAL] = None
 
+    _more_urls: tuple[str, ...] = ()
     _listed_model: str = ""
     _text_start: str | None = None
     _reasons: dict[str, str] = {}
@@ -77,10 +83,14 @@ class OpenAIEngine(HTTPEngine):
         """Work out the address, and whether the endpoint can score."""
         super().prepare()
         self._take_login()
-        address, login = split_login(self._address())
+        first, *more = (each.strip() for each in self._address().split(","))
+        address, login = split_login(first)
         self._login = self._login or login
         object.__setattr__(self, "_reasons", {})
         self._url = normal_url(checked_address(with_http(address), self._address_source()))
+        self._more_urls = tuple(normal_url(checked_address(with_http(each), self._address_source())) for each in more)
+        if len({self._url, *self._more_urls}) <= len(more):
+            raise UsageError(f"base_url names a server twice: {self._address()}", hint="leave it out once")
         object.__setattr__(self, "can_score", self.endpoint == "completions" or self.scores_chats)
 
     def verify(self) -> None:
@@ -160,29 +170,68 @@ class OpenAIEngine(HTTPEngine):
 
         A server that somebody runs himself may have the same model at another port and on another machine.
         """
+        values = self._values_at_its_address()
+        if not (self.server_addresses or self.model_id):
+            return values
+        return _of_a_model({**values, "model": self.model_id or values["model"]})
+
+    def _values_at_its_address(self) -> dict[str, Any]:
+        """Return the values that decided answers before November 2026, and still do where a service answers."""
         values = {**super().identity_values(), "base_url": self._url, "model": self.model_id or self.named_model()}
         del values["model_id"]
-        return _of_a_model(values) if self.server_address or self.model_id else values
+        return values
+
+    @property
+    def earlier_identities(self) -> tuple[str, ...]:
+        """The identity with the address, under which earlier versions ran."""
+        is_own = bool(self.server_addresses)
+        return (content_key("engine", self.type_name(), self._values_at_its_address()),) if is_own else ()
 
     @property
     def identity_type(self) -> str:
         """The kind of engine: one for all that speak to servers which somebody runs himself."""
-        return "server" if self.server_address or self.model_id else super().identity_type
+        return "server" if self.server_addresses or self.model_id else super().identity_type
 
     @property
-    def server_address(self) -> str:
-        """The address of a server that somebody runs himself; nothing for a service's."""
-        return "" if self.is_billed else self._url
+    def server_addresses(self) -> tuple[str, ...]:
+        """The addresses of servers that somebody runs himself; none for a service."""
+        return () if self.is_billed else (self._url, *self._more_urls)
 
     @property
     def is_told_apart(self) -> bool:
         """Whether ``model_id`` is given."""
         return self.model_id is not None
 
-    def says_of_itself(self) -> str:
-        """Return the path or name from which the server loaded its model (vLLM's and SGLang's ``root``)."""
+    def says_of_itself(self, address: str) -> str | None:
+        """Return the path or name from which a server loaded its model (vLLM's and SGLang's ``root``)."""
         self.act()
-        return root_of(*self._list_of_models(), self.connect_timeout, self.named_model())
+        url, headers = self._list_of_models()
+        place = address if self._more_urls else url
+        return root_of(place, headers, self.connect_timeout, self.named_model())
+
+    def at(self, address: str) -> Engine:
+        """Return this engine as it would ask one of its servers alone."""
+        from proctor.engines.engine_registry import make_engine  # which knows all engines
+
+        return make_engine(self, {"base_url": address}) if self._more_urls else self
+
+    def would_do(self) -> list[Effect]:
+        """Return that it asks its servers with the keys that it has for them."""
+        found = super().would_do()
+        for address in self._more_urls if found else ():
+            net, *sent = asking(address, self.label, self._destination()[1])
+            found += [net, *(each._replace(is_optional=True) for each in sent)]
+        return found
+
+    def _transport(self) -> Transport:
+        found = super()._transport()
+        return SeveralServers(found, (self._url, *self._more_urls)) if self._more_urls else found
+
+    def _workers(self) -> int:
+        return super()._workers() * (1 + len(self._more_urls))
+
+    def _places(self) -> list[str]:
+        return [*super()._places(), *self._more_urls]
 
     def is_model_of(self, values: Mapping[str, Any]) -> bool:
         """Whether the values of an identity are those of this model at any address of somebody's own."""

@@ -109,20 +109,19 @@ class ProviderEngine(OpenAIEngine):
         """Whether the provider is reached as services are: by https."""
         return (self._url or provider_named(self.provider)[1].url).startswith("https:")
 
-    def identity_values(self) -> dict[str, Any]:
+    def _values_at_its_address(self) -> dict[str, Any]:
         """Return the values that decide answers: provider, its name of the model, decoding."""
         name, _ = provider_named(self.provider)
-        self.named_model()
-        values = super(ProviderEngine, self._adapted()).identity_values()
-        if self.server_address or self.model_id:
-            return {**values, "model": self.model_id or self.served_model}
+        if self.model_id is None:
+            self.named_model()
+        values = super(ProviderEngine, self._adapted())._values_at_its_address()
         return {**values, "provider": name, "model": self.served_model}
 
     @property
-    def server_address(self) -> str:
-        """The address of a server that somebody runs himself and that speaks as OpenAI's does; nothing for others."""
+    def server_addresses(self) -> tuple[str, ...]:
+        """The address of a server that somebody runs himself and that speaks as OpenAI's does; none for others."""
         provider = provider_named(self.provider)[1]
-        return "" if self.is_billed or provider.protocol != "openai" else self._url or provider.url
+        return () if self.is_billed or provider.protocol != "openai" else (self._url or provider.url,)
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once.

@@ -66,8 +66,8 @@ def first_model(url: str, headers: Mapping[str, str], timeout_seconds: float) ->
     return found[0].id
 
 
-def root_of(url: str, headers: Mapping[str, str], timeout_seconds: float, model: str) -> str:
-    """Return from where a server loaded a model, as its list of models says; nothing where it does not.
+def root_of(url: str, headers: Mapping[str, str], timeout_seconds: float, model: str) -> str | None:
+    """Return from where a server loaded a model, as its list of models says; ``None`` where nobody answers.
 
     Args:
         url: The server's base URL, with ``/v1``.
@@ -75,8 +75,11 @@ def root_of(url: str, headers: Mapping[str, str], timeout_seconds: float, model:
         timeout_seconds: Longest time to wait.
         model: Its name there.
     """
-    with suppress(TransportError, msgspec.DecodeError):  # whoever asks for answers meets it, and says so
+    try:
         reply = _fetched(f"{url}/models", headers, timeout_seconds)
+    except TransportError:
+        return None
+    with suppress(msgspec.DecodeError):
         if reply.status == _OK:
             return next((each.root or "" for each in _LIST.decode(reply.body).data if each.id == model), "")
     return ""

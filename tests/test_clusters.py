@@ -1,0 +1,94 @@
+"""The files of examples/clusters run, with a server that answers at once in the place of the GPUs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from proctor.testing.server import FaultServer
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples" / "clusters"
+COUNT = 9
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the files are for the shells of clusters")
+
+
+@pytest.fixture
+def bash(tmp_path):
+    """Run a text in a shell that finds this proctor; returns what it said."""
+    (tmp_path / "exam.jsonl").write_text(
+        "".join(json.dumps({"question": f"{number}?", "answer": "yes"}) + "\n" for number in range(COUNT))
+    )
+
+    def run(text: str, **variables: str) -> str:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        variables = {
+            **os.environ,
+            "PATH": path,
+            "EXAM": "exam.jsonl",
+            "XDG_DATA_HOME": str(tmp_path / "data"),
+            **variables,
+        }
+        done = subprocess.run(
+            ["bash", "-eu", "-c", text],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    return run
+
+
+def score(folder: Path) -> tuple[float, int]:
+    found = json.loads((folder / "results.json").read_text())["results"]["exam"]
+    return found["score"], found["n"]
+
+
+def test_an_array_job_and_its_merge(bash, tmp_path):
+    with FaultServer(answer=lambda *_: "yes") as server:
+        for task in ("1", "2", "3"):
+            slurm = {"SLURM_ARRAY_TASK_ID": task, "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "3"}
+            bash((FOLDER / "shards.sbatch").read_text(), SERVER=server.url, **slurm)
+        assert server.statistics()["requests"] == COUNT
+        bash((FOLDER / "merge.sbatch").read_text(), SERVER=server.url)
+        assert server.statistics()["requests"] == COUNT
+    assert score(tmp_path / "results") == (1.0, COUNT)
+
+
+def test_an_indexed_job(bash, tmp_path):
+    job = yaml.safe_load((FOLDER / "indexed-job.yaml").read_text())["spec"]
+    (container,) = job["template"]["spec"]["containers"]
+    assert container["command"] == ["bash", "-c"]
+    with FaultServer(answer=lambda *_: "yes") as server:
+        for index in range(job["completions"]):
+            bash(container["args"][0], JOB_COMPLETION_INDEX=str(index), SERVER=server.url, LOGS=".")
+        assert server.statistics()["requests"] == COUNT
+    assert len(list(tmp_path.glob("[0-9].db"))) == job["completions"]
+
+
+SERVE = """
+import sys, threading
+from proctor.testing.server import FaultServer
+with FaultServer(port=int(sys.argv[sys.argv.index("--port") + 1]), answer=lambda *_: "yes"):
+    threading.Event().wait()
+"""
+
+
+def test_replicas_on_one_node(bash, tmp_path):
+    (tmp_path / "serve.py").write_text(SERVE)
+    with FaultServer() as free:  # two ports that nobody has, as a rule
+        port = free.url.rpartition(":")[2].removesuffix("/v1")
+    said = bash(
+        (FOLDER / "replicas.sbatch").read_text(), REPLICAS="2", MODEL="m", SERVE=f"{sys.executable} serve.py", PORT=port
+    )
+    assert score(tmp_path / "results") == (1.0, COUNT), said
