@@ -31,6 +31,7 @@ MEASURED = {
 """What ``make bench`` measures: constants of the module, and arguments of ``measure``."""
 PRINTED = {
     "gates": ({}, ["--gates", "20", "--total", "1319"]),
+    "judge_correction": ({"ANSWERS": 200, "TRUTHS": (0.58,)}, ["--runs", "20", "--rates", "0.8"]),
     "label_errors": ({"QUESTIONS": 40}, ["--runs", "1", "--models", "2", "6"]),
     "log_large": ({}, ["--count", "600", "--writers", "2"]),
     "paired_differences": ({}, ["--pairs", "8", "--runs", "500"]),

@@ -11,10 +11,10 @@ LINES = {name: entry for entries in COMMANDS.values() for name, entry in entries
 
 
 def commands():
-    """Return every command, those below ``proctor log`` too, by the words that call it."""
+    """Return every command, those below ``proctor log`` and ``proctor judge`` too, by the words that call it."""
     found = {name: import_module(module).command for name, (module, _) in LINES.items()}
-    below = found["log"].commands
-    return {**found, **{f"log {name}": command for name, command in below.items()}}
+    below = [(group, found[group].commands) for group in ("judge", "log")]
+    return {**found, **{f"{group} {name}": command for group, commands in below for name, command in commands.items()}}
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -46,7 +46,7 @@ def test_a_mistyped_command_gets_the_closest_one(invoke):
     assert "did you mean 'show'?" in err
 
 
-@pytest.mark.parametrize("command", [name for name in LINES if name != "log"])  # log is a group of commands
+@pytest.mark.parametrize("command", [name for name in LINES if name not in ("judge", "log")])  # groups
 def test_a_mistyped_option_gets_the_closest_one(invoke, command):
     code, _, err = invoke(command, "--traceback-")
     assert code == 2

@@ -49,6 +49,7 @@ COMMANDS = {
         "why": ("proctor.cli.why", "Say why two scores differ."),
         "same": ("proctor.cli.same", "Say whether two endpoints are the same model."),
         "report": ("proctor.cli.report", "Write scores as HTML, Markdown, CSV, Parquet or LaTeX."),
+        "judge": ("proctor.cli.judge", "Let people label answers, to correct what a judge says."),
         "export": ("proctor.cli.export", "Write a run for other programs: inspect, lm-eval, MLflow …"),
         "import": ("proctor.cli.import_run", "Read a record of Every Eval Ever as a run folder."),
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,14 @@ def _written(given: Mapping[str, Any]) -> Places:
     help="The scores under other readings of the same answers: the first match, the last, only what is clear; and by "
     "what each answer was read. On the terminal.",
 )
-@click.option("--json", "as_json", is_flag=True, help="With --items or --readings: print everything as JSON.")
+@click.option(
+    "--labels",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What people say of the answers (proctor judge label), a file of each labeller: the scores as corrected, "
+    "with intervals that hold for what is true. On the terminal, or with the scores as html and md.",
+)
+@click.option("--json", "as_json", is_flag=True, help="With --items, --readings or --labels: print everything as JSON.")
 def command(
     *,
     runs: tuple[Path, ...],
@@ -76,6 +83,7 @@ def command(
     items: bool,
     answers: Which | None,
     readings: bool,
+    labels: tuple[Path, ...],
     as_json: bool,
 ) -> int:
     """Write the scores of runs as HTML, Markdown, CSV, Parquet or LaTeX.
@@ -84,7 +92,7 @@ def command(
     --items, RUN may also be a folder of runs: the more models answered the same questions, the more can be said. With
     --readings, answers are graded again, without asking anybody.
     """
-    given = {"--readings": readings, "--items": items, "--answers": answers, "--pivot": pivot}
+    given = {"--readings": readings, "--items": items, "--answers": answers, "--pivot": pivot, "--labels": labels}
     _check_alone([name for name, value in given.items() if value], as_json=as_json, to_file=bool(output or form))
     if readings:
         from proctor.cli.report_readings import report_readings
@@ -99,7 +107,13 @@ def command(
         from proctor.cli.report_answers import report_answers
 
         return report_answers(runs, output, form, answers, samples)
+    if labels and output is None and form is None:
+        from proctor.cli.report_labels import print_corrections
+
+        return print_corrections([read_run(path) for path in runs], labels, as_json=as_json)
     output, form = _place(output, form, pivot=pivot)
+    if labels and form not in ("html", "md"):
+        raise UsageError(f"--labels is not for {form}", hint="add --format html|md, or --json without a file")
     if pivot and form not in PIVOTS:
         raise UsageError(f"--pivot is not for {form}", hint=f"add --format {'|'.join(PIVOTS)}")
     if not output.parent.is_dir():
@@ -109,7 +123,7 @@ def command(
         if pivot:
             _write_pivot(stored, form, output)
         else:
-            _write(stored, form, output, samples)
+            _write(stored, form, output, samples, labels)
     except OSError as error:
         raise OutputError.unwritable(str(output), error, "another --output") from None
     say(f"report: {output}")
@@ -124,8 +138,11 @@ def _check_alone(given: list[str], *, as_json: bool, to_file: bool) -> None:
     """
     if len(given) > 1:
         raise UsageError(f"{given[0]} stands alone", hint=f"leave out {given[1]}")
-    if as_json and given not in (["--readings"], ["--items"]):
-        raise UsageError("--json is for --items and --readings", hint="results.json in the run folder has the scores")
+    if as_json and given not in (["--readings"], ["--items"], ["--labels"]):
+        hint = "results.json in the run folder has the scores"
+        raise UsageError("--json is for --items, --readings and --labels", hint=hint)
+    if as_json and to_file and given == ["--labels"]:
+        raise UsageError("--json prints, and a file was asked for", hint="leave out one of them")
     if to_file and given == ["--readings"]:
         raise UsageError("--readings goes to the terminal", hint="--json prints everything as JSON")
 
@@ -140,7 +157,8 @@ def _form_of(output: Path | None) -> str:
     return form
 
 
-def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None:
+def _write(runs: list[StoredRun], form: str, output: Path, samples: int, labels: Sequence[Path]) -> None:
+    from proctor.cli.report_labels import corrections, corrections_text
     from proctor.results.export import score_records, to_csv, to_markdown, write_parquet
     from proctor.results.latency_tables import latency_markdown
     from proctor.results.summary import score_rows
@@ -151,7 +169,7 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None
         from proctor.dialects.run_file import exam_of_run
         from proctor.web.report import report_of
 
-        write_for_user(output, report_of(runs, samples, exam_of_run))
+        write_for_user(output, report_of(runs, samples, exam_of_run, corrections(runs, labels)))
         return
     listed = [(run.path.name, run.model, list(score_rows(run.results, every_score=True))) for run in runs]
     if form == "md":
@@ -159,7 +177,8 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None
         states = "".join(
             f"> {_one_line(run.path.name)}: {_one_line(note)}\n\n" for run in runs for note in state_notes(run)
         )
-        write_for_user(output, states + to_markdown(listed) + latency_markdown(times))
+        corrected = corrections_text(corrections(runs, labels))
+        write_for_user(output, states + to_markdown(listed) + corrected + latency_markdown(times))
     elif form == "csv":
         write_for_user(output, to_csv(score_records(listed)))
     elif form == "latex":

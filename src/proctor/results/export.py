@@ -35,7 +35,7 @@ def to_csv(records: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMN
 
 def _safe(value: Any) -> Any:
     """Keep spreadsheets from taking a text for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@" else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
 
 
 def to_markdown(runs: Iterable[tuple[str, str, Iterable[ScoreRow]]]) -> str:

@@ -5,8 +5,10 @@ Names are AISBench's; :mod:`proctor.running.latency` has the formulas.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
+
+from proctor.results.export import markdown_row
 
 STATISTICS: Final = ("Average", "Min", "Max", "Median", "P75", "P90", "P99")
 """What is said of each measure, in AISBench's order."""
@@ -75,10 +77,5 @@ def latency_markdown(runs: Mapping[str, Mapping[str, Any]]) -> str:
         header, rows = table({})[0], [[run, *row] for run, each in runs.items() for row in table(each)[1:]]
         if rows:
             lines = [["run", *header], ["---"] * (len(header) + 1), *rows]
-            found.append("".join(_line(line) for line in lines))
+            found.append("".join(f"{markdown_row(line)}\n" for line in lines))
     return "".join(f"\n{table}" for table in found)
-
-
-def _line(cells: Sequence[str]) -> str:
-    escaped = (" ".join(cell.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;") for cell in cells)
-    return f"| {' | '.join(escaped)} |\n"

@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.errors import DataError
 from proctor.runs.compare_runs import FindExam
+from proctor.runs.corrected_scores import Corrections, correction_notes, correction_tables
 from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_query import SampleQuery
@@ -24,18 +25,26 @@ LARGEST_BYTES = 4_500_000
 """Instances are left out from here on, so that mail servers take the file."""
 
 
-def report_of(runs: Sequence[StoredRun], samples_per_exam: int = 20, find_exam: FindExam | None = None) -> str:
+def report_of(
+    runs: Sequence[StoredRun],
+    samples_per_exam: int = 20,
+    find_exam: FindExam | None = None,
+    corrections: Corrections | None = None,
+) -> str:
     """Return the report of some runs as HTML.
 
     Args:
         runs: The runs, the first of which the others are compared with.
         samples_per_exam: Worst instances of each exam that are shown in full.
         find_exam: Builds exams of a run again, for scores of whole exams; without it these are not compared.
+        corrections: What labels say of the scores.
     """
     indexes = [_index(run) for run in runs]
     views = [_run_view(run, index, samples_per_exam) for run, index in zip(runs, indexes, strict=True)]
     styles = files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
-    values = {"runs": views, "comparisons": _comparisons(runs, indexes, find_exam), "styles": styles}
+    values: dict[str, Any] = {"runs": views, "comparisons": _comparisons(runs, indexes, find_exam), "styles": styles}
+    if corrections:
+        values |= {"corrected": list(correction_tables(corrections)), "reasons": correction_notes(corrections)}
     page = render("report.html", path="", **values)
     while len(page.encode("utf-8", "backslashreplace")) > LARGEST_BYTES and any(view["samples"] for view in views):
         for view in views:

@@ -49,3 +49,16 @@ def test_agreement_needs_cases():
         agreement([1], [1, 2])
     with pytest.raises(UsageError, match="only 1"):
         agreement([1, None], [1, 2])
+
+
+@pytest.mark.parametrize(
+    "first,second,value",
+    [
+        ("a" * 118 + "a" * 5 + "b" * 2, "a" * 118 + "b" * 5 + "a" * 2, 0.9407763376087177),  # kappa is -0.02 here
+        ("aabbccabcabcaaab", "aabbcaabcbbcaacb", 0.7213352685050798),
+    ],
+)
+def test_ac1_equals_truescores(first, second, value):
+    found = agreement(list(first), list(second))
+    assert found.ac1 == pytest.approx(value, abs=1e-12)
+    assert found.ac1_interval.low < value < found.ac1_interval.high

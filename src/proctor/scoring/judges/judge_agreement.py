@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ class Agreement:
         left_out: Instances that one of them did not.
         share: Share of equal verdicts, with Wilson's interval.
         kappa: Cohen's kappa: agreement beyond chance, 1 at best, 0 for none; NaN where chance explains everything.
+        ac1: Gwet's AC1 (2008): agreement beyond chance, too, and one that does not break down where nearly all verdicts
+            are equal.
         correlation: Spearman's; NaN where verdicts are not numbers.
     """
 
@@ -37,6 +39,8 @@ class Agreement:
     share_interval: Interval
     kappa: float
     kappa_interval: Interval
+    ac1: float
+    ac1_interval: Interval
     correlation: float
     correlation_interval: Interval
 
@@ -64,7 +68,7 @@ def agreement(
         )
     equal = sum(first == second for first, second in pairs)
     bootstrap = Bootstrap(resamples, level, seed=seed, repair=True)
-    kappas = kappa_sums(pairs)
+    kappas, gwet = kappa_sums(pairs), ac1_sums(pairs)
     numbers = _numbers(pairs)
     correlation, correlation_interval = math.nan, Interval(math.nan, math.nan)
     if numbers is not None:
@@ -77,6 +81,8 @@ def agreement(
         share_interval=wilson(equal, len(pairs), level),
         kappa=float(kappas.observed()[0]),
         kappa_interval=bootstrap.intervals(kappas)[0],
+        ac1=float(gwet.observed()[0]),
+        ac1_interval=bootstrap.intervals(gwet)[0],
         correlation=correlation,
         correlation_interval=correlation_interval,
     )
@@ -84,20 +90,36 @@ def agreement(
 
 def kappa_sums(pairs: Sequence[tuple[Hashable, Hashable]]) -> Sums:
     """Return Cohen's kappa (1960) as a function of counts."""
+    return _beyond_chance(pairs, lambda one, two: (one * two).sum(axis=1))
+
+
+def ac1_sums(pairs: Sequence[tuple[Hashable, Hashable]]) -> Sums:
+    """Return Gwet's AC1 (2008, "Computing inter-rater reliability …", section 3) as a function of counts."""
+
+    def chance(one: Floats, two: Floats) -> Floats:
+        shares, width = (one + two) / 2.0, one.shape[1]
+        found: Floats = (shares * (1.0 - shares)).sum(axis=1) / max(width - 1, 1)
+        return found
+
+    return _beyond_chance(pairs, chance)
+
+
+def _beyond_chance(pairs: Sequence[tuple[Hashable, Hashable]], chance_of: Callable[[Floats, Floats], Floats]) -> Sums:
+    """Return the agreement beyond what chance explains, given the shares of each verdict on both sides."""
     place = {label: position for position, label in enumerate(dict.fromkeys(each for pair in pairs for each in pair))}
     identity = np.eye(len(place))
     first, second = (identity[[place[label] for label in side]] for side in zip(*pairs, strict=True))
     hits = (first * second).sum(axis=1, keepdims=True)
     width = len(place)
 
-    def kappa(sums: Floats) -> Floats:
+    def beyond(sums: Floats) -> Floats:
         one, two, equal = sums[:, :width], sums[:, width:-1], sums[:, -1]
         total = one.sum(axis=1)
-        chance = (one * two).sum(axis=1) / total**2
+        chance = chance_of(one / total[:, np.newaxis], two / total[:, np.newaxis])
         found: Floats = ratio(equal / total - chance, 1.0 - chance, math.nan)
         return found[np.newaxis, :]
 
-    return Sums(np.concatenate([first, second, hits], axis=1), kappa)
+    return Sums(np.concatenate([first, second, hits], axis=1), beyond)
 
 
 def _spearmans(numbers: tuple[Floats, Floats]) -> Opaque:

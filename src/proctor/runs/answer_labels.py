@@ -1,0 +1,203 @@
+"""What people say of answers: which of a run's answers they should label, and the labels that they gave.
+
+A label belongs to an answer: its key is made of the digests of the instance and of the words of the answer. It counts
+where it was drawn: answers that two runs share are not drawn from the other one's by known probabilities.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from proctor.errors import DataError, UsageError, reason_of
+from proctor.jsonable import jsonable
+from proctor.randomness import random_stream
+from proctor.recipes.fingerprint import digest_of
+from proctor.results.instance_scores import main_score, whole_of
+from proctor.runs.question_words import gold_of, question_of
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import digest_of_line, words_of
+from proctor.runs.stored_run import StoredRun
+from proctor.safe_files import read_bytes
+from proctor.scoring.grading.groups import cluster_key
+from proctor.statistics.arrays import Floats, Indices
+
+COLUMNS: Final = ("answer_id", "exam", "question", "right_answers", "answer", "label", "stands_for", "draw")
+"""Of a file for people who label: neither a model's name nor a verdict is in it."""
+
+_LARGEST: Final = 64 << 20  # bytes of a file of labels: a million short answers
+_FEWEST: Final = 10  # answers of a kind: below it, drawing some more often saves no label
+_UNSURE: Final = (0.25, 0.75)  # between them a score says that the judge is unsure
+_MORE_OFTEN: Final = 2
+"""How often unsure answers are drawn: the truth about them has a standard deviation of ½, about others of ¼."""
+_WORDS: Final = {"yes": 1.0, "right": 1.0, "true": 1.0, "correct": 1.0, "no": 0.0, "wrong": 0.0, "false": 0.0}
+
+_Id = tuple[str, str]  # of a draw (empty where none is known) and of an answer
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswers:
+    """The answers of an exam that have a score.
+
+    Attributes:
+        exam, entry: Its name and its results.
+        keys: Of the answers.
+        scores: As shares of the full score.
+        questions: Numbers of what they are about: answers with one number depend on each other.
+        draw: Tells a draw among all answers of the exam from others, without a word on whose they are.
+        shown: What people see of answers, by key.
+    """
+
+    exam: str
+    entry: Mapping[str, Any]
+    keys: list[str]
+    scores: Floats
+    questions: Indices
+    draw: str
+    shown: Mapping[str, tuple[str, ...]]
+
+
+def labelled_exams(run: StoredRun) -> list[str]:
+    """Return the exams of a run that have answers of their own: all but suites."""
+    return [exam for exam, entry in run.results.items() if not entry.get("members")]
+
+
+def answers_of(run: StoredRun, exam: str, *, with_words: bool = False) -> ScoredAnswers:
+    """Return the scored answers of an exam, with what people see of them if that is wanted.
+
+    Raises:
+        UsageError: There are none with a digest, or their scores do not lie between 0 and a full score.
+    """
+    if run.samples is None:
+        raise UsageError(f"{run.path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")
+    index = SampleIndex.of_run(run.samples, run.results, run.spec)
+    index.build()
+    entry, by = run.results[exam], index.clusters.get(exam)
+    keys: list[str] = []
+    scores, questions, every, shown = [], [], [], {}
+    for place, record in enumerate(index.records(exam)):
+        score, digest = main_score(record, entry.get("score_name")), digest_of_line(record)
+        words = words_of(jsonable(record.get("output")))
+        key = f"a-{(digest or 0) & ((1 << 64) - 1):016x}-{digest_of(words)}"
+        every.append(key)
+        if score is None or digest is None or not math.isfinite(score):
+            continue
+        group = cluster_key(record.get("input") or {}, by, place) if by else digest
+        questions.append(int.from_bytes(blake2b(str(group).encode(), digest_size=7).digest()))
+        keys.append(key)
+        scores.append(score)
+        if with_words:
+            shown[key] = (question_of(record), gold_of(record), words)
+    values = np.array(scores) / whole_of(scores, entry)
+    if not keys or values.min() < 0 or values.max() > 1:
+        why = f"{entry.get('score_name')} has values up to {values.max():g}" if keys else "no answer has a score"
+        raise UsageError(f"{run.path}: labels are for answers with scores from 0 to 1, and {exam} has others", why=why)
+    return ScoredAnswers(exam, entry, keys, values, np.array(questions), digest_of([exam, every]), shown)
+
+
+def drawn_answers(run: StoredRun, exams: Sequence[str], count: int, seed: int | None = None) -> list[dict[str, str]]:
+    """Return the answers that people should label, in random order, as records of :data:`COLUMNS`.
+
+    Args:
+        run: The run.
+        exams: Its exams.
+        count: Answers of each exam; all where it has no more.
+        seed: Seed of the draw; that of the settings by default.
+    """
+    rows: list[dict[str, str]] = []
+    for exam in exams:
+        found = answers_of(run, exam, with_words=True)
+        stream = random_stream(f"answers to label of {exam}", seed)
+        scores = dict(zip(found.keys, found.scores.tolist(), strict=True))
+        unsure = sorted(key for key, score in scores.items() if _UNSURE[0] <= score <= _UNSURE[1])
+        parts, often = [(sorted(scores), count)], _MORE_OFTEN * len(unsure)
+        if _FEWEST <= len(unsure) <= len(scores) - _FEWEST:
+            there = min(max(round(count * often / (often + len(scores) - len(unsure))), 2), count - 2, len(unsure))
+            parts = [(unsure, there), (sorted(scores.keys() - set(unsure)), count - there)]
+        for keys, number in parts:
+            for key in stream.sample(keys, most := min(number, len(keys))):
+                told = (key, exam, *found.shown[key], "", f"{len(keys) / most:.12g}", found.draw)
+                rows.append(dict(zip(COLUMNS, told, strict=True)))
+    random_stream("order of answers to label", seed).shuffle(rows)
+    return rows
+
+
+@dataclass(slots=True)
+class Labels:
+    """The labels of several files.
+
+    Attributes:
+        given: What each labeller said of an answer, by the number of the file.
+        weights: How many answers a labelled one stands for.
+        empty: Lines without a label.
+    """
+
+    given: dict[_Id, dict[int, float]] = field(default_factory=dict)
+    weights: dict[_Id, float] = field(default_factory=dict)
+    empty: int = 0
+
+    def of(self, answers: ScoredAnswers) -> tuple[Floats, Floats]:
+        """Return the labels of answers, the mean where there are several and NaN where none, and their weights."""
+        ids = [each if (each := (answers.draw, key)) in self.given else ("", key) for key in answers.keys]
+        found = [list(self.given.get(each, {}).values()) for each in ids]
+        values = np.array([sum(each) / len(each) if each else math.nan for each in found])
+        return values, np.array([self.weights.get(each, 1.0) for each in ids])
+
+
+def read_labels(paths: Sequence[Path]) -> Labels:
+    """Read files of labels, one of each labeller.
+
+    Raises:
+        DataError: A file cannot be read.
+        UsageError: It has no such columns, a label that is none, or two for one answer.
+    """
+    found = Labels()
+    for number, path in enumerate(paths):
+        for line, row in _rows(path):
+            if not (row.get("label") or "").strip():
+                found.empty += 1
+                continue
+            key = ((row.get("draw") or "").strip(), (row.get("answer_id") or "").strip())
+            value = _number(row["label"], 0.0, 1.0)
+            if value is None:
+                hint = "write 1 for right, 0 for wrong, or what part of it is right, such as 0.5"
+                raise UsageError(f"{path}:{line}: '{row['label']}' is not a label", hint=hint)
+            if found.given.setdefault(key, {}).setdefault(number, value) != value:
+                raise UsageError(f"{path}:{line}: {key[1]} has two labels", hint="a labeller has a file of their own")
+            weight = _number(row.get("stands_for") or "1", 1.0, 1e12)
+            if weight is None or found.weights.setdefault(key, weight) != weight:
+                raise UsageError(f"{path}:{line}: stands_for is not as it was drawn", hint="leave that column alone")
+    return found
+
+
+def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+    try:
+        text = read_bytes(path, _LARGEST).decode("utf-8-sig")
+        csv.field_size_limit(_LARGEST)
+        header = text.partition("\n")[0]
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
+        rows = [(reader.line_num, row) for row in reader]
+    except OSError as error:
+        raise DataError(f"{path} cannot be read", why=reason_of(error)) from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path} is not a table of text", why=str(error), hint="save it as 'CSV UTF-8'") from None
+    if missing := [name for name in ("answer_id", "label") if name not in (reader.fieldnames or ())]:
+        raise UsageError(f"{path} has no column {missing[0]}", hint="proctor judge label RUN writes a table to fill in")
+    return rows
+
+
+def _number(text: str, least: float, most: float) -> float | None:
+    plain = text.strip().casefold().replace(",", ".")
+    try:
+        value = _WORDS[plain] if plain in _WORDS else float(plain)
+    except ValueError:
+        return None
+    return value if least <= value <= most else None

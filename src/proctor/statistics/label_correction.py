@@ -1,0 +1,150 @@
+"""Means of a judge's scores, corrected by what people say of some of the answers.
+
+:func:`corrected_mean` is for labels of the answers that were scored: prediction-powered inference with a fitted weight
+of the judge (Angelopoulos, Duchi and Zrnic 2023, "PPI++", arXiv:2311.01453), with answers drawn by known probabilities
+(Fisch and others 2024, "Stratified prediction-powered inference", arXiv:2406.04291). :func:`rogan_gladen` is for labels
+of other answers: it knows only how often the judge errs (Rogan and Gladen 1978), with the interval of Lee and others
+2025, "How to correctly report LLM-as-a-judge evaluations" (arXiv:2511.21140).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from proctor.lazy import Deferred
+from proctor.statistics.arrays import Floats, Indices
+from proctor.statistics.bounded import mean_bounds
+from proctor.statistics.distributions import normal_quantile, t_quantile
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
+
+_MISTAKE = 0.5
+"""What each kind of labelled answers gets to its sum of squares: half a mistake, as rare ones may not show."""
+_TAIL = 0.975  # the quantile of an interval that holds in 95%
+_TINY = 1e-9  # what the scores of answers count that were all asked about: nothing, unless all were
+
+
+class Bounded(NamedTuple):
+    """A number with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedMean:
+    """A mean for which labels vouch, of scores from 0 to 1.
+
+    Attributes:
+        bounds: The mean, which may lie a little beyond 0 or 1, and its interval.
+        hidden: What of its variance no label shows; the rest is the sum of the squares of clusters' ``parts``.
+        trust: The weight of the judge's scores: 0 where they say nothing of the labels.
+        labels: Answers with a label.
+        parts: What each answer adds to the error.
+        clusters: Which of them belong together.
+    """
+
+    bounds: Bounded
+    hidden: float
+    trust: float
+    labels: int
+    parts: Floats
+    clusters: Indices
+
+
+def corrected_mean(scores: Floats, labels: Floats, weights: Floats, clusters: Indices) -> CorrectedMean:
+    """Return the mean of the labels that all answers would have, with the interval of answers drawn like these.
+
+    Args:
+        scores: The judge's, from 0 to 1; of all answers.
+        labels: What people say, from 0 to 1; NaN where they were not asked. Two or more of each weight.
+        weights: How many answers a labelled one was drawn for, 1 by its probability.
+        clusters: Numbers of what the answers are about; answers about one thing depend on each other.
+    """
+    known = np.isfinite(labels)
+    shares = np.where(known, weights, 0.0)
+    shares /= shares.sum()
+    groups = np.where(known, weights, -1.0)
+    trust = _trust(scores, labels, weights, known)
+    rest = np.where(known, labels - trust * scores, 0.0)
+    value = trust * float(scores.mean()) + float(shares @ rest)
+    parts = shares * rest + trust * scores / len(scores)
+    hidden = 0.0
+    for weight in np.unique(groups):
+        own = groups == weight
+        count, share = int(own.sum()), float(shares[own].sum())
+        parts[own] -= parts[own].mean()
+        if weight >= 0:
+            parts[own] *= math.sqrt(count / max(count - 2, 1))  # degrees of freedom of mean and trust
+            apart = (float((trust * scores + rest)[own].mean()) - value) ** 2
+            told = (trust * float(scores[own].mean() - scores.mean())) ** 2  # is among the parts of the others
+            hidden += _MISTAKE * (share / count) ** 2 + share * max(apart - told, 0.0) / len(scores)
+    sums = _sums(parts, clusters)
+    error = math.sqrt(float(sums @ sums) + hidden)
+    count = max(len(np.unique(clusters[known])), 2)
+    low, high = mean_bounds(min(max(value, 0.0), 1.0), error, float((sums**3).sum()) * count / error**2, count)
+    return CorrectedMean(Bounded(value, low, high), hidden, trust, int(known.sum()), parts, clusters)
+
+
+def _trust(scores: Floats, labels: Floats, weights: Floats, known: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+    """Return the weight of the judge's scores that makes the error least (PPI++, section 6; 2406.04291, section 4)."""
+    spread = common = 0.0
+    for weight in np.unique(weights[known]):
+        own = known & (weights == weight)
+        told, said = scores[own] - scores[own].mean(), labels[own] - labels[own].mean()
+        spread += float(weight * max(weight - 1.0, _TINY) * (told @ told))
+        common += float(weight * max(weight - 1.0, _TINY) * (told @ said))
+    return max(common / spread, 0.0) if spread > 0 else 0.0
+
+
+def _sums(parts: Floats, clusters: Indices) -> Floats:
+    _, place = np.unique(clusters, return_inverse=True)
+    sums: Floats = np.bincount(place.ravel(), weights=parts).astype(np.float64)
+    return sums
+
+
+def corrected_difference(first: CorrectedMean, second: CorrectedMean) -> Bounded:
+    """Return the difference of two means whose clusters are the same questions: what they share does not count."""
+    sums = _sums(np.concatenate([-first.parts, second.parts]), np.concatenate([first.clusters, second.clusters]))
+    error = math.sqrt(float(sums @ sums) + first.hidden + second.hidden)
+    margin = t_quantile(_TAIL, min(first.labels, second.labels) - 1) * error
+    value = second.bounds.value - first.bounds.value
+    return Bounded(value, max(value - margin, -1.0), min(value + margin, 1.0))
+
+
+def rogan_gladen(scored: Sequence[float], verdicts: Sequence[bool], truths: Sequence[bool]) -> Bounded | None:
+    """Return the share of right answers behind a judge's verdicts, with its interval.
+
+    Args:
+        scored: The verdicts, 0 or 1.
+        verdicts: On other answers, whether each is right.
+        truths: Whether each of them is.
+
+    Returns:
+        ``None`` where the judge tells right from wrong no better than chance, or other answers are all right or all
+        wrong: no share can be said.
+    """
+    rights, count = sum(truths), len(scored)
+    hits = sum(one and two for one, two in zip(verdicts, truths, strict=True))
+    misses = sum(not one and not two for one, two in zip(verdicts, truths, strict=True))
+    if not 0 < rights < len(truths) or hits / rights + misses / (len(truths) - rights) <= 1:
+        return None
+    found, missed, share = hits / rights, misses / (len(truths) - rights), sum(scored) / count
+    value = (share + missed - 1.0) / (found + missed - 1.0)
+    z = normal_quantile(_TAIL)
+    size, right, wrong = count + z * z, rights + 2.0, len(truths) - rights + 2.0
+    share, found, missed = (count * share + z * z / 2) / size, (hits + 1.0) / right, (misses + 1.0) / wrong
+    if (reach := found + missed - 1.0) <= 0:
+        return None
+    middle = (share + missed - 1.0) / reach
+    of_right, of_wrong = found * (1.0 - found) / right, missed * (1.0 - missed) / wrong
+    shifted = middle + 2.0 * z * z * (middle * of_right - (1.0 - middle) * of_wrong)
+    error = math.sqrt(share * (1.0 - share) / size + (1.0 - middle) ** 2 * of_wrong + middle**2 * of_right) / reach
+    return Bounded(value, max(shifted - z * error, 0.0), min(shifted + z * error, 1.0))
