@@ -265,6 +265,10 @@ def test_scores_without_ends_are_refused(tmp_path, monkeypatch, invoke):
     code, _, err = invoke("judge", "label", "a")
     assert code == 2
     assert "judge has values up to 299" in err
+    Path("x.csv").write_text("answer_id,label\nx,1\n")
+    code, _, err = invoke("report", "a", "--labels", "x.csv")
+    assert code == 2
+    assert "judge has values up to 299" in err
 
 
 def test_a_score_that_is_no_mean_is_not_corrected(tmp_path, monkeypatch, invoke):

@@ -14,6 +14,7 @@ from proctor.cli.run_folders import RunFolder, read_run
 from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
+    from proctor.runs.corrected_scores import Corrections
     from proctor.runs.stored_run import StoredRun
     from proctor.web.answers_beside import Which
 
@@ -107,27 +108,38 @@ def command(
         from proctor.cli.report_answers import report_answers
 
         return report_answers(runs, output, form, answers, samples)
-    if labels and output is None and form is None:
-        from proctor.cli.report_labels import print_corrections
-
-        return print_corrections([read_run(path) for path in runs], labels, as_json=as_json)
+    to_terminal = output is None and form is None
     output, form = _place(output, form, pivot=pivot)
-    if labels and form not in ("html", "md"):
+    if labels and not to_terminal and form not in ("html", "md"):
         raise UsageError(f"--labels is not for {form}", hint="add --format html|md, or --json without a file")
     if pivot and form not in PIVOTS:
         raise UsageError(f"--pivot is not for {form}", hint=f"add --format {'|'.join(PIVOTS)}")
     if not output.parent.is_dir():
         raise UsageError(f"there is no folder {output.parent}", hint="make it first, or choose another --output")
     stored = [read_run(path) for path in runs]
+    found = _corrected(stored, labels)
+    if found and to_terminal:
+        from proctor.cli.report_labels import print_corrections
+
+        return print_corrections(found, as_json=as_json)
     try:
         if pivot:
             _write_pivot(stored, form, output)
         else:
-            _write(stored, form, output, samples, labels)
+            _write(stored, form, output, samples, found)
     except OSError as error:
         raise OutputError.unwritable(str(output), error, "another --output") from None
     say(f"report: {output}")
     return FAILURES if any(run.state == "damaged" for run in stored) else DONE
+
+
+def _corrected(runs: list[StoredRun], labels: Sequence[Path]) -> Corrections | None:
+    if not labels:
+        return None
+    from proctor.runs.answer_labels import read_labels
+    from proctor.runs.corrected_scores import corrections_of
+
+    return corrections_of(runs, read_labels(labels))
 
 
 def _check_alone(given: list[str], *, as_json: bool, to_file: bool) -> None:
@@ -157,8 +169,8 @@ def _form_of(output: Path | None) -> str:
     return form
 
 
-def _write(runs: list[StoredRun], form: str, output: Path, samples: int, labels: Sequence[Path]) -> None:
-    from proctor.cli.report_labels import corrections, corrections_text
+def _write(runs: list[StoredRun], form: str, output: Path, samples: int, found: Corrections | None) -> None:
+    from proctor.cli.report_labels import corrections_text
     from proctor.results.export import score_records, to_csv, to_markdown, write_parquet
     from proctor.results.latency_tables import latency_markdown
     from proctor.results.summary import score_rows
@@ -169,7 +181,7 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int, labels:
         from proctor.dialects.run_file import exam_of_run
         from proctor.web.report import report_of
 
-        write_for_user(output, report_of(runs, samples, exam_of_run, corrections(runs, labels)))
+        write_for_user(output, report_of(runs, samples, exam_of_run, found))
         return
     listed = [(run.path.name, run.model, list(score_rows(run.results, every_score=True))) for run in runs]
     if form == "md":
@@ -177,7 +189,7 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int, labels:
         states = "".join(
             f"> {_one_line(run.path.name)}: {_one_line(note)}\n\n" for run in runs for note in state_notes(run)
         )
-        corrected = corrections_text(corrections(runs, labels))
+        corrected = corrections_text(found)
         write_for_user(output, states + to_markdown(listed) + corrected + latency_markdown(times))
     elif form == "csv":
         write_for_user(output, to_csv(score_records(listed)))

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from proctor.cli.error_reporting import DONE, FAILURES, show
 from proctor.jsonable import jsonable
 from proctor.results.export import markdown_cell
-from proctor.runs.answer_labels import read_labels
-from proctor.runs.corrected_scores import Corrections, correction_notes, correction_tables, corrections_of
-from proctor.runs.stored_run import StoredRun
+from proctor.runs.corrected_scores import Corrections, correction_notes, correction_tables
 
 
-def corrections(runs: Sequence[StoredRun], labels: Sequence[Path]) -> Corrections | None:
-    """Return the scores of runs as files of labels correct them; nothing without files."""
-    return corrections_of(runs, read_labels(labels)) if labels else None
-
-
-def print_corrections(runs: Sequence[StoredRun], labels: Sequence[Path], *, as_json: bool) -> int:
+def print_corrections(found: Corrections, *, as_json: bool) -> int:
     """Print plain and corrected scores; return the exit code: 1 where labels of an exam did not do."""
-    found = corrections_of(runs, read_labels(labels))
     if as_json:
         from proctor.cli.json_output import print_json
 

@@ -100,7 +100,9 @@ def answers_of(run: StoredRun, exam: str, *, with_words: bool = False) -> Scored
     if not keys or values.min() < 0 or values.max() > 1:
         why = f"{entry.get('score_name')} has values up to {values.max():g}" if keys else "no answer has a score"
         raise UsageError(f"{run.path}: labels are for answers with scores from 0 to 1, and {exam} has others", why=why)
-    return ScoredAnswers(exam, entry, keys, values, np.array(questions), digest_of([exam, every]), shown)
+    return ScoredAnswers(
+        exam, entry, keys, values, np.array(questions), f"d-{digest_of([exam, every])}", shown
+    )  # no number in spreadsheets
 
 
 def drawn_answers(run: StoredRun, exams: Sequence[str], count: int, seed: int | None = None) -> list[dict[str, str]]:

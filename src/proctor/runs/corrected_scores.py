@@ -94,7 +94,9 @@ def corrections_of(runs: Sequence[StoredRun], labels: Labels) -> Corrections:
         try:
             cases.append(_Case(run, answers_of(run, exam), labels))
         except UsageError as error:
-            unfit.append(f"{error.diagnostics[0].what}: {error.diagnostics[0].why}")
+            unfit.append(": ".join(filter(None, (error.diagnostics[0].what, error.diagnostics[0].why))))
+    if unfit and not cases:
+        raise UsageError("; ".join(unfit))
     notes, labellers = [*unfit, *_notes(cases, labels)], _labellers(labels)
     if labellers and not labellers.kappa_interval.low > 0:
         notes.append("labellers may agree by chance alone: what is right has to be settled before a score is believed")

@@ -43,8 +43,8 @@ def report_of(
     views = [_run_view(run, index, samples_per_exam) for run, index in zip(runs, indexes, strict=True)]
     styles = files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
     values: dict[str, Any] = {"runs": views, "comparisons": _comparisons(runs, indexes, find_exam), "styles": styles}
-    if corrections:
-        values |= {"corrected": list(correction_tables(corrections)), "reasons": correction_notes(corrections)}
+    values["corrected"] = list(correction_tables(corrections)) if corrections else []
+    values["reasons"] = correction_notes(corrections) if corrections else []
     page = render("report.html", path="", **values)
     while len(page.encode("utf-8", "backslashreplace")) > LARGEST_BYTES and any(view["samples"] for view in views):
         for view in views:
