@@ -46,7 +46,7 @@ PRINTED = {
     "walk": ({}, []),
 }
 """Programs: constants, and what is typed."""
-WITH_MODELS = ("hf_rates", "real_verdicts", "same_models", "smollm2_models")
+WITH_MODELS = ("hf_rates", "model_server", "real_verdicts", "same_models", "smollm2_models")
 
 
 @pytest.fixture
