@@ -82,7 +82,7 @@ def test_azure_takes_the_deployment_from_lm_evals_variables(monkeypatch):
 @pytest.mark.parametrize("route", ["", "/v1", "/v1/", "/v1/chat/completions", "/v1/chat/completions/"])
 def test_addresses_with_and_without_the_route(route):
     engine = make_engine("local-chat-completions", {"model": "m", "base_url": f"http://127.0.0.1:8000{route}"})
-    assert engine.identity_values()["base_url"] == "http://127.0.0.1:8000/v1"
+    assert engine.server_addresses[0] == "http://127.0.0.1:8000/v1"
     assert not engine.can_score
 
 
@@ -132,7 +132,7 @@ def test_a_server_of_ones_own_is_not_looked_for_at_openai(name, monkeypatch):
     with pytest.raises(UsageError, match="has no base_url"):
         make_engine(name, {"model": "m"})
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8000")
-    assert make_engine(name, {"model": "m"}).identity_values()["base_url"] == "http://127.0.0.1:8000/v1"
+    assert make_engine(name, {"model": "m"}).server_addresses[0] == "http://127.0.0.1:8000/v1"
 
 
 def test_what_everybody_passes_to_every_model_is_said_to_have_no_effect(said):
