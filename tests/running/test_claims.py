@@ -9,14 +9,16 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from running_fakes import ToyEngine, ToyExam, choice, question, talk
 
 from proctor.errors import LogError
 from proctor.ir import Decoding, Generate, Prompt, Response
-from proctor.running import claims, log_schema
+from proctor.running import claims, log_schema, run_exams
 from proctor.running.claims import Claims
 from proctor.running.log import Key, ResponseLog, write
 from proctor.running.log_schema import NOW
@@ -234,3 +236,32 @@ def test_another_run_in_the_folder_is_refused_as_ever(tmp_path):
         first.communicate(timeout=60)
     assert second.returncode == 3
     assert "another run is going on in the folder" in second.stderr
+
+
+def test_kills_at_any_time_ask_nothing_twice_but_what_was_under_way(tmp_path):
+    program = Path(__file__).parent / "shared_log_kills.py"
+    few = ["--processes", "3", "--kills", "4", "--questions", "120", "--folder", str(tmp_path)]
+    done = subprocess.run([sys.executable, str(program), *few], capture_output=True, text=True, timeout=300, check=True)
+    found = json.loads(done.stdout)
+    assert (found["codes"], found["results"], found["once"]) == ([0], 1, True), found
+
+
+@pytest.mark.parametrize("trial", range(3))
+def test_threads_with_conversations_and_choices_share_them_too(tmp_path, trial):
+    del trial
+    engines = [ToyEngine() for _ in range(3)]
+
+    def sit(number: int) -> None:
+        exams = [ToyExam("plain", 60, question), ToyExam("choices", 30, choice), ToyExam("talks", 10, talk)]
+        run_exams(exams, engines[number], log=tmp_path / "log.db", output=tmp_path / f"o{number}")
+
+    threads = [threading.Thread(target=sit, args=(number,)) for number in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    asked: Counter[object] = Counter()
+    for engine in engines:
+        asked.update(engine.asked)
+    assert set(asked.values()) == {1}
+    assert len({(tmp_path / f"o{number}" / "samples.jsonl").read_bytes() for number in range(3)}) == 1
