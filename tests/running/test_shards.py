@@ -89,10 +89,31 @@ def test_what_differs_in_two_logs_is_told_and_the_first_stays(run, capsys):
     assert json.loads(Path("out/results.json").read_text())["results"]["q"]["score"] == 1.0
 
 
-@pytest.mark.parametrize("more", [["--fail-under", "q=0.5"], ["--output", "x"], ["--precision", "0.1"]])
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--fail-under", "q=0.5"],
+        ["--output", "x"],
+        ["--precision", "0.1"],
+        ["--tag", "x"],
+        ["--json"],
+        ["--every-score"],
+        ["--write-out"],
+        ["--executor", "ray"],
+        ["--output-format", "lm-eval"],
+    ],
+)
 def test_what_a_shard_cannot_do_is_refused(run, more):
     with FaultServer() as server:
         code, said = run(server, "1.db", "--shard", "1/2", *more)
         assert server.statistics()["requests"] == 0
     assert code == 2
     assert "would have no effect" in said
+
+
+def test_a_shard_of_several_models_is_refused(run):
+    with FaultServer() as server:
+        code, said = run(server, "1.db", "--shard", "1/2", "--models", "dummy", "scripted")
+        assert server.statistics()["requests"] == 0
+    assert code == 2
+    assert "--shard is for one model" in said

@@ -106,14 +106,36 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     return result
 
 
-def run_shard(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> int:
-    """Let a model answer a part of the exams of a spec, and say what comes next; return the exit code."""
+def run_shard(
+    spec: RunSpec,
+    execution: Execution,
+    origin: Origin | None = None,
+    *,
+    allow_failures: bool,
+    every_score: bool,
+    as_json: bool,
+) -> int:
+    """Let a model answer a part of the exams of a spec, and say what comes next; return the exit code.
+
+    Raises:
+        UsageError: It is told what to do with results, or to ask elsewhere.
+    """
     from proctor.errors import UsageError
     from proctor.running.shards import Shard, ask_shard
 
-    idle = {"--precision": spec.precision, "--fail-under": execution.fail_under, "--output": execution.output}
+    idle = {
+        "--precision": spec.precision, "--draw": spec.draw, "--others": spec.others, "--tag": spec.tags,
+        "--fail-under": execution.fail_under, "--output": execution.output, "--write-out": execution.write_out,
+        "--output-format": execution.output_format != "proctor", "--executor": execution.executor != "local",
+        "--workers": execution.workers, "--ray-address": execution.ray_address,
+        "--gpus-per-worker": execution.gpus_per_worker, "--every-score": every_score, "--json": as_json,
+    }  # fmt: skip
     if given := [name for name, value in idle.items() if value]:
-        raise UsageError(f"{', '.join(given)} would have no effect", why="a shard files answers, and grades nothing")
+        raise UsageError(
+            f"{', '.join(given)} would have no effect",
+            why="a shard files answers from this process, and grades nothing",
+            hint="leave it out; the run without --shard, on the merged log, takes it",
+        )
     shard = Shard.parsed(execution.shard or "")
     engine, exams = prepared(spec, origin, trust_code=execution.trust_code, draws_questions=False)
     with closing(engine):
@@ -121,7 +143,7 @@ def run_shard(spec: RunSpec, execution: Execution, origin: Origin | None = None)
         found = ask_shard(exams, engine, shard, **terms)
     say(f"shard {shard}: {found.answered:,} answers, {found.cached:,} from the log, {found.failed:,} failures")
     say("when all shards have ended: proctor log merge LOG..., then the same command without --shard")
-    return FAILURES if found.failed else DONE
+    return FAILURES if found.failed and not allow_failures else DONE
 
 
 def _observer() -> Observer:

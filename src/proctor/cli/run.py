@@ -154,6 +154,7 @@ def command(named: tuple[str, ...], **options: Any) -> int:
     options = _in_habit(habits, options)
     if habits["--search"] or habits.mode in ("eval", "judge", "viz"):
         _refuse_what_asks(habits)
+        _check_is_whole(execution)
         return _without_asking(spec, habits, options, execution.output, mine)
     if habits.mode == "infer":
         options["predict_only"] = True
@@ -161,6 +162,7 @@ def command(named: tuple[str, ...], **options: Any) -> int:
     if spec is not None and spec.suffix == ".py":
         from proctor.cli.run_config import run_config
 
+        _check_is_whole(execution)
         return run_config(spec, options, execution, habits, **mine)
     if spec is None and not (options["model"] or habits.models):
         from proctor.cli.model_lists import models_beside
@@ -169,6 +171,7 @@ def command(named: tuple[str, ...], **options: Any) -> int:
     if habits.models or habits["--summarizer"]:
         from proctor.cli.run_config import run_models
 
+        _check_is_whole(execution)
         return run_models(spec, options, execution, habits, **mine)
     return _run_one(spec, options, execution, habits, mine)
 
@@ -189,7 +192,7 @@ def _run_one(
         if habits["--dry-run"]:
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
         if execution.shard is not None:
-            return run_shard(wanted, execution, origin)
+            return run_shard(wanted, execution, origin, **printed)
         result = run_spec(wanted, execution, origin)
     code = conclude(result, thresholds=execution.fail_under, **printed)
     if not (printed["as_json"] or is_quiet()) and (options.get("prompt") or options.get("prompts")):
@@ -197,6 +200,19 @@ def _run_one(
 
         say_side_by_side({wanted.model: result})
     return code
+
+
+def _check_is_whole(execution: Execution) -> None:
+    """Refuse a shard where more than one model is asked, or none.
+
+    Raises:
+        UsageError: There is one.
+    """
+    if execution.shard is not None:
+        raise UsageError(
+            "--shard is for one model", why="configs, lists of models and --mode have runs of their own",
+            hint="name the model with --model, and one shard for each",
+        )  # fmt: skip
 
 
 def _check_places(options: Mapping[str, Any]) -> None:
