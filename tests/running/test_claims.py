@@ -89,6 +89,17 @@ def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(two):
     assert list(other.wait(KEYS[:3])) == []
 
 
+@pytest.mark.parametrize("note", ["{", "[]", "[" * 4000, '{"pid": 1e999}'])
+def test_a_damaged_note_of_a_process_ends_nobody(two, note):
+    (one, other), (log, _), _ = two
+    one.granted(KEYS[:1])
+    connection = log.connect()
+    connection.execute("UPDATE processes SET note = ? WHERE id = ?", (note, one._mine))
+    connection.close()
+    assert other.granted(KEYS[:1]) == set()
+    assert next(other.wait(KEYS[:1])).startswith("process ")
+
+
 def test_whoever_waits_is_told_for_whom_and_goes_on_when_it_is_answered(two):
     (one, other), _, _ = two
     one.granted(KEYS[:3])

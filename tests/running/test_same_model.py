@@ -13,6 +13,7 @@ from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Res
 from proctor.running import ResponseLog
 from proctor.running.log import Key
 from proctor.running.same_model import _is_same, _read, _written
+from proctor.testing.faults import Fault, Faults
 from proctor.testing.server import FaultServer
 
 
@@ -77,6 +78,17 @@ def test_an_address_that_serves_another_model_now_is_refused_with_both(run, monk
     assert (code, asked) == (3, 0)
     assert "'org/small'" in said
     assert "'org/large'" in said
+
+
+def test_a_server_that_could_not_be_tried_is_tried_the_next_time(run):
+    refuses = Faults.always(Fault("status", status=400))
+    with FaultServer(answer=lambda *_: "yes") as one, FaultServer(faults=refuses) as other:
+        run(one, 0, 6)
+        run(other, 0, 9)
+        other.behaviour.faults, other.behaviour.answer = Faults.none(), lambda *_: "no"
+        code, said, _ = run(other, 0, 9)
+    assert code == 3, said
+    assert "has another model" in said
 
 
 def test_a_probe_is_paid_by_the_budget(run):

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from typing import Any, Final
 
@@ -49,29 +49,32 @@ class Claims:
     def __init__(self, log: ResponseLog, engine: int) -> None:
         self._log, self._engine = log, engine
         self._mine = secrets.randbits(62)
-        self._connection = log.connect()
         self._lock = threading.Lock()
         self._ended = threading.Event()
 
     @contextmanager
     def held(self) -> Iterator[Claims]:
-        """Live for a block: at its end, whatever is still claimed is free for others."""
-        with self._writing() as connection:
-            others = self._bury(connection)
-            if self._log.network:
-                self._check_alone(others)
-            self._say_alive(connection)
-        thread = threading.Thread(target=self._live, name="proctor-claims", daemon=True)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._ended.set()
-            thread.join()
+        """Live for a block: at its end, whatever is still claimed is free for others.
+
+        Raises:
+            LogError: The log cannot be written, or lies on a network file system and another process writes it.
+        """
+        with closing(self._log.connect()) as self._connection:
             with self._writing() as connection:
-                connection.execute("DELETE FROM claims WHERE process = ?", (self._mine,))
-                connection.execute("DELETE FROM processes WHERE id = ?", (self._mine,))
-            self._connection.close()
+                others = self._bury(connection)
+                if self._log.network:
+                    self._check_alone(others)
+                self._say_alive(connection)
+            thread = threading.Thread(target=self._live, name="proctor-claims", daemon=True)
+            thread.start()
+            try:
+                yield self
+            finally:
+                self._ended.set()
+                thread.join()
+                with self._writing() as connection:
+                    connection.execute("DELETE FROM claims WHERE process = ?", (self._mine,))
+                    connection.execute("DELETE FROM processes WHERE id = ?", (self._mine,))
 
     def _check_alone(self, others: Sequence[Mapping[str, Any]]) -> None:
         """See to it that one process at a time writes a log on a network file system, and say so.
@@ -104,7 +107,7 @@ class Claims:
         claim += f" WHERE process NOT IN ({_ALIVE})"
         with self._writing() as connection:
             connection.executemany(claim, [(self._engine, *key, self._mine) for key in keys])
-            others = self._select(connection, keys, "process <> ?", self._mine)
+            others = self._of_others(connection, keys)
         return set(keys) - others
 
     def released(self, keys: Sequence[Key]) -> None:
@@ -119,19 +122,20 @@ class Claims:
         while left:
             with self._writing() as connection:
                 others = self._bury(connection)
-                held = self._select(connection, left, "process <> ?", self._mine)
+                held = self._of_others(connection, left)
             left = [key for key in left if key in held]
             if left:
                 yield _names(others)
                 time.sleep(_LOOK_SECONDS)
 
-    def _select(self, connection: sqlite3.Connection, keys: Sequence[Key], where: str, process: int) -> set[Key]:
+    def _of_others(self, connection: sqlite3.Connection, keys: Sequence[Key]) -> set[Key]:
+        """Return those of the keys that another process has claimed."""
         found: set[Key] = set()
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             chunk = [key.request for key in keys[start : start + _KEYS_PER_QUERY]]
             marks = ",".join("?" * len(chunk))
-            query = f"SELECT request, repeat FROM claims WHERE engine = ? AND request IN ({marks}) AND {where}"  # noqa: S608
-            found.update(Key(*row) for row in connection.execute(query, (self._engine, *chunk, process)))
+            query = f"SELECT request, repeat FROM claims WHERE engine = ? AND process <> ? AND request IN ({marks})"  # noqa: S608
+            found.update(Key(*row) for row in connection.execute(query, (self._engine, self._mine, *chunk)))
         return found.intersection(keys)
 
     @contextmanager
@@ -148,7 +152,7 @@ class Claims:
     def _bury(self, connection: sqlite3.Connection) -> list[Mapping[str, Any]]:
         """Drop the processes that are dead, with their claims; return the notes of the other ones."""
         found = connection.execute("SELECT id, note FROM processes WHERE id <> ?", (self._mine,)).fetchall()
-        notes = {number: parsed if isinstance(parsed := json.loads(note), dict) else {} for number, note in found}
+        notes = {number: _parsed(note) for number, note in found}
         gone = [(number,) for number, note in notes.items() if is_gone(note)]
         connection.executemany("DELETE FROM processes WHERE id = ?", gone)
         connection.execute(f"DELETE FROM processes WHERE id NOT IN ({_ALIVE})")  # noqa: S608
@@ -159,6 +163,15 @@ class Claims:
         while not self._ended.wait(_BEAT_SECONDS):
             with suppress(LogError), self._writing() as connection:  # whoever files answers meets it, too, and says so
                 self._say_alive(connection)
+
+
+def _parsed(note: str) -> Mapping[str, Any]:
+    """Return what a process says of itself; nothing where that cannot be read: its lease tells whether it lives."""
+    with suppress(ValueError, RecursionError):
+        found = json.loads(note)
+        if isinstance(found, dict):
+            return found
+    return {}
 
 
 def _names(others: Sequence[Mapping[str, Any]]) -> str:

@@ -219,8 +219,9 @@ def merge(log: ResponseLog, source: ResponseLog) -> Merged:
     Raises:
         LogError, ForgedError: One of them cannot be read, or written.
     """
-    sealers = {each.number: source.sealer(each.number) for each in engines(source)}
-    numbers = {each.number: log.engine_number(each.identity, each.label, each.config) for each in engines(source)}
+    known = engines(source)
+    sealers = {each.number: source.sealer(each.number) for each in known}
+    numbers = {each.number: log.engine_number(each.identity, each.label, each.config) for each in known}
     total = [0, 0, 0]
     with _connected(source) as old:
         for rows in _readable(old, 1, _last_id(old, source.path)):

@@ -15,6 +15,7 @@ from proctor.engines.engine import Engine
 from proctor.errors import EngineError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Response
 from proctor.running.log import Key
+from proctor.running.reckoning import Claim
 from proctor.running.session import Session
 
 _PROBES: Final = 3
@@ -62,17 +63,21 @@ class SameModel:
             for place, said in known.items():
                 if said and says and said != says:
                     raise self._another(address, f"{place} said '{said}' of it, and {address} says '{says}'")
-            if known and address not in known and not engine.is_told_apart:
-                self._try(engine.at(address), address)
-            log.note_server(number, address, says)
+            is_new = bool(known) and address not in known and not engine.is_told_apart
+            if not is_new or self._is_known_by_its_answers(engine.at(address), address):
+                log.note_server(number, address, says)
 
     def keep(self) -> None:
         """Keep the first requests that were sent, if the log has none: another server may be tried with them."""
         if self._sent and not self._session.log.probes(self._session.number):
             self._session.log.keep_probes(self._session.number, self._sent)
 
-    def _try(self, server: Engine, address: str) -> None:
-        """Ask a server what was answered elsewhere."""
+    def _is_known_by_its_answers(self, server: Engine, address: str) -> bool:
+        """Ask a server what was answered elsewhere; return whether it was tried, or there is nothing to try it with.
+
+        Raises:
+            EngineError: It answers otherwise.
+        """
         probes = self._session.log.probes(self._session.number)
         found = [(key, request) for key, body in probes if (request := _read(body)) is not None]
         filed = self._session.log.get_many(self._session.number, [key for key, _ in found])
@@ -90,23 +95,28 @@ class SameModel:
             raise self._another(
                 address, f"to a question that was answered with {_shown(before)}, it answers {_shown(now)}"
             )
+        return bool(pairs) or not asked
 
     def _answered(self, server: Engine, asked: Sequence[tuple[Probe, Response]]) -> Iterable[tuple[Response, Response]]:
-        """Return the filed answer and the new one of each request; they are of one kind."""
-        if not asked:
-            return []
+        """Return the filed answer and the new one of each request, as far as the budget goes; they are of one kind."""
         budget, progress = self._session.budget, self._session.progress
-        claims = [None if budget is None else budget.claim(request, self._engine) for request, _ in asked]
-        if budget is not None and None in claims:  # the run ends before it has begun
+        requests: list[Any] = []
+        claims: list[Claim] = []
+        for request, _ in asked:
+            if budget is not None:
+                if (claim := budget.claim(request, self._engine)) is None:
+                    break
+                claims.append(claim)
+            requests.append(request)
+        if not requests:
             return []
-        requests: list[Any] = [request for request, _ in asked]
         ask = server.generate if isinstance(requests[0], Generate) else server.score
         progress.asked += len(requests)
         pairs = []
         for place, response in ask(requests):
             progress.count(response)
-            if budget is not None and (claim := claims[place]) is not None:
-                budget.settle(claim, response)
+            if budget is not None:
+                budget.settle(claims[place], response)
             pairs.append((asked[place][1], response))
         return pairs
 
