@@ -1,7 +1,6 @@
 """What an error of a server means, and when there is no more sense in asking it."""
 
 import asyncio
-import logging
 
 import msgspec
 import pytest
@@ -10,7 +9,6 @@ from proctor.engines.http.retry import RetryPolicy
 from proctor.engines.http.retrying_client import Caller, CallError, ReplyError, check_response, failure_of
 from proctor.engines.http.transport import Reply
 from proctor.ir import Response, Scored, TokenLogProbability, Usage
-from proctor.logs import get_logger
 
 
 def reply(status, body, **headers):
@@ -106,16 +104,6 @@ def called(transport, count, **policy):
         return found
 
     return asyncio.run(all_calls())
-
-
-@pytest.fixture
-def said():
-    """What is said to the user, line by line."""
-    lines, handler = [], logging.Handler()
-    handler.emit = lambda record: lines.append(record.getMessage())
-    get_logger().addHandler(handler)
-    yield lines
-    get_logger().removeHandler(handler)
 
 
 PAGE = reply(200, b"<html>log in</html>")

@@ -1,11 +1,11 @@
 """One model behind several servers: who gets what, and what becomes of the work of one that is away."""
 
 import asyncio
-import logging
 from collections import Counter
 
 import pytest
 
+from proctor.engines.engine_registry import make_engine
 from proctor.engines.http import several_servers
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.several_servers import SeveralServers
@@ -13,7 +13,6 @@ from proctor.engines.http.transport import Reply, TransportError
 from proctor.engines.model_args import parse_model_args
 from proctor.errors import UsageError
 from proctor.ir import Generate, Prompt
-from proctor.logs import get_logger
 from proctor.testing import FaultServer
 
 PLACES = [f"http://{name}:8000/v1" for name in "abc"]
@@ -41,16 +40,6 @@ class Cluster:
 
     async def close(self):
         self.got = None
-
-
-@pytest.fixture
-def said():
-    """What is said to the user, line by line."""
-    lines, handler = [], logging.Handler()
-    handler.emit = lambda record: lines.append(record.getMessage())
-    get_logger().addHandler(handler)
-    yield lines
-    get_logger().removeHandler(handler)
 
 
 def sent(cluster, bodies, workers=12, servers=None):
@@ -160,3 +149,8 @@ def test_lists_that_are_none_are_refused(typed):
 def test_an_address_alone_is_no_assignment():
     with pytest.raises(UsageError, match="is not a key=value"):
         parse_model_args("http://a:8000/v1,model=m")
+
+
+def test_several_servers_of_a_provider_are_refused_with_the_engine_that_takes_them():
+    with pytest.raises(UsageError, match="the engine 'openai' alone takes"):
+        make_engine("vllm-server", {"model": "m", "base_url": "http://a:1/v1,http://b:1/v1"})

@@ -17,6 +17,7 @@ _BAD = re.compile(r"[\s\x00-\x1f\x7f\\<>\"`{}|^]")
 """What no address holds; programs disagree about what such a text leads to."""
 _IPV6 = re.compile(r"\[[0-9A-Fa-f:.]+\](:\d+)?")
 _LONGEST_LABEL = 63  # characters between two dots (DNS)
+_SEVERAL = "it names several servers, which the engine 'openai' alone takes"
 _LONGEST = 2000  # characters that servers and proxies take of an address
 
 
@@ -63,7 +64,7 @@ def checked_address(address: str, source: str = "base_url") -> str:
     Raises:
         UsageError: It is none, with the reason.
     """
-    if why := _fault(address):
+    if why := _SEVERAL if "," in address else _fault(address):
         raise UsageError(
             f"{source} is not the address of a server: '{re.sub(r'//[^/]*@', '//', address)[:200]}'",
             why=why,
