@@ -12,6 +12,7 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
 from proctor.dialects.lm_eval.honours import task_honours
 from proctor.dialects.lm_eval.prepared import PreparedTask, takes_repeats, with_options
+from proctor.dialects.lm_eval.row_parts import parts_of
 from proctor.effects import Effect
 from proctor.lazy import Later
 from proctor.recipes.exam import Exam
@@ -71,6 +72,7 @@ def task_exam(
         own_seed=DEFAULT_SEED if task.num_fewshot else None,
         own=task,
         define=lambda: _definition(changed),
+        parts=parts_of(task) if chosen.choice_order is not None or chosen.perturb is not None else None,
     )
     if chosen.repeats is None or takes_repeats(config):
         return exam
