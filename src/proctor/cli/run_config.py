@@ -190,12 +190,18 @@ def _run_all(
 
 
 def each_in_its_folder(
-    jobs: Mapping[str, tuple[RunSpec, Origin]], execution: Execution
+    jobs: Mapping[str, tuple[RunSpec, Origin]], execution: Execution, *, alone: bool = False
 ) -> Iterator[tuple[str, tuple[RunSpec, Origin], Execution]]:
-    """Yield runs by name, each to be carried out in a folder of its own within the one that is named; one in that."""
+    """Yield runs by name, each to be carried out in a folder of its own within the one that is named.
+
+    Args:
+        jobs: The runs.
+        execution: How to carry them out.
+        alone: Whether a single one has a folder of its own, too, and not the one that is named.
+    """
     for name, job in jobs.items():
         output = execution.output
-        if output is not None and len(jobs) > 1:
+        if output is not None and (alone or len(jobs) > 1):
             output = output / name.replace("/", "-")
         yield name, job, replace(execution, output=output)
 

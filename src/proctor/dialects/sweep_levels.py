@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import yaml
 
@@ -15,6 +15,9 @@ from proctor.foreign_yaml import parse_yaml
 from proctor.recipes.exam import Exam
 from proctor.recipes.option import Refused
 from proctor.running.sweeps import Level
+
+if TYPE_CHECKING:
+    from proctor.recipes.recipe import DatasetRecipe
 
 _PLACE: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}|(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 _TEXTS: Final = (".txt", ".md")
@@ -61,14 +64,18 @@ def _is_table(exam: Exam) -> bool:
     return not isinstance(exam.honours.get("prompt"), Refused)
 
 
+def _recipe_of(exam: Exam) -> DatasetRecipe:
+    return cast("DatasetRecipe", exam.own)  # what the dialect keeps there
+
+
 def _own(exam: Exam, task: str) -> list[Level]:
     """Return all templates that an exam brings along."""
     names: list[Level] = []
     if exam.dialect == "unitxt":
-        from proctor.recipes.recipe import DatasetRecipe, card_templates
+        from proctor.recipes.recipe import card_templates
 
-        recipe = exam.own
-        templates = card_templates(recipe.card) if isinstance(recipe, DatasetRecipe) and recipe.card else {}
+        card = _recipe_of(exam).card
+        templates = {} if card is None else card_templates(card)
         names = [Level(_called(key, each), {"template": _held(each)}) for key, each in templates.items()]
     elif exam.dialect == "lm_eval" and not _is_table(exam):
         from proctor.dialects.lm_eval.exam import task_of
@@ -77,6 +84,13 @@ def _own(exam: Exam, task: str) -> list[Level]:
         prepared = task_of(exam)
         if prepared is not None and prepared.config.template is not None:
             names = [Level(each, {"template": each}) for each in template_choices(prepared.config.template)]
+    elif exam.dialect == "promptfoo":
+        from proctor.dialects.promptfoo import file_of
+        from proctor.dialects.promptfoo.prompts import prompts_of
+        from proctor.dialects.promptfoo.reader import read_config
+
+        if (file := file_of(task)) is not None:
+            names = [Level(each.name, {"tasks": (f"{file}::{each.name}",)}) for each in prompts_of(read_config(file))]
     if len(names) > 1:
         return names
     raise UsageError(
@@ -133,7 +147,9 @@ def _of_prompt(exam: Exam, name: str, text: str, file: Path) -> Level:
     fields = _fields_of(exam)
     if fields is None:
         why = f"exams of {exam.dialect} are asked as their files say"
-        raise UsageError(f"'{exam.name}' takes no prompt in words", location=place, why=why, hint=_offers(exam, exam.name))
+        raise UsageError(
+            f"'{exam.name}' takes no prompt in words", location=place, why=why, hint=_offers(exam, exam.name)
+        )
     named = [first or second for first, second in _PLACE.findall(text)]
     unknown = [each for each in named if each not in fields]
     if unknown or not named:
@@ -145,7 +161,7 @@ def _of_prompt(exam: Exam, name: str, text: str, file: Path) -> Level:
     if _is_table(exam):
         return Level(name, {"prompt": (_with_places(text, "{{{}}}".format),)})
     if exam.dialect == "unitxt":
-        template = exam.own.chosen_templates()[0].to_dict()  # type: ignore[attr-defined] - a recipe
+        template = _recipe_of(exam).chosen_templates()[0].to_dict()
         return Level(name, {"template": {**template, "input_format": _with_places(text, "{{{}}}".format)}})
     return Level(name, {"keys": {"doc_to_text": _with_places(text, "{{{{{}}}}}".format)}})
 
@@ -157,14 +173,12 @@ def _with_places(text: str, write: Callable[[str], str]) -> str:
 def _fields_of(exam: Exam) -> list[str] | None:
     """Return the fields that a prompt may name; ``None`` where there is no place for a prompt."""
     if exam.dialect == "unitxt":
-        from proctor.recipes.recipe import DatasetRecipe
-
-        own = exam.own
-        return list(own.task.input_types) if isinstance(own, DatasetRecipe) and own.task else None
+        task = _recipe_of(exam).task
+        return None if task is None else list(task.input_types)
     from proctor.dialects.lm_eval.exam import task_of
 
-    task = task_of(exam)
-    return None if task is None else sorted(task.documents.columns())
+    prepared = task_of(exam)
+    return None if prepared is None else sorted(prepared.documents.columns())
 
 
 # -- formats and system prompts ---------------------------------------------------------------------------------------
@@ -178,8 +192,7 @@ _FORMATS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def format_levels(exam: Exam, task: str, given: Sequence[str]) -> list[Level]:
-    """Return what ``--formats`` names: ``text``, ``chat``, ``chat-turns``, ``chat-one-turn``, a file of a meta template,
-    or a format of a catalog, for recipes.
+    """Return what ``--formats`` names: a word (``text``, ``chat`` …), a file of a meta template, a format of recipes.
 
     Raises:
         UsageError: It is none of them.
@@ -205,14 +218,20 @@ def format_levels(exam: Exam, task: str, given: Sequence[str]) -> list[Level]:
 
 
 def _with_field(task: str, field: str, value: str) -> str:
-    """Return what names a recipe with one field of another value."""
+    """Return what names a recipe with one field of another value.
+
+    Raises:
+        UsageError: The recipe is a file.
+    """
+    if Path(task).is_file():
+        raise UsageError(f"the recipe {task} keeps its {field}", hint="name it as card=…,template=…, not as a file")
     if task.endswith("]"):
         return f"{task[:-1]},{field}={value}]"
     return f"{task},{field}={value}" if "=" in task else f"{task}[{field}={value}]"
 
 
 def system_levels(given: Sequence[str]) -> list[Level]:
-    """Return what ``--system-prompts`` names: ``none``, a file with ``---`` between prompts, or the words themselves."""
+    """Return what ``--system-prompts`` names: ``none``, a file with ``---`` between prompts, or words."""
     found = []
     for text in given:
         if text == "none":

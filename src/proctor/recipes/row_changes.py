@@ -40,11 +40,16 @@ class RowParts:
 
 
 def honours_of_changes(parts: RowParts | None) -> dict[str, Entry]:
-    """Return what an exam does with the options that change its rows, given what the fields of a row are."""
-    known = parts or RowParts()
-    shown = Honoured(f"changes {', '.join(known.inputs)}") if known.inputs else Refused("no field is known to be shown")
-    ordered = Honoured(f"orders {', '.join(known.choices)}")
-    return {"perturb": shown, "choice_order": ordered if known.choices else Refused("it has no field of choices")}
+    """Return what an exam does with the options that change its rows.
+
+    Args:
+        parts: What the fields of a row are; ``None`` where nobody has looked, as neither option is given.
+    """
+    if parts is None:
+        return {"perturb": Honoured("changes the texts that are shown"), "choice_order": Honoured("orders its choices")}
+    shown = Honoured(f"changes {', '.join(parts.inputs)}") if parts.inputs else Refused("no field is known to be shown")
+    ordered = Honoured(f"orders {', '.join(parts.choices)}")
+    return {"perturb": shown, "choice_order": ordered if parts.choices else Refused("it has no field of choices")}
 
 
 def changes_of(parts: RowParts, order: int | None, perturbation: str | None) -> Change | None:
@@ -90,7 +95,7 @@ def _prefix_suffix(text: str) -> str:
 def _typos(text: str) -> str:
     """Swap two neighbouring letters inside one word of ten; equal texts are changed alike."""
     random = random_stream(text)
-    long = [each for each in re.finditer(r"[^\W\d_]{4,}", text)]
+    long = list(re.finditer(r"[^\W\d_]{4,}", text))
     letters = list(text)
     for word in random.sample(long, (len(long) + 9) // 10):
         place = random.randrange(word.start() + 1, word.end() - 2)
@@ -141,7 +146,7 @@ def reordered(row: Row, parts: RowParts, order: int) -> Row:
 
 
 def _choices(row: Row, names: Sequence[str]) -> list[Any]:
-    values = [_value(row, name) for name in names]
+    values: Any = [_value(row, name) for name in names]
     if len(names) == 1:
         value = values[0]
         values = value.get("text") if isinstance(value, Mapping) else value  # ARC has {"text": […], "label": […]}

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from proctor.errors import UsageError
 from proctor.foreign_text import parse_json
+from proctor.jsonable import jsonable
 from proctor.safe_files import read_bytes, write_text
 
 SWEEP: Final = "sweep.json"
@@ -94,9 +95,10 @@ class Cell:
 
     @property
     def folder(self) -> str:
-        """The name of its run folder, which no other cell of the sweep has."""
+        """The name of its run folder, which no other wording has, though it be called the same."""
         said = "+".join(f"{_SHORT.get(name, name)}-{level}" for name, level in self.levels.items()) or "as-written"
-        digest = blake2b(repr(sorted(self.levels.items())).encode(), digest_size=3).hexdigest()
+        content = json.dumps([sorted(self.levels.items()), jsonable(self.changes)], sort_keys=True)
+        digest = blake2b(content.encode(), digest_size=3).hexdigest()
         return f"{re.sub(r'[^A-Za-z0-9_+.=-]+', '-', said)[:_LONGEST].strip('-.')}-{digest}"
 
 
@@ -179,7 +181,9 @@ def read_sweep(folder: Path) -> dict[str, Any]:
     try:
         found = parse_json(read_bytes(folder / SWEEP, _MOST_BYTES, within=folder).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{folder} is not the folder of a sweep", why=str(error), hint="proctor sweep makes one") from None
+        raise UsageError(
+            f"{folder} is not the folder of a sweep", why=str(error), hint="proctor sweep makes one"
+        ) from None
     if not isinstance(found, dict) or not isinstance(found.get("cells"), list) or found.get("schema_version") != SCHEMA:
         raise UsageError(f"{folder / SWEEP} is not what proctor sweep writes", hint="run the sweep again")
     return found

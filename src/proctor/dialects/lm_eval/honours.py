@@ -6,14 +6,12 @@ for is listed as without effect (``proctor show``); what no task could use (turn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from proctor.dialects.lm_eval.prepared import PreparedTask, takes_repeats
-from proctor.dialects.lm_eval.row_parts import parts_of
 from proctor.recipes.honours import Honours, declared, reduces
 from proctor.recipes.option import Entry, Honoured, Refused, no_effect
 from proctor.recipes.options import OPTIONS, ExamOptions
-from proctor.recipes.row_changes import honours_of_changes
 
 
 def task_honours(task: PreparedTask) -> Honours:
@@ -46,7 +44,6 @@ def _entries(task: PreparedTask) -> Iterator[tuple[str, Entry]]:
     """Yield the entries that depend on the task."""
     yield "num_demos", _demos(task)
     yield "seed", _seed(task)
-    yield from _changes(task).items()
     yield "code_seeds", _code_seeds(task)
     yield "demos_as_turns", _turns(task.options)
     yield from _chats(task.options)
@@ -70,12 +67,6 @@ def _entries(task: PreparedTask) -> Iterator[tuple[str, Entry]]:
         yield "metadata", no_effect("only Python that makes a dataset reads it")
     if not task.has_chat_override:
         yield "chat_override", no_effect("the task says nothing of its own for chats")
-
-
-def _changes(task: PreparedTask) -> Mapping[str, Entry]:
-    if task.options.choice_order is None and task.options.perturb is None:  # thousands of tasks are listed
-        return {name: Honoured("where the task's fields say what its columns are") for name in honours_of_changes(None)}
-    return honours_of_changes(parts_of(task))
 
 
 def _demos(task: PreparedTask) -> Entry:
