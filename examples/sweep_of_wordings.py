@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
-
-from proctor.cli.__main__ import main
 
 os.chdir(tempfile.mkdtemp())
 Path("prompts.txt").write_text("{question} The answer is\n---\nThink, then answer. {question}\n")
 model = ("--model", "scripted", "--model-args", 'rules=[["Think","12"],["","9"]]')
-main(
-    [
-        "sweep",
-        "samples.arithmetic",
-        *model,
-        "--templates",
-        "prompts.txt",
-        "--perturb",
-        "case,typos",
-        "--output",
-        "words",
-    ]
+varied = ("--templates", "prompts.txt", "--perturb", "case,typos")
+subprocess.run(  # noqa: S603 - the program itself
+    [sys.executable, "-m", "proctor", "sweep", "samples.arithmetic", *model, *varied, "--output", "words"], check=True
 )
 result = json.loads(Path("words/sweep.json").read_text())["result"]
 lowest, highest = (result["distribution"]["quantiles"][end]["score"] for end in (0, -1))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proctor.running.sweeps import Design
+from proctor.running.sweeps import DEMOS, DRAW, Design
 from proctor.runs.sweep_scores import CellScore, SweepScores
 from proctor.statistics.arrays import Floats
+from proctor.statistics.decision_study import decisions_of
+from proctor.statistics.variance_components import components_of
 from proctor.statistics.wording_spread import flips, most_flipped, spread_of
 
 _MOST_FLIPS: Final = 50
@@ -21,8 +24,9 @@ _FEWEST: Final = 2  # wordings, or questions: of one nothing varies
 def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
     """Return what a sweep came to, as JSON-like data; what cannot be said is left out, with its reason in ``notes``.
 
-    ``cells`` are the wordings with their scores; ``over_wordings`` is the score of the exam over all of them;
-    ``distribution`` has the quantiles and the worst cases, ``flips`` the questions that wordings decide.
+    ``cells`` are the wordings with their scores; ``over_wordings`` is the score of the exam over all of them, with an
+    interval that holds for other wordings, too; ``distribution`` has the quantiles and the worst cases, ``flips`` the
+    questions that wordings decide, ``components`` where the variance comes from, ``decisions`` what makes it smaller.
     """
     main = scores.cells[0].score
     result: dict[str, Any] = {
@@ -54,6 +58,7 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
         return result
     kept = [each for each, is_kept in zip(scores.questions.values(), whole, strict=True) if is_kept]
     _add_spread(result, scores, table[:, whole], kept)
+    _add_components(result, scores, table[:, whole])
     return result
 
 
@@ -94,6 +99,36 @@ def _add_spread(
         for place in most_flipped(table, _MOST_FLIPS)
     ]  # fmt: skip
     result["flipping"] = int((share > 0).sum())
+
+
+def _add_components(result: dict[str, Any], scores: SweepScores, table: Floats) -> None:
+    """Add where the variance of the scores comes from, the interval over wordings, and what would make it narrower."""
+    factors = factors_of([cell.levels for cell in scores.cells])
+    found = components_of(table, factors, whole=_WHOLES.get(result["unit"]))
+    noises = [cell.noise for cell in scores.cells if cell.noise is not None]
+    repeats = scores.cells[0].repeats
+    noise = sum(noises) / len(noises) if noises else 0.0
+    result["over_wordings"] = {
+        "score": found.mean, "low": found.low, "high": found.high, "error": found.error,
+        "of_questions_alone": {"low": found.naive_low, "high": found.naive_high},
+    }  # fmt: skip
+    result["components"] = [asdict(each) for each in found.parts]
+    if noises:
+        result["answer_noise"] = {"variance": noise, "repeats": repeats}
+    result["decisions"] = [asdict(each) for each in decisions_of(found, noise=noise, repeats=repeats)]
+    if all(len(set(levels)) < _FEWEST for levels in factors.values()):
+        result["notes"].append("no dimension has two levels")
+
+
+_WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
+
+
+def factors_of(levels: Sequence[Mapping[str, str]]) -> dict[str, list[Hashable]]:
+    """Return the level of each wording by dimension; a draw of demos is one of so many demos, and of no others."""
+    found: dict[str, list[Hashable]] = {name: [each.get(name) for each in levels] for name in levels[0]}
+    if DRAW in found and DEMOS in found:
+        found[DRAW] = list(zip(found[DEMOS], found[DRAW], strict=True))
+    return found
 
 
 def level_means(result: Mapping[str, Any]) -> dict[str, dict[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +45,10 @@ def sections(sweep: Mapping[str, Any], most: int = 10) -> Iterator[Section]:
             yield Section(f"By {factor}", (), (factor, "mean score"), rows, "levels")
     if "distribution" in result:
         yield _distribution(result)
+    if "components" in result:
+        yield _components(result)
+        yield _decisions(result)
+    if "flips" in result:
         yield _flips(result, most)
     if result["notes"]:
         yield Section("Notes", tuple(result["notes"]))
@@ -59,8 +64,12 @@ def _headline(sweep: Mapping[str, Any], result: Mapping[str, Any]) -> Section:
     count = len(result["cells"])
     unit = f" ({UNITS[result['unit']]})" if result["unit"] in UNITS else ""
     asked = f"{count} wording{'s' * (count != 1)}, {result['questions']:,} questions"
-    said = f"{sweep['model']} on {sweep['exam']}: {result['metric']}{unit}, {asked}"
-    return Section(f"Sweep of {sweep['exam']}", (said,))
+    said = [f"{sweep['model']} on {sweep['exam']}: {result['metric']}{unit}, {asked}"]
+    if over := result.get("over_wordings"):
+        alone = bounds(over["of_questions_alone"])
+        said.append(f"{shown(over['score'])} [{bounds(over)}] over wordings and questions")
+        said.append(f"[{alone}] is what questions alone would say")
+    return Section(f"Sweep of {sweep['exam']}", tuple(said))
 
 
 def _cells(result: Mapping[str, Any]) -> Section:
@@ -96,6 +105,36 @@ def _distribution(result: Mapping[str, Any]) -> Section:
     return Section(
         "Distribution over wordings", said, ("of the wordings", "score", "95% interval"), tuple(rows), "spread"
     )
+
+
+def _components(result: Mapping[str, Any]) -> Section:
+    rows = []
+    for part in result["components"]:
+        ends = {name: math.sqrt(part[name]) for name in ("low", "high")}
+        rows.append((part["name"], shown(math.sqrt(part["variance"])), bounds(ends), f"{part['share']:.0%}"))
+    said = ["how much a single score varies by each (standard deviations)"]
+    said.append("share: of the variance of the score over wordings")
+    if noise := result.get("answer_noise"):
+        said.append(f"of the rest, {shown(math.sqrt(noise['variance']))} is the noise of single answers to one prompt")
+    header = ("component", "deviation", "95% interval", "share")
+    return Section("Where the variance comes from", tuple(said), header, tuple(rows), "components")
+
+
+def _decisions(result: Mapping[str, Any]) -> Section:
+    now = result["over_wordings"]["error"]
+    rows = [
+        (f"{each['more']} more {_several(each['what'])}", shown(each["error"]),
+         "no number" if each["halved_by"] is None else f"{each['halved_by']:,} in all")
+        for each in result["decisions"]
+    ]  # fmt: skip
+    said = f"the standard error over wordings is {shown(now)}"
+    return Section(
+        "What would make it smaller", (said,), ("with", "standard error", "halved by"), tuple(rows), "decisions"
+    )
+
+
+def _several(what: str) -> str:
+    return what if what.endswith(("s", "each")) else f"{what}s"
 
 
 def _flips(result: Mapping[str, Any], most: int) -> Section:

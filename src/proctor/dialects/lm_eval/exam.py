@@ -12,7 +12,6 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
 from proctor.dialects.lm_eval.honours import task_honours
 from proctor.dialects.lm_eval.prepared import PreparedTask, takes_repeats, with_options
-from proctor.dialects.lm_eval.row_parts import parts_of
 from proctor.effects import Effect
 from proctor.lazy import Later
 from proctor.recipes.exam import Exam
@@ -87,6 +86,8 @@ def _parts(name: str, config: TaskConfig, options: ExamOptions, documents: TaskD
     """Return what the columns are of documents that a run changes, as the task has them that compares choices."""
     if options.choice_order is None and options.perturb is None:  # thousands of tasks are listed
         return None
+    from proctor.dialects.lm_eval.row_parts import parts_of
+
     documents = documents or TaskDocuments(config, seeds_of(options))
     return parts_of(PreparedTask(name, config, options, documents))
 
