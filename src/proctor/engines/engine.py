@@ -200,8 +200,8 @@ class Engine(Predicting, Artifact):
         known: dict[str, Any] = {}
         if response.failure is None:
             known = {
-                "input_tokens": response.usage.prompt_tokens,
-                "output_tokens": response.usage.completion_tokens,
+                "input_tokens": response.usage.of_answer[0],
+                "output_tokens": response.usage.of_answer[1],
                 "stop_reason": response.finish_reasons[0] if response.finish_reasons else None,
             }
         about = {

@@ -266,7 +266,7 @@ def _reckon(plan: ExamPlan, seen: _Seen, engine: Engine) -> None:
     tokens = float(sum(claim.prompt for claim in claims))
     longest = [claim.answer for claim in claims]
     plan.most_out = None if None in longest else sum(each or 0 for each in longest)
-    read = [(each.usage.prompt_tokens, reckoner.claim(request, engine).prompt) for request, each in seen.sent]
+    read = [(each.usage.of_answer[0], reckoner.claim(request, engine).prompt) for request, each in seen.sent]
     read = [(found, held) for found, held in read if found]
     if len(read) >= _FEWEST:
         plan.tokens_in = _like_those_read(tokens, read, plan.left)
@@ -321,7 +321,7 @@ def _sent(request: Request) -> Iterator[Single]:
 def _reckon_answers(plan: ExamPlan, own: Sequence[Response], others: Sequence[Response]) -> None:
     """Estimate the tokens to write from answers in the log."""
     found, plan.out_from = (own, "model") if own else (others, "exam")
-    lengths = [float(each.usage.completion_tokens) for each in found]
+    lengths = [float(each.usage.of_answer[1]) for each in found]
     timed = [each.timing.seconds for each in own if each.timing.seconds > 0]
     plan.seconds = fmean(timed) if timed else None
     most = math.inf if plan.most_out is None else float(plan.most_out)
