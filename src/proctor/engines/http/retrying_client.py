@@ -173,7 +173,8 @@ class Caller:
             try:
                 outcome, retry_after, reply = await self._paced(url, content, seconds, parse, is_stream)
             except CallError as error:
-                raise CallError(error.failure, error.usage + lost) from None
+                error.usage += lost
+                raise
             attempt += 1
             if not isinstance(outcome, Failure):
                 self._succeeded, self._in_row = True, 0
