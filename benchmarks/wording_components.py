@@ -1,9 +1,9 @@
 """Do intervals over wordings hold? ``python benchmarks/wording_components.py [--runs 1000]``.
 
-Scores of simulated questions under simulated wordings, graded and right or wrong, with and without empty cells. Printed
-is for each component how often its interval holds the true variance and by how much the estimate is off on average, then
-how often the interval of the mean holds the true mean, beside the one of questions alone, which holds less often the more
-questions there are. Ends with 1 where an interval of ours holds in less than 93% and the noise of the simulation.
+Scores of simulated questions under simulated wordings, graded and right or wrong, with and without empty cells.
+Printed is for each component how often its interval holds the true variance and how large the estimate is on average,
+then how often the interval of the mean holds the true mean, beside the one of questions alone, which holds less often
+the more questions there are. Ends with 1 where one of ours holds in less than 93% and the noise of the simulation.
 """
 
 from __future__ import annotations

@@ -188,10 +188,10 @@ class Exam:
         grouped_by += filter(None, [self.options.clusters or self.clusters])
         for each, row in chosen(opened, self.selection, self.name):
             if isinstance(row, Failure):
-                yield _unusable(each, _NO_ROW, row), DataError(row.message)
+                yield self._unusable(each, _NO_ROW, row), DataError(row.message)
                 continue
             try:
-                digest = instance_digest(row)  # before asking: templates may change fields
+                digest = self._digest(row)  # before asking: templates may change fields
                 row = row if change is None else change(row)  # noqa: PLW2901 - what is asked, and graded
                 question = ask(each, row, demos_of(each, row))
                 if grouped_by:
@@ -202,7 +202,7 @@ class Exam:
                 yield question, None
             except ProctorError as error:
                 placed = error.within(f"{self.name}[{each.number}]")
-                yield _unusable(each, row, Failure("row", str(placed), retryable=False)), placed
+                yield self._unusable(each, row, Failure("row", str(placed), retryable=False)), placed
 
     def _seeded(self, question: Question, seed: int, repeat: int) -> Question:
         """Return a question whose answers are drawn with the run's seed: another seed asks anew."""
@@ -303,8 +303,21 @@ class Exam:
         """Read the rows that are asked about, put nothing in words, and return their digests."""
         found = RowsDigest()
         for _, row in chosen(self.opened, self.selection, self.name):
-            found.add("" if isinstance(row, Failure) else instance_digest(row))
+            found.add("" if isinstance(row, Failure) else self._digest(row))
         return found
+
+    def _digest(self, row: Row) -> str:
+        return instance_digest(row if self._opened_row is None else self._opened_row(row))
+
+    @cached_property
+    def _opened_row(self) -> Callable[[Row], Row] | None:
+        from proctor.scoring.judges.judged import by_row
+
+        return by_row(self.definition.scorers) if self.definition.scorers else None
+
+    def _unusable(self, ask: Ask, row: Row, failure: Failure) -> Question:
+        digest = self._digest(row) if row is not _NO_ROW else ""
+        return Question(ask.listed, row, Exchange(()), (), failure=failure, digest=digest)
 
 
 def _judged(definition: Definition) -> list[dict[str, Any]]:
@@ -314,12 +327,6 @@ def _judged(definition: Definition) -> list[dict[str, Any]]:
 
 
 _NO_ROW: Row = {}
-
-
-def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
-    return Question(
-        ask.listed, row, Exchange(()), (), failure=failure, digest=instance_digest(row) if row is not _NO_ROW else ""
-    )
 
 
 def _counting(engine: Engine, longest: int) -> Callable[[Prompt], bool]:

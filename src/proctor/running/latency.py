@@ -69,9 +69,9 @@ class Latency:
         self._started.append(timing.started)
         self._ended.append(timing.started + whole)
         self._note("E2EL", whole * _MILLISECONDS)
-        if usage.prompt_tokens:
-            self._note("InputTokens", usage.prompt_tokens)
-        written = usage.completion_tokens
+        read, written = usage.of_answer
+        if read:
+            self._note("InputTokens", read)
         if written:
             self._note("OutputTokens", written)
             self._note("OutputTokenThroughput", written / whole if whole else 0.0)

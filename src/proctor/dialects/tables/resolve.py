@@ -143,6 +143,8 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
         if options.apply_chat_template is None and options.meta_template is None:
             chats = replace(options, apply_chat_template=True)
             variants["chat"] = lambda: replace(_exam_of(config, chats, documents, metrics), variant=_IN_CHAT)
+            if options.system_prompt or options.num_demos:  # in one message a model reads them as part of the question
+                variants["messages"] = variants["chat"]
     description = f"{config.output_type.replace('_', ' ')} on {path}"
     honours = _honours(exam.honours) if metrics.asks else {**_honours(exam.honours), "judge": no_effect(ASKS_NOBODY)}
     parts = _parts_of(exam, config)
