@@ -47,7 +47,7 @@ def cases(stream: np.random.Generator, questions: int) -> Iterator[Case]:
             chances = 0.5 + y + stream.uniform(-0.3, 0.3, questions)
             y = (stream.random((len(t), questions)) < chances).astype(float) - 0.5
             truth = {"template": sd["template"] ** 2, QUESTION: 0.03}
-            truth[REST] = 0.25 - truth["template"] - truth[QUESTION]
+            truth[REST] = float((chances * (1 - chances)).mean())
         else:
             y = y + stream.normal(0, sd[QUESTION], questions) + stream.normal(0, sd[REST], (len(t), questions))
             y = y + stream.normal(0, sd["template by question"], (templates, questions))[t]

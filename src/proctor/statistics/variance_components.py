@@ -280,7 +280,8 @@ def _errors(model: _Model, values: Floats) -> dict[str, float]:
     errors = 1.0 / np.sqrt(np.diag(information))
     kept = np.flatnonzero(values[: len(inner)] > _FLOOR * 1.1 * float(values[: len(inner)].sum()))
     bread = np.linalg.pinv(information[np.ix_(kept, kept)])  # what is 0 says nothing of the others
-    errors[kept] = np.sqrt(np.maximum(np.diag(bread @ (each[kept] @ each[kept].T) @ bread), 0.0))
+    meat = each[kept] @ each[kept].T * (n / max(n - len(kept) - 1, 1))
+    errors[kept] = np.sqrt(np.maximum(np.diag(bread @ meat @ bread), 0.0))
     return dict(zip(model.within, errors.tolist(), strict=True))
 
 
