@@ -74,12 +74,14 @@ class Timing(Struct, frozen=True, omit_defaults=True, gc=False):
         first_token_seconds: When the first word of a streamed answer came, after it was sent.
         piece_seconds: When each event of a streamed answer came, after it was sent, in order; those without words (the
             role before them, the count of tokens after them) are among them.
+        server: Which of several servers gave it.
     """
 
     started: float = 0.0
     seconds: float = 0.0
     first_token_seconds: float | None = None
     piece_seconds: tuple[float, ...] = ()
+    server: str = ""
 
 
 class Failure(Struct, frozen=True, omit_defaults=True, gc=False):

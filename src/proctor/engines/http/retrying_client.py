@@ -178,10 +178,10 @@ class Caller:
             attempt += 1
             if not isinstance(outcome, Failure):
                 self._succeeded, self._in_row = True, 0
-                first, pieces = (reply.first_token_seconds, reply.piece_seconds) if reply is not None else (None, ())
+                first, pieces, server = reply[3:] if reply is not None else (None, (), "")
                 if isinstance(outcome, Response) and lost != Usage():
                     outcome = msgspec.structs.replace(outcome, usage=outcome.usage + lost)
-                return outcome, Timing(started, loop.time() - clock, first, pieces)
+                return outcome, Timing(started, loop.time() - clock, first, pieces, server)
             lost += _lost(outcome, reply)
             self._unread += outcome.kind == "protocol"
             wait = self._policy.wait_seconds(content, attempt - 1, retry_after)
