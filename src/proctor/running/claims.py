@@ -16,14 +16,15 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from proctor.errors import LogError
+from proctor.ir import Response
 from proctor.logs import get_logger
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_errors import log_errors
 from proctor.running.log_schema import LEASE_SECONDS, drop_claims
 from proctor.running.log_store import Connection
-from proctor.running.plan import Step
 from proctor.running.process_notes import is_gone, own_note
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 _BEAT_SECONDS: Final = 5.0
@@ -95,8 +96,8 @@ class Claims:
             )
         get_logger().warning("%s: it is written more slowly, by one process at a time", where)
 
-    def in_time(self, steps: Iterator[Step], mine: Callable[[list[Step]], Iterable[Step]]) -> Iterator[Step]:
-        """Yield what ``mine`` leaves of steps, which are claimed shortly before they are sent."""
+    def in_time(self, steps: Iterator[S], mine: Callable[[list[S]], Iterable[S]]) -> Iterator[S]:
+        """Yield what ``mine`` leaves of some steps, which are claimed shortly before they are sent."""
         size = 1
         while chunk := list(islice(steps, size)):
             began = time.monotonic()
@@ -164,6 +165,46 @@ class Claims:
         while not self._ended.wait(_BEAT_SECONDS):
             with suppress(LogError):  # whoever files answers meets it, too, and says so
                 self._write(self._say_alive)
+
+
+class SharedKeys:
+    """Requests that the processes of a log divide among themselves, whose answers are wanted here.
+
+    Args:
+        claims: The claims of this process.
+        log: Where answers are filed.
+        engine: The engine's number in it.
+        found: Takes what others answered, and what they failed at since this began.
+    """
+
+    def __init__(self, claims: Claims, log: ResponseLog, engine: int, found: dict[Key, Response]) -> None:
+        self._claims, self._log, self._engine, self._found = claims, log, engine, found
+        self._began, self._elsewhere = int(log.clock()), list[Key]()
+
+    def mine(self, keys: Sequence[Key]) -> Iterator[Key]:
+        """Yield the keys that nobody else has on his way or has answered since the log was looked at."""
+        return self._claims.in_time(iter(keys), self._granted)
+
+    def _granted(self, keys: list[Key]) -> list[Key]:
+        granted = self._claims.granted(keys)
+        settled = self._settled([key for key in keys if key in granted])
+        self._claims.released(list(settled))
+        self._elsewhere += [key for key in keys if key not in granted]
+        return [key for key in keys if key in granted and key not in settled]
+
+    def _settled(self, keys: Sequence[Key]) -> set[Key]:
+        found = self._log.get_many(self._engine, keys)
+        if failed := self._log.failed_since(self._engine, keys, self._began) - found.keys():
+            found |= self._log.get_many(self._engine, list(failed), failures=True)
+        self._found |= found
+        return set(found)
+
+    def left_by_others(self) -> list[Key]:
+        """Wait for what others have on their way; return what none of them settled."""
+        for _ in self._claims.wait(self._elsewhere):
+            pass
+        settled = self._settled(self._elsewhere)
+        return [key for key in self._elsewhere if key not in settled]
 
 
 def _parsed(note: str) -> Mapping[str, Any]:
