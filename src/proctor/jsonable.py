@@ -17,7 +17,8 @@ def jsonable(value: object) -> Any:
     """Return ``value`` as None, bool, int, float, str, list or dict.
 
     Numbers that JSON does not know (NaN, infinities) become ``None``, numpy values become Python's, sets are
-    sorted, bytes become base64, and what is not data at all (a picture) becomes the name of its type.
+    sorted, bytes become base64, artifacts their fields, and what is not data at all (a picture) becomes the name of its
+    type.
     """
     if value is None or isinstance(value, (bool, str, int, float)):
         return _scalar(value)
@@ -35,7 +36,10 @@ def _other(value: Any) -> Any:
         return b64encode(value).decode()
     if isinstance(value, Sequence):
         return [jsonable(item) for item in value]
-    return jsonable(value.tolist()) if hasattr(value, "tolist") else f"<{type(value).__name__}>"
+    if hasattr(value, "tolist"):
+        return jsonable(value.tolist())
+    is_artifact = hasattr(value, "type_name") and hasattr(value, "to_dict")  # criteria that a row holds
+    return jsonable(value.to_dict()) if is_artifact else f"<{type(value).__name__}>"
 
 
 def _scalar(value: str | float | None) -> str | float | None:

@@ -1,8 +1,13 @@
 """The hub is asked only where it may be, and where it answers."""
 
+import huggingface_hub
 import pytest
+from huggingface_hub.errors import LocalEntryNotFoundError
 
 from proctor.data import hub_access
+from proctor.data.found_files import file_named
+from proctor.data.hub_loaders import LoadFromHFSpace, TURLColumnTypeAnnotationLoader
+from proctor.errors import DatasetNotFoundError
 from proctor.settings import settings
 
 
@@ -40,3 +45,23 @@ def test_nobody_connects_for_a_folder_or_offline(connections, tmp_path, monkeypa
 def test_behind_a_proxy_the_hub_is_asked(connections, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     assert not hub_access.is_local_only("nobody/nothing")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: list(TURLColumnTypeAnnotationLoader()()["test"]),
+        lambda: list(LoadFromHFSpace(space_name="owner/space", data_files="rows.jsonl")()["train"]),
+        lambda: list(LoadFromHFSpace(space_name="owner/space", data_files="*.jsonl")()["train"]),
+        lambda: file_named("hf://datasets/owner/name/rows.csv"),
+    ],
+)
+def test_offline_the_hub_is_not_asked_for_a_file(read, monkeypatch):
+    def asked(*_arguments, **options):
+        assert options["local_files_only"], "the hub is asked, and half a minute passes before it is given up"
+        raise LocalEntryNotFoundError("it is not on this machine")
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", asked)
+    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_files", lambda *_, **__: pytest.fail("the hub is asked"))
+    with settings.context(offline=True), pytest.raises(DatasetNotFoundError):
+        read()

@@ -298,3 +298,25 @@ def test_a_run_in_batches_from_the_command_line(tmp_path, monkeypatch, capsys):
     assert run["ways_of_asking"] == {"samples.sentiment": {"batch": 3}}
     assert run["cost"]["usd"] == pytest.approx((10 * 2.5 + 2 * 10) * (1 + 3 * 0.5) / 1e6, abs=1e-6)
     assert run["cost"]["usd_saved_by_batches"] > 0
+
+
+@pytest.mark.parametrize("is_batched", [True, False])
+def test_judges_are_asked_in_batches_where_the_run_is(tmp_path, monkeypatch, is_batched):
+    from proctor.cli.__main__ import main
+
+    monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    (tmp_path / "rows.csv").write_text("question,answer\n" + "".join(f"What is {n} + 2?,{n + 2}\n" for n in range(8)))
+    provider = Provider()
+    monkeypatch.setattr(OpenAIEngine, "_make_transport", staticmethod(lambda: provider))
+    monkeypatch.setattr(OpenAIEngine, "_new_loop", VirtualLoop)
+    given = ["run", "rows.csv", "-m", "openai/gpt-4o", "--judge", "openai/gpt-4.1", "--metric", "judge"]
+    given += ["--log", str(tmp_path / "l.db"), "-o", str(tmp_path / "out"), "--allow-failures"]
+    assert main([*given, *(["--batch"] if is_batched else [])]) == 0
+    run = json.loads((tmp_path / "out" / "results.json").read_text())["run"]
+    (judge,) = run["judges"].values()
+    assert judge["asked"] == 8
+    assert provider.created == (2 if is_batched else 0), "a batch of questions, and one for the judge"
+    assert sum(provider.direct.values()) == (2 if is_batched else 16), "the first of each goes alone"
+    assert sum(provider.paid.values()) == (14 if is_batched else 0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests_paced_server import PacedServer
 
 from proctor.ir import Converse, Failure, Generate, Prompt, Response, Timing, Usage
-from proctor.results.latency_tables import STATISTICS
+from proctor.results.latency_tables import STATISTICS, time_rows
 from proctor.running.latency import Latency
 
 ASKED = [Generate(Prompt("q"))]
@@ -125,3 +125,44 @@ def test_a_run_has_the_times_of_a_server_with_known_pauses(tmp_path, monkeypatch
         assert main(["report", str(tmp_path / "out"), "-o", str(tmp_path / name)]) == 0
         text = (tmp_path / name).read_text()
         assert all(word in text for word in ("TTFT", "P90", "Benchmark Duration", "token/s"))
+
+
+def test_a_server_that_becomes_slower_is_seen_in_the_course_of_the_run():
+    answers = [answer(1.0 + place, seconds=0.1 if place < 50 else 0.9) for place in range(100)]
+    parts = summary(*answers)["over time"]
+    assert len(parts) == 10
+    assert [each["Median"] for each in parts.values()] == pytest.approx([100.0] * 5 + [900.0] * 5, abs=1e-6)
+    starts = [float(start) for start in parts]
+    assert starts == pytest.approx([place * 99.9 / 10 for place in range(10)], abs=0.06)
+    rates = [each["Request Throughput"] for each in parts.values()]
+    assert sum(rates) * 9.99 == pytest.approx(100, rel=1e-3)
+    assert time_rows({"exam": summary(*answers)})[10][:2] == ["exam", "89.9"]
+
+
+def test_a_short_run_and_one_of_several_runs_are_told_as_a_whole():
+    assert "over time" not in summary(*[answer(1.0 + place, seconds=0.1) for place in range(49)])
+    apart = [answer(100.0 + 1000 * (place > 40), seconds=0.1) for place in range(80)]
+    assert "over time" not in summary(*apart)
+
+
+def test_parts_of_a_run_in_which_nothing_came_say_so():
+    stuck = [answer(1.0, seconds=0.1)] * 60 + [answer(1.0, seconds=9.0)]
+    parts = list(summary(*stuck)["over time"].values())
+    assert parts[4] == {"Request Throughput": 0.0}
+    assert parts[-1]["Median"] == 9000.0
+
+
+def test_each_of_several_servers_has_times_of_its_own(tmp_path, monkeypatch):
+    from proctor.cli.__main__ import main
+
+    monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    with PacedServer([[0.02]]) as quick, PacedServer([[0.3]]) as slow:
+        model = f"model=m,base_url={quick.url},{slow.url},max_concurrency=1,stream=true"
+        arguments = ["--tasks", "samples.arithmetic", "--limit", "12", "-o", str(tmp_path / "out")]
+        assert main(["run", "--model", "openai", "--model-args", model, *arguments]) == 0
+    found = json.loads((tmp_path / "out" / "results.json").read_text())["run"]["latency"]["samples.arithmetic"]
+    one, other = (found["servers"][server.url] for server in (quick, slow))
+    assert one["requests"]["E2EL"]["N"] + other["requests"]["E2EL"]["N"] == found["requests"]["E2EL"]["N"]
+    assert other["requests"]["E2EL"]["Median"] > 250 > 20 <= one["requests"]["E2EL"]["Min"]
+    assert main(["report", str(tmp_path / "out"), "-o", str(tmp_path / "report.md")]) == 0
+    assert f"samples.arithmetic at {slow.url}" in (tmp_path / "report.md").read_text()

@@ -158,3 +158,34 @@ def test_copies_of_a_row_show_no_smaller_difference(tmp_path, capsys):
     assert [each["requests"] for each in found] == [40, 160]
     for name in ("questions", "detectable", "needed", "questions_for_precision"):
         assert found[0][name] == found[1][name]
+
+
+def test_a_plan_counts_what_a_providers_cache_saves(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    (tmp_path / "rows.jsonl").write_text(
+        "".join(json.dumps({"q": f"{n} + 2?", "a": str(n + 2)}) + "\n" for n in range(30))
+    )
+    rules = "Answer with a number and nothing else. " * 200
+    command = [
+        "plan",
+        "rows.jsonl",
+        "--model",
+        "anthropic/claude-sonnet-5",
+        "--input-column",
+        "q",
+        "--answer-column",
+        "a",
+    ]
+    command += ["--system-prompt", rules]
+    assert main([*command, "--json"]) == 0
+    (plan,) = json.loads(capsys.readouterr().out)["exams"]
+    beginning = 39 * 200 / 4
+    assert plan["cache_write_tokens"] == pytest.approx(beginning, rel=0.25)
+    assert plan["cached_tokens"] == pytest.approx(29 * plan["cache_write_tokens"])
+    saved = plan["cached_tokens"] * (2.0 - 0.2) - plan["cache_write_tokens"] * (2.5 - 2.0)
+    assert plan["usd_saved_by_cache"] == pytest.approx(saved / 1e6)
+    assert main([*command, "--model-args", "prompt_cache=off", "--json"]) == 0
+    (other,) = json.loads(capsys.readouterr().out)["exams"]
+    assert other["usd"]["value"] - plan["usd"]["value"] == pytest.approx(plan["usd_saved_by_cache"])
+    assert main(command) == 0
+    assert "are read from the provider's cache" in " ".join(capsys.readouterr().err.split())

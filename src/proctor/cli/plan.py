@@ -97,6 +97,7 @@ def _as_data(plan: RunPlan, difference: float | None, precision: float | None) -
                 "requests": each.requests,
                 "from_log": each.from_log,
                 "tokens_in": _bounds(each.tokens_in),
+                **_cached(plan, each),
                 "tokens_out": {**_bounds(each.tokens_out), "most": each.most_out, "from": each.out_from},
                 "usd": None if (usd := plan.usd(each)) is None else _bounds(usd),
                 "seconds": plan.seconds(each),
@@ -107,6 +108,11 @@ def _as_data(plan: RunPlan, difference: float | None, precision: float | None) -
             for each in plan.exams
         ],
     }
+
+
+def _cached(plan: RunPlan, each: ExamPlan) -> dict[str, Any]:
+    found = {"cache_write_tokens": each.cache_written, "cached_tokens": each.cache_read}
+    return {**found, "usd_saved_by_cache": plan.usd_saved(each)} if each.cache_read else {}
 
 
 def _bounds(estimate: Estimate) -> dict[str, float | None]:
@@ -184,6 +190,12 @@ _FROM = {
 
 def _notes(plan: RunPlan, difference: float | None) -> list[str]:
     said = [f"{each.exam}: tokens out are {_FROM[each.out_from]}" for each in plan.exams]
+    for each in plan.exams:
+        if each.cache_read:
+            usd = plan.usd_saved(each)
+            less = "" if usd is None else f", which makes the exam about ${usd:,.4f} cheaper"
+            line = f"{each.exam}: about {each.cache_read:,.0f} tokens are read from the provider's cache{less}"
+            said.append(f"{line} (prompt_cache=off leaves it alone)")
     said.append(
         "'shows' is the smallest difference between two models that a comparison finds four times out of five, where "
         f"they differ in {plan.discordant:.0%} of their answers (--discordant)"

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from proctor import foreign_text
+from proctor.data.hub_access import is_local_only
 from proctor.data.mapped_folder import local_file, place_of
 from proctor.effects import Author, has_scheme, parts_of_address, reading, require
 from proctor.errors import DataError, DatasetNotFoundError, did_you_mean, reason_of
@@ -105,7 +106,10 @@ def _of_hub(address: str, rest: str) -> str:
         raise DataError(f"'{address}' is not a file of the hub", hint="hf://datasets/OWNER/NAME/FILE")
     kind = match["kind"].removesuffix("s/") or "model"
     try:
-        found = hf_hub_download(match["id"], match["name"], repo_type=kind, revision=match["revision"])
+        local = is_local_only(match["id"])
+        found = hf_hub_download(
+            match["id"], match["name"], repo_type=kind, revision=match["revision"], local_files_only=local
+        )
     except (OSError, ValueError) as error:
         why = (str(error).strip().splitlines() or [""])[0]
         raise DatasetNotFoundError(f"the file {address} cannot be read", why=why) from None

@@ -14,6 +14,7 @@ from proctor import foreign_text
 from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.data.files import parse_json
+from proctor.data.hub_access import is_local_only
 from proctor.data.loaders import LazyLoader
 from proctor.data.remote import required_module
 from proctor.effects import Effect, writing
@@ -78,6 +79,8 @@ class LoadFromHFSpace(LazyLoader):
         if mapped:
             return mapped
         client = required_module("huggingface_hub", "huggingface_hub", "LoadFromHFSpace", "hf").HfApi()
+        if is_local_only(self.space_name):
+            raise self._not_found(pattern, OSError("the hub does not answer, or must not be asked"))
         try:
             names = client.list_repo_files(self.space_name, repo_type="space", revision=self.revision)
         except _hub_errors() as error:
@@ -96,6 +99,7 @@ class LoadFromHFSpace(LazyLoader):
                 token=self._token(),
                 revision=self.revision,
                 local_dir=self.path,
+                local_files_only=is_local_only(self.space_name),
             )
         except _hub_errors() as error:
             raise self._not_found(name, error) from error
@@ -161,7 +165,8 @@ class TURLColumnTypeAnnotationLoader(LazyLoader):
             return folder / name
         client = required_module("huggingface_hub", "huggingface_hub", "TURLColumnTypeAnnotationLoader", "hf")
         try:
-            return Path(client.hf_hub_download(repository, filename=name, repo_type="dataset", revision="main"))
+            local = is_local_only(repository)
+            return Path(client.hf_hub_download(repository, name, repo_type="dataset", local_files_only=local))
         except _hub_errors() as error:
             raise hub.not_found(hub.Dataset(path=repository), error) from error
 

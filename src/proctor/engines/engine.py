@@ -8,7 +8,7 @@ cannot work at all raises :class:`~proctor.errors.EngineError`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL, Artifact, registry, to_data
@@ -200,8 +200,8 @@ class Engine(Predicting, Artifact):
         known: dict[str, Any] = {}
         if response.failure is None:
             known = {
-                "input_tokens": response.usage.prompt_tokens,
-                "output_tokens": response.usage.completion_tokens,
+                "input_tokens": response.usage.of_answer[0],
+                "output_tokens": response.usage.of_answer[1],
                 "stop_reason": response.finish_reasons[0] if response.finish_reasons else None,
             }
         about = {
@@ -235,6 +235,10 @@ class Engine(Predicting, Artifact):
     def count_tokens(self, prompt: Prompt) -> int | None:  # noqa: ARG002 - the protocol
         """Return how many tokens the model reads of a prompt; ``None`` where the engine cannot tell without asking."""
         return None
+
+    def cached(self, prompts: Sequence[Prompt]) -> tuple[int, int]:  # noqa: ARG002 - the protocol
+        """Return how many bytes of prompts a provider's cache is told to keep, and how many it then finds there."""
+        return 0, 0
 
     def text_of(self, prompt: Prompt) -> Any:
         """Return the text that the model reads of a prompt; ``None`` where its server makes it, or it has pictures."""

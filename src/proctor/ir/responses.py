@@ -23,6 +23,9 @@ class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
         cache_write_hour_tokens: The same, of those that it keeps there for an hour at a price of their own.
         audio_prompt_tokens: Of the tokens read, those of sound.
         audio_completion_tokens: Of the tokens written, those of sound.
+        lost_prompt_tokens, lost_completion_tokens: Of the tokens read and written, those of attempts that brought no
+            answer and were made again.
+        unknown_attempts: Attempts that ended without a reply: what was read and written for them nobody said.
     """
 
     prompt_tokens: int = 0
@@ -33,6 +36,14 @@ class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
     cache_write_hour_tokens: int = 0
     audio_prompt_tokens: int = 0
     audio_completion_tokens: int = 0
+    lost_prompt_tokens: int = 0
+    lost_completion_tokens: int = 0
+    unknown_attempts: int = 0
+
+    @property
+    def of_answer(self) -> tuple[int, int]:
+        """Tokens read and written for the answer itself, without those of lost attempts."""
+        return self.prompt_tokens - self.lost_prompt_tokens, self.completion_tokens - self.lost_completion_tokens
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -63,12 +74,14 @@ class Timing(Struct, frozen=True, omit_defaults=True, gc=False):
         first_token_seconds: When the first word of a streamed answer came, after it was sent.
         piece_seconds: When each event of a streamed answer came, after it was sent, in order; those without words (the
             role before them, the count of tokens after them) are among them.
+        server: Which of several servers gave it.
     """
 
     started: float = 0.0
     seconds: float = 0.0
     first_token_seconds: float | None = None
     piece_seconds: tuple[float, ...] = ()
+    server: str = ""
 
 
 class Failure(Struct, frozen=True, omit_defaults=True, gc=False):

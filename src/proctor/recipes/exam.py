@@ -29,6 +29,7 @@ from proctor.recipes.fingerprint import Definition, RowsDigest, instance_digest
 from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.honours import Honours, refusals
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.row_changes import RowParts, changes_of
 from proctor.recipes.selection import Opened, Row, Selection, chosen
 from proctor.scoring.grades import Grade
 from proctor.scoring.grading.groups import GroupBy, values_of
@@ -90,6 +91,7 @@ class Exam:
         own: The dialect's own object behind the exam, for converters of the same dialect.
         define: Returns what it is made of by value, beside its questions; called when a run needs it. Where a dialect
             gives none, what its parts show is taken.
+        parts: What the fields of its rows are, for options that change rows; ``None`` where that is not known.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Exam:
     joint: str | None = None
     own: object = None
     define: Callable[[], Definition] = Definition
+    parts: RowParts | None = None
 
     # -- what is asked ----------------------------------------------------------------------------------------
 
@@ -180,14 +183,16 @@ class Exam:
         demos_of = self.draw.bind(opened, self.options.seed)
         seed = self.options.seed
         ask = self.asker.compile(opened, replace(self.context, reseeds=seed is not None))
+        change = changes_of(self.parts or RowParts(), self.options.choice_order, self.options.perturb)
         grouped_by = [name for names in GroupBy.of(self.options.group_by).asked for name in names]
         grouped_by += filter(None, [self.options.clusters or self.clusters])
         for each, row in chosen(opened, self.selection, self.name):
             if isinstance(row, Failure):
-                yield _unusable(each, _NO_ROW, row), DataError(row.message)
+                yield self._unusable(each, _NO_ROW, row), DataError(row.message)
                 continue
             try:
-                digest = instance_digest(row)  # before asking: templates may change fields
+                digest = self._digest(row)  # before asking: templates may change fields
+                row = row if change is None else change(row)  # noqa: PLW2901 - what is asked, and graded
                 question = ask(each, row, demos_of(each, row))
                 if grouped_by:
                     values_of(question.instance, grouped_by)
@@ -197,7 +202,7 @@ class Exam:
                 yield question, None
             except ProctorError as error:
                 placed = error.within(f"{self.name}[{each.number}]")
-                yield _unusable(each, row, Failure("row", str(placed), retryable=False)), placed
+                yield self._unusable(each, row, Failure("row", str(placed), retryable=False)), placed
 
     def _seeded(self, question: Question, seed: int, repeat: int) -> Question:
         """Return a question whose answers are drawn with the run's seed: another seed asks anew."""
@@ -288,7 +293,8 @@ class Exam:
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``: what it names is held by value."""
-        said = {"seed": self.seed, "truncated": self.options.truncated, "answers": self.options.answers}
+        names = ("truncated", "answers", "choice_order", "perturb")
+        said = {"seed": self.seed, **{name: getattr(self.options, name) for name in names}}
         found = {**self.source, **{name: value for name, value in said.items() if value is not None}}
         held = self.definition.held
         return {**found, HELD: held} if held else found
@@ -297,8 +303,21 @@ class Exam:
         """Read the rows that are asked about, put nothing in words, and return their digests."""
         found = RowsDigest()
         for _, row in chosen(self.opened, self.selection, self.name):
-            found.add("" if isinstance(row, Failure) else instance_digest(row))
+            found.add("" if isinstance(row, Failure) else self._digest(row))
         return found
+
+    def _digest(self, row: Row) -> str:
+        return instance_digest(row if self._opened_row is None else self._opened_row(row))
+
+    @cached_property
+    def _opened_row(self) -> Callable[[Row], Row] | None:
+        from proctor.scoring.judges.judged import by_row
+
+        return by_row(self.definition.scorers) if self.definition.scorers else None
+
+    def _unusable(self, ask: Ask, row: Row, failure: Failure) -> Question:
+        digest = self._digest(row) if row is not _NO_ROW else ""
+        return Question(ask.listed, row, Exchange(()), (), failure=failure, digest=digest)
 
 
 def _judged(definition: Definition) -> list[dict[str, Any]]:
@@ -308,12 +327,6 @@ def _judged(definition: Definition) -> list[dict[str, Any]]:
 
 
 _NO_ROW: Row = {}
-
-
-def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
-    return Question(
-        ask.listed, row, Exchange(()), (), failure=failure, digest=instance_digest(row) if row is not _NO_ROW else ""
-    )
 
 
 def _counting(engine: Engine, longest: int) -> Callable[[Prompt], bool]:

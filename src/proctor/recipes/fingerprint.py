@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -51,6 +52,9 @@ _NUMBER: Final = frozenset({"idx"})
 _ADDED: Final = frozenset({"idx", "subdivision"})
 """Columns that OpenCompass' and AISBench's readers add to every row (pandas adds ``__index_level_0__``). A row's number
 is not its content: without the first row, all others are still the same."""
+
+_OF_READERS: Final = re.compile(r"__(?!expected\d*$|threshold$)")
+"""What begins the names of such columns; in promptfoo's tables two say what holds of a right answer."""
 
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
@@ -96,7 +100,7 @@ def _named(names: tuple[Any, ...]) -> tuple[tuple[Any, str], ...]:
     """Return names with their spelling, in order, without those that readers add and that say where a row stands."""
     added = _ADDED if set(names) >= _ADDED else _NUMBER
     spelled = sorted(((name, str(name)) for name in names), key=itemgetter(1))
-    return tuple(each for each in spelled if each[1] not in added and not each[1].startswith("__"))
+    return tuple(each for each in spelled if each[1] not in added and not _OF_READERS.match(each[1]))
 
 
 def _own_metadata(value: object) -> Any:
@@ -143,7 +147,8 @@ def _foreign(value: object) -> Any:
     if (raw := getattr(value, "tobytes", None)) is not None:
         with suppress(OSError, ValueError):  # a damaged picture: whoever shows it to a model says so
             return [str(getattr(value, "mode", "")), str(getattr(value, "size", "")), digest_of_bytes(raw())]
-    return jsonable(value)
+    plain = jsonable(value)
+    return _plain(plain) if isinstance(plain, Mapping) else plain
 
 
 def _encoded(value: object) -> bytes:

@@ -5,7 +5,7 @@ Names are AISBench's; :mod:`proctor.running.latency` has the formulas.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from proctor.results.export import markdown_row
@@ -39,23 +39,50 @@ def latency_rows(latency: Mapping[str, Any]) -> list[list[str]]:
     """
     header = ["task", "measure", *STATISTICS, "N", "unit"]
     rows = []
-    for exam, found in latency.items():
-        measures = found.get("requests") if isinstance(found, Mapping) else None
+    for exam, found in _by_server(latency):
+        measures = found.get("requests")
         for name, each in measures.items() if isinstance(measures, Mapping) else ():
             if isinstance(each, Mapping):
                 cells = (_shown(each.get(key)) + _shown(each.get(f"{key} interval")) for key in header[2:])
-                rows.append([str(exam), str(name), *cells])
+                rows.append([exam, str(name), *cells])
     return [header, *rows]
 
 
 def common_rows(latency: Mapping[str, Any]) -> list[list[str]]:
     """Return throughput and counts of runs as rows of a table, a header first: an exam and a figure a row."""
     rows = []
-    for exam, found in latency.items():
-        common = found.get("common") if isinstance(found, Mapping) else None
+    for exam, found in _by_server(latency):
+        common = found.get("common")
         for name, value in common.items() if isinstance(common, Mapping) else ():
-            rows.append([str(exam), str(name), _shown(value), COMMON_UNITS.get(str(name), "")])
+            rows.append([exam, str(name), _shown(value), COMMON_UNITS.get(str(name), "")])
     return [["task", "figure", "value", "unit"], *rows]
+
+
+def time_rows(latency: Mapping[str, Any]) -> list[list[str]]:
+    """Return how long requests took in the course of runs as rows of a table, a header first: a part of a run a row."""
+    names = {"Request Throughput": "req/s", "Median": "E2EL median, ms", "P90": "P90", "P99": "P99"}
+    rows = []
+    for exam, found in _by_server(latency):
+        parts = found.get("over time")
+        for start, each in parts.items() if isinstance(parts, Mapping) else ():
+            if isinstance(each, Mapping):
+                rows.append([exam, str(start), *(_shown(each.get(name)) for name in names)])
+    return [["task", "from, s", *names.values()], *rows]
+
+
+TABLES: Final = {"Time of requests": latency_rows, "Throughput": common_rows, "In the course of the run": time_rows}
+"""The tables of how long a run took, by their titles."""
+
+
+def _by_server(latency: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the figures of each exam, and of each server that answered it where there are several."""
+    for exam, found in latency.items():
+        if isinstance(found, Mapping):
+            yield str(exam), found
+            servers = found.get("servers")
+            for server, each in servers.items() if isinstance(servers, Mapping) else ():
+                if isinstance(each, Mapping):
+                    yield f"{exam} at {server}", each
 
 
 def _shown(value: Any) -> str:
@@ -73,7 +100,7 @@ def latency_markdown(runs: Mapping[str, Mapping[str, Any]]) -> str:
         runs: By the name of the run, what its ``results.json`` has under ``run.latency``.
     """
     found = []
-    for table in (latency_rows, common_rows):
+    for table in TABLES.values():
         header, rows = table({})[0], [[run, *row] for run, each in runs.items() for row in table(each)[1:]]
         if rows:
             lines = [["run", *header], ["---"] * (len(header) + 1), *rows]

@@ -166,6 +166,13 @@ def _parts(price: Price, usage: Usage) -> dict[str, Any]:
             bounds.add("usd_is_at_most" if words == "cached" else "usd_is_at_least")
             said = "tokens from the provider's cache" if words == "cached" else kind
             why.append(f"what {count:,} {said} cost is not known: they are reckoned as others are")
+    if usage.lost_prompt_tokens or usage.lost_completion_tokens:
+        lost = Usage(usage.lost_prompt_tokens, usage.lost_completion_tokens)
+        parts["usd_lost"] = round(price.cost(lost), _DIGITS)
+    if usage.unknown_attempts:
+        bounds.add("usd_is_at_least")
+        attempts = "1 attempt" if usage.unknown_attempts == 1 else f"{usage.unknown_attempts:,} attempts"
+        why.append(f"{attempts} ended without a reply, and nobody said what that cost")
     if why:  # where one kind costs less than reckoned and another more, nobody knows on which side the truth is
         parts |= dict.fromkeys(bounds, True) if len(bounds) == 1 else {"usd_is_about": True}
         parts["why"] = "; ".join(why)

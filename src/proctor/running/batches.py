@@ -126,6 +126,11 @@ def batched(engine: Engine, records: Path) -> BatchEngine:
     return made
 
 
+def has_batches(engine: Engine) -> bool:
+    """Whether an engine's provider takes batches that Proctor knows."""
+    return isinstance(engine, OpenAIEngine) and engine.is_billed and engine.batch_api in APIS and not engine.stream
+
+
 def check_none_waits(engine: Engine, records: Path) -> None:
     """Refuse to ask an engine without batches while there are some of which the answers are not here.
 

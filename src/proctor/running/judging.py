@@ -62,6 +62,7 @@ class Judging:
         budget: Stops asking when it is used up; what was not asked is then a failure.
         prices: What models cost, where it is not the table that comes with Proctor.
         watch: Is told a judge's name and counts after each answer.
+        batches: The folder in which is written down what was sent in batches, where judges are asked so.
 
     Attributes:
         stopped: Why the budget ended the judging early, if it did.
@@ -75,6 +76,7 @@ class Judging:
         budget: Budget | None = None,
         prices: PriceTable | None = None,
         watch: Watch | None = None,
+        batches: Path | None = None,
     ) -> None:
         self.counts: dict[str, JudgeCounts] = defaultdict(JudgeCounts)
         self.stopped: str | None = None
@@ -85,6 +87,7 @@ class Judging:
         self._budget = budget
         self._prices = prices
         self._watch = watch
+        self._batches = batches
 
     def ask(self, engine: KnownAnswerer, requests: Iterable[Generate]) -> Answers:
         """Yield the answer to each request; an engine that predicts in a way of its own is asked without the log."""
@@ -148,7 +151,7 @@ class Judging:
             claims.held() if claims else nullcontext(),
             LogWriter(log, number, claimed=bool(claims)) as writer,
         ):
-            asking = _Asking(engine, wanted, found, self._budget_of(engine))
+            asking = _Asking(self._as_asked(engine), wanted, found, self._budget_of(engine))
             left = list(wanted)
             while left and not asking.held:
                 shared = None if claims is None else SharedKeys(claims, log, number, found)
@@ -171,6 +174,14 @@ class Judging:
                 progress.count(response)
                 watch(engine.label, progress)
             yield position, response
+
+    def _as_asked(self, engine: Engine) -> Engine:
+        """Return an engine as the run asks: in batches, where it says so and the judge's provider has some."""
+        if self._batches is None or not getattr(engine, "batch_api", ""):
+            return engine
+        from proctor.running.batches import batched, has_batches
+
+        return batched(engine, self._batches) if has_batches(engine) else engine
 
     def _budget_of(self, engine: Engine) -> Budget | None:
         from proctor.running.budget import Allowance
@@ -196,12 +207,13 @@ def judges_through(
     budget: Budget | None = None,
     prices: PriceTable | None = None,
     watch: Watch | None = None,
+    batches: Path | None = None,
 ) -> Iterator[Judging]:
     """Let judges ask through a response log within a block; arguments are those of :class:`Judging`.
 
     Where a block around this one chose a log already and this one names none, the outer log stays.
     """
-    judging = Judging(log, retry_failed=retry_failed, budget=budget, prices=prices, watch=watch)
+    judging = Judging(log, retry_failed=retry_failed, budget=budget, prices=prices, watch=watch, batches=batches)
     if log is None and is_asked_through():
         yield judging
         return

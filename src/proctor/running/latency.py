@@ -10,6 +10,9 @@ came (the event with the role, and the one that counts tokens, are events):
 * ``ITL``: between one event and the next, from the first words on.
 * ``OutputTokenThroughput``: tokens of an answer by its ``E2EL``.
 
+Where several servers answer, each has the same figures; and a run of some length has them for parts of its time, so
+that a server that becomes slower is seen.
+
 Beside a percentile of requests stands its 95% interval, where there are enough of them for one. Times are milliseconds.
 Nothing is put under load here: requests come as the run sends them.
 """
@@ -37,6 +40,9 @@ _MILLISECONDS, _MICROSECONDS = 1_000, 1_000_000
 _DECIMALS = 4
 _CLOCK = 1e-3
 """The time of the first words and that of their event are read one after the other."""
+_PARTS = 10
+_FEWEST_IN_PART = 5
+"""Requests, on average: a run of fewer is told as a whole."""
 _PAUSE_SECONDS = 10.0
 """Nobody under way for longer than this, and than the longest request: the answers are those of several runs."""
 
@@ -49,6 +55,7 @@ class Latency:
         self._gaps: Counter[int] = Counter()
         self._started, self._ended = array("d"), array("d")
         self._decoding = 0
+        self._servers: dict[str, Latency] = {}
         self.failed = 0
         self.untimed = 0
 
@@ -61,6 +68,8 @@ class Latency:
                 self.untimed += 1
             else:
                 self._add(response)
+                if server := response.timing.server:
+                    self._servers.setdefault(server, Latency())._add(response)  # noqa: SLF001 - the same class
 
     def _add(self, response: Response) -> None:
         timing, usage = response.timing, response.usage
@@ -69,9 +78,9 @@ class Latency:
         self._started.append(timing.started)
         self._ended.append(timing.started + whole)
         self._note("E2EL", whole * _MILLISECONDS)
-        if usage.prompt_tokens:
-            self._note("InputTokens", usage.prompt_tokens)
-        written = usage.completion_tokens
+        read, written = usage.of_answer
+        if read:
+            self._note("InputTokens", read)
         if written:
             self._note("OutputTokens", written)
             self._note("OutputTokenThroughput", written / whole if whole else 0.0)
@@ -103,7 +112,35 @@ class Latency:
         found: dict[str, Any] = {name: self._measured(name) for name in UNITS if self._count(name)}
         if self.untimed:
             found["not timed"] = self.untimed
-        return {"requests": found, "common": self._common(concurrency)}
+        common = self._common(concurrency)
+        parts = {"requests": found, "common": common}
+        if "no duration" not in common and len(self._started) >= _PARTS * _FEWEST_IN_PART:
+            parts["over time"] = self._over_time()
+        if len(self._servers) > 1:
+            parts["servers"] = {server: each.summary() for server, each in sorted(self._servers.items())}
+        return parts
+
+    def _over_time(self) -> dict[str, Any]:
+        """Return the figures of equal parts of the duration, by the seconds at which they begin.
+
+        A request counts where it ended.
+        """
+        ended, took = np.asarray(self._ended), np.asarray(self._columns["E2EL"])
+        began = min(self._started)
+        seconds = (float(ended.max()) - began) / _PARTS
+        places = (
+            np.minimum(((ended - began) / seconds).astype(int), _PARTS - 1) if seconds else np.zeros(len(ended), int)
+        )
+        found = {}
+        for place in range(_PARTS):
+            there = took[places == place]
+            figures: dict[str, Any] = {
+                "Request Throughput": round(len(there) / seconds, _DECIMALS) if seconds else None
+            }
+            if len(there):
+                figures |= {name: round(float(np.percentile(there, _PERCENTS[name])), _DECIMALS) for name in _PERCENTS}
+            found[f"{place * seconds:.1f}"] = figures
+        return found
 
     def _count(self, name: str) -> int:
         return sum(self._gaps.values()) if name == "ITL" else len(self._columns[name])

@@ -60,6 +60,11 @@ class Estimate:
 _NONE = Estimate(0.0, 0.0, 0.0)
 
 
+def _less(estimate: Estimate, saved: float) -> Estimate:
+    bounds = (estimate.value, estimate.low, estimate.high)
+    return Estimate(*(None if each is None else max(0.0, each - saved) for each in bounds))  # type: ignore[arg-type]
+
+
 @dataclass(slots=True)
 class ExamPlan:
     """Estimates for one exam.
@@ -71,6 +76,8 @@ class ExamPlan:
         requests: Requests that it makes; equal ones are asked once, the turns of a conversation one by one.
         from_log: Those that the log answers, or will answer when the exams before this one have been asked.
         tokens_in: Tokens to read, of what is left to ask.
+        cache_written, cache_read: Of the tokens to read, those that the provider is told to put into its cache, and
+            those that it then finds there.
         tokens_out: Tokens to write, of what is left to ask.
         most_out: The most that can be written, where every request has a limit.
         out_from: Where the estimate of written tokens comes from: ``model``, ``exam`` (other models' answers),
@@ -86,6 +93,8 @@ class ExamPlan:
     requests: int = 0
     from_log: int = 0
     tokens_in: Estimate = _NONE
+    cache_written: float = 0.0
+    cache_read: float = 0.0
     tokens_out: Estimate = _NONE
     most_out: int | None = 0
     out_from: str = "nothing"
@@ -124,7 +133,14 @@ class RunPlan:
             return None
         parts = [(each.tokens_in, self.price.input), (each.tokens_out, self.price.output)]
         read, written = (part.priced(price) for part, price in parts)
-        return read + written
+        return _less(read + written, self.usd_saved(each) or 0.0)
+
+    def usd_saved(self, each: ExamPlan) -> float | None:
+        """Return how much less an exam costs since the provider's cache is told what questions share."""
+        if self.price is None or self.price.cached_input is None:
+            return None
+        write = (self.price.input if self.price.cache_write is None else self.price.cache_write) - self.price.input
+        return (each.cache_read * (self.price.input - self.price.cached_input) - each.cache_written * write) / 1e6
 
     def seconds(self, each: ExamPlan) -> float | None:
         """Return how long an exam takes; ``None`` where nobody has timed the model."""
@@ -253,15 +269,18 @@ def _reckon(plan: ExamPlan, seen: _Seen, engine: Engine) -> None:
     tokens = float(sum(claim.prompt for claim in claims))
     longest = [claim.answer for claim in claims]
     plan.most_out = None if None in longest else sum(each or 0 for each in longest)
-    read = [(each.usage.prompt_tokens, reckoner.claim(request, engine).prompt) for request, each in seen.sent]
+    read = [(each.usage.of_answer[0], reckoner.claim(request, engine).prompt) for request, each in seen.sent]
     read = [(found, held) for found, held in read if found]
     if len(read) >= _FEWEST:
         plan.tokens_in = _like_those_read(tokens, read, plan.left)
-        return
-    first = next(iter(seen.left), None)
-    known = isinstance(first, Generate) and engine.count_tokens(first.prompt) is not None
-    likely, least, most = _COUNTED if known else _GUESSED
-    plan.tokens_in = Estimate(tokens * likely, tokens * least, tokens * most)
+    else:
+        first = next(iter(seen.left), None)
+        known = isinstance(first, Generate) and engine.count_tokens(first.prompt) is not None
+        likely, least, most = _COUNTED if known else _GUESSED
+        plan.tokens_in = Estimate(tokens * likely, tokens * least, tokens * most)
+    if size := sum(claim.size for claim in claims):
+        prompts = [request.prompt for request in seen.left if isinstance(request, Generate)]
+        plan.cache_written, plan.cache_read = (each * plan.tokens_in.value / size for each in engine.cached(prompts))
 
 
 def _like_those_read(tokens: float, read: Sequence[tuple[int, int]], left: int) -> Estimate:
@@ -305,7 +324,7 @@ def _sent(request: Request) -> Iterator[Single]:
 def _reckon_answers(plan: ExamPlan, own: Sequence[Response], others: Sequence[Response]) -> None:
     """Estimate the tokens to write from answers in the log."""
     found, plan.out_from = (own, "model") if own else (others, "exam")
-    lengths = [float(each.usage.completion_tokens) for each in found]
+    lengths = [float(each.usage.of_answer[1]) for each in found]
     timed = [each.timing.seconds for each in own if each.timing.seconds > 0]
     plan.seconds = fmean(timed) if timed else None
     most = math.inf if plan.most_out is None else float(plan.most_out)

@@ -67,14 +67,16 @@ class Reckoner:
     def usage(self, claim: Claim, response: Response) -> Usage:
         """Return an answer's usage, and learn from it; where the engine counted nothing, by its length."""
         usage = response.usage
-        if not usage.prompt_tokens and response.failure is None:
+        read, own = usage.of_answer
+        if not read and response.failure is None:
             written = sum(-(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN) for text in response.texts)
-            usage = Usage(claim.prompt, max(usage.completion_tokens, written))
-        elif usage.prompt_tokens and claim.size:
-            self._ratio = max(self._ratio or 0.0, usage.prompt_tokens / claim.size)
+            usage += Usage(claim.prompt, max(0, written - own))
+        elif read and claim.size:
+            self._ratio = max(self._ratio or 0.0, read / claim.size)
         if response.failure is None:
-            self.longest = max(self.longest or 1, usage.completion_tokens)
-        return usage
+            self.longest = max(self.longest or 1, usage.of_answer[1])
+        unknown = usage.unknown_attempts
+        return usage + Usage(unknown * claim.prompt, unknown * (claim.answer or 0)) if unknown else usage
 
 
 def _size_of(request: Generate | Score) -> int:

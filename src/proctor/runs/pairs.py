@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from proctor.recipes.fingerprint import instance_digest
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import ScoredLines
+from proctor.scoring.assertions import ASSERTIONS
 
 Positions = NDArray[np.int64]
 
@@ -62,7 +63,7 @@ class SharedLines:
     other question. Where each has some of its own, what was asked and is right has to be equal, too.
 
     What is left on both sides is paired by what was sent and is right: a value that nobody shows makes no other
-    question.
+    question. Where a judge reads the rows, or each row asserts what holds of its answer, it does, and nothing is.
 
     Attributes:
         first, second: The instances, with the digests by which they are paired.
@@ -73,12 +74,13 @@ class SharedLines:
 
     def __init__(self, one: SampleIndex, exam: str, two: SampleIndex, other: str) -> None:
         self.first, self.second = one.scored(exam), two.scored(other)
+        self._is_judged = exam in one.judged or other in two.judged
         self.pairs, self.columns, self.as_sent = paired(self.first, self.second), frozenset[str](), 0
         if not (self.pairs.alone_first and self.pairs.alone_second) or self.pairs.by == "number":
             return
         rows = _records_by_number(one, exam), _records_by_number(two, other)
         self._pair_by_columns(rows)
-        if self.pairs.alone_first and self.pairs.alone_second:
+        if not (self._is_judged or any(map(_asserts, rows))) and self.pairs.alone_first and self.pairs.alone_second:
             self._pair_as_sent(rows)
 
     def _pair_by_columns(self, rows: tuple[Records, Records]) -> None:
@@ -124,6 +126,10 @@ def _kinds(lines: ScoredLines) -> int:
 
 def _records_by_number(index: SampleIndex, exam: str) -> Records:
     return {each["doc_id"]: each for each in index.records(exam) if isinstance(each.get("doc_id"), int)}
+
+
+def _asserts(records: Records) -> bool:
+    return any(ASSERTIONS in (each.get("scores") or ()) for each in records.values())
 
 
 def _row_of(record: Mapping[str, Any]) -> Mapping[str, Any]:

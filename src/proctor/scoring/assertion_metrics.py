@@ -29,8 +29,9 @@ from proctor.scoring.assertions import (
 )
 from proctor.scoring.columns import Columns, ConstantColumn
 from proctor.scoring.flat_scores import MetricScores
-from proctor.scoring.judges.assertions import Hearing, judged, with_criteria
-from proctor.scoring.judges.judge_client import check_engine
+from proctor.scoring.judges.assertions import WORDS, Hearing, judged, with_criteria
+from proctor.scoring.judges.judge_client import check_engine, who_judges
+from proctor.scoring.judges.wording import digest_of_words
 from proctor.scoring.metric import Metric
 from proctor.scoring.packages import lacking
 from proctor.scoring.scores import Unit
@@ -100,6 +101,13 @@ class AssertionMetric(Metric):
                 hint="--judge openai/gpt-4.1 names one, or PROCTOR_JUDGE",
             )
         return self.judge
+
+    def asked_with(self) -> dict[str, Any] | None:
+        """Return what the judge is asked with; ``None`` where there is none."""
+        if self.judge is None:
+            return None
+        prompt = digest_of_words([self.question, *WORDS])
+        return {"judge": self.name, "words": "proctor", "prompt": prompt, "models": [who_judges(self.judge)]}
 
     def _asked(self, row: Mapping[str, Any]) -> str:
         def filled_in(found: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
-from proctor.results.latency_tables import common_rows, latency_rows
+from proctor.results.latency_tables import TABLES
 from proctor.results.score_grid import GridCell, ScoreGrid, group_label, groups_of, score_grids
 from proctor.results.summary import (
     ScoreRow,
@@ -162,7 +162,7 @@ def scores_view(stored: StoredRun, link: str = "") -> dict[str, Any]:
 
 def latency_views(latency: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the tables of how long answers took; none where nothing was timed."""
-    tables = {"Time of requests": latency_rows(latency), "Throughput": common_rows(latency)}
+    tables = {title: table(latency) for title, table in TABLES.items()}
     return [{"title": title, "header": rows[0], "rows": rows[1:]} for title, rows in tables.items() if rows[1:]]
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.evaluators import metric_in
+from proctor.dialects.aisbench.judged_names import ASKING
+from proctor.dialects.aisbench.judges import judge_engine, judge_of_config, judges_in
 from proctor.dialects.aisbench.options import DatasetOptions
-from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data
+from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data, short_name
 from proctor.errors import ProctorError
 from proctor.guests.code import code_of_named
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file
 from proctor.recipes.metric_code import with_code
+from proctor.scoring.judges.judge_client import who_judges
+from proctor.scoring.judges.wording import digest_of_words
 from proctor.settings import settings
 
 _OF_ANSWERS = ("pred_postprocessor", "dataset_postprocessor", "pred_role")
@@ -41,7 +46,7 @@ def definition_of(config: DatasetConfig, options: DatasetOptions) -> Definition:
             ]
         ),
         held=code,
-        scorers=_scorers(evaluation),
+        scorers=[*_scorers(evaluation), *_judges(config)],
     )
 
 
@@ -50,6 +55,37 @@ def _scorers(evaluation: Mapping[str, Any]) -> list[object]:
         return [metric_in(evaluation.get("evaluator") or {})]
     except ProctorError:  # whoever grades says so
         return []
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A judge of a config: who it is, and what it is asked with."""
+
+    name: str
+    template: object
+    model: Mapping[str, Any] | None
+
+    def asked_with(self) -> dict[str, Any]:
+        """Return the judge by name, its words by digest, its model by identity."""
+        try:
+            models = [who_judges(judge_engine(judge_of_config(self.model), self.model))]
+        except ProctorError:  # whoever checks says so
+            models = []
+        return {"judge": self.name, "words": "its own", "prompt": digest_of_words([self.template]), "models": models}
+
+
+def _judges(config: DatasetConfig) -> Iterator[_Asked]:
+    """Yield the judges that read answers, and those of evaluators, named by the config or by the user's variables."""
+    asked = config.values.get("judge_infer_cfg")
+    if isinstance(asked, Mapping) and isinstance(model := asked.get("judge_model"), Mapping):
+        yield _Asked("judge_infer_cfg", as_data({k: v for k, v in asked.items() if k != "judge_model"}), model)
+    judge = config.evaluation.get("evaluator")
+    parts = [judge, judge.get("llm_evaluator")] if isinstance(judge, Mapping) else []
+    for each in (part for part in parts if isinstance(part, Mapping)):
+        name = short_name(each.get("type", ""))
+        if name in ASKING and name != "CascadeEvaluator":
+            models = judges_in(each.get("judge_cfg"))
+            yield from (_Asked(name, as_data(each.get("prompt_template")), model) for model in models)
 
 
 def _code_of(value: Any, key: str = "", folder: Path | None = None) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,8 @@ from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError, p
 from proctor.ir import Failure
 from proctor.regexes import bounded
 from proctor.scoring.answer_checks import SHARES, Verdict
-from proctor.scoring.judges.judge_client import JudgePrompt, ask
+from proctor.scoring.judges.judge_client import JudgePrompt, ask, who_judges
+from proctor.scoring.judges.wording import digest_of_words
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -138,6 +139,16 @@ class Grader:
                 hint="--judge openai/gpt-4.1 names one, or PROCTOR_JUDGE, or the scorer's argument model",
             )
         return [make_engine(judge, None, Origin(None, is_config=False))]
+
+    def asked_with(self, name: str) -> dict[str, Any]:
+        """Return what the judges are asked with, and who they are, for the scorer's fingerprint."""
+        words = [self.template, self.instructions or instructions_of(partial_credit=self.partial_credit)]
+        asked = [*words, self.grade_pattern, self.partial_credit, self.include_history, self.reducer]
+        try:
+            models = [who_judges(each) for each in self.engines()]
+        except ProctorError:  # whoever checks says so
+            models = []
+        return {"judge": name, "words": "its own", "prompt": digest_of_words(asked), "models": models}
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what keeps the judges from being asked."""

@@ -163,6 +163,10 @@ class HubScorer:
         if self.grader is not None:
             yield from self.grader.check()
 
+    def asked_with(self) -> dict[str, Any] | None:
+        """Return what its judges are asked with, and who they are; ``None`` where nobody judges."""
+        return None if self.grader is None else self.grader.asked_with(self.name)
+
     def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> Measured:
         """Return the mean of all samples; an epoch that cannot be scored is left out, a sample without any fails."""
         answers: list[Answered] = []

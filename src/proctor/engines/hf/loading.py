@@ -255,7 +255,8 @@ def _with_adapter(model: Any, adapter: str) -> Any:
     if find_spec("peft") is None:
         raise MissingExtraError.of("peft", "peft", f"the adapter '{adapter}'")
     peft = import_module("peft")
-    return peft.PeftModel.from_pretrained(model, model_folder(adapter) or adapter)
+    place = model_folder(adapter) or adapter
+    return peft.PeftModel.from_pretrained(model, place, local_files_only=is_local_only(place))
 
 
 def family_of(config: object) -> Family:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
@@ -16,6 +16,7 @@ from proctor.engines.decoding import refuse_several
 from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
+from proctor.engines.http.prompt_caches import Beginnings
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol, Thinking
 from proctor.engines.http.served_models import first_model, first_token, root_of
@@ -23,7 +24,7 @@ from proctor.engines.http.several_servers import SeveralServers
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
 from proctor.engines.http.transport import Transport
 from proctor.errors import UsageError
-from proctor.ir import Answers, Generate, Score, content_key
+from proctor.ir import Answers, Generate, Prompt, Score, content_key
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _URL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_URL")
@@ -50,11 +51,13 @@ class OpenAIEngine(HTTPEngine):
             asked for one token of the continuation after the other. ``auto`` asks the server which one it is: vLLM and
             SGLang are asked for choices by one token where that gives what echo gives, others by echo.
         extra_body: Further fields of every request's body.
+        prompt_cache: Whether the provider's cache is told what questions share (``auto``), where that costs less than
+            reading it again (Anthropic, Amazon Bedrock, OpenAI from GPT-5.6 on); ``off`` sends nothing of it.
         model_id: Name under which answers are filed in the place of ``model`` and the address: for one model with
             several names, or several with one.
     """
 
-    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream", "scoring"}
+    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream", "scoring", "prompt_cache"}
 
     model: str
     base_url: str | None = None
@@ -72,6 +75,7 @@ class OpenAIEngine(HTTPEngine):
     stream: Annotated[bool, NON_POSITIONAL] = False
     scoring: Annotated[Literal["auto", "echo", "prompt_logprobs", "llamacpp"], NON_POSITIONAL] = "auto"
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
+    prompt_cache: Annotated[Literal["auto", "off"], NON_POSITIONAL] = "auto"
     model_id: Annotated[str | None, NON_POSITIONAL] = None
 
     _more_urls: tuple[str, ...] = ()
@@ -243,7 +247,24 @@ class OpenAIEngine(HTTPEngine):
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once."""
-        return self._run(requests, self._protocol().generate)
+        return self._generated(requests, self._protocol())
+
+    def _generated(self, requests: Iterable[Generate], protocol: ProviderProtocol) -> Answers:
+        protocol.beginnings = self.beginnings()
+        noted = requests if protocol.beginnings is None else protocol.beginnings.noted(requests)
+        return self._run(noted, protocol.generate)
+
+    def cached(self, prompts: Sequence[Prompt]) -> tuple[int, int]:
+        """Return how many bytes of prompts a provider's cache is told to keep, and how many it then finds there."""
+        found = self.beginnings()
+        return (0, 0) if found is None else found.sizes(prompts)
+
+    def beginnings(self) -> Beginnings | None:
+        """Return what decides where prompts are marked for the provider's cache; ``None`` where none is told."""
+        from proctor.engines.http.providers import cache_of  # a table that most runs do not read
+
+        rule = cache_of(self._words_of(), self.served_name) if self.prompt_cache == "auto" else None
+        return None if rule is None or not self.only_chats else Beginnings(rule)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Answer requests for log-likelihoods, by echo on the completions endpoint or as :attr:`scoring` says.

@@ -142,7 +142,7 @@ class ProviderEngine(OpenAIEngine):
         return super().score(requests)
 
     def _ask(self, requests: Iterable[Generate]) -> Answers:
-        return self._run(requests, self._protocol().generate)
+        return self._generated(requests, self._protocol())
 
     def _adapted(self) -> ProviderEngine:
         """Return this engine with the fields that are meant for its provider."""

@@ -60,6 +60,20 @@ class ThinkingWords(Struct, frozen=True, forbid_unknown_fields=True):
     drop: tuple[str, ...] = ()
 
 
+class PromptCache(Struct, frozen=True, forbid_unknown_fields=True):
+    """A cache of prompts that is told what to keep.
+
+    Attributes:
+        marks: Whose marks it takes.
+        least: Tokens of the shortest beginning that it keeps.
+        models: A regular expression that finds the models which have it.
+    """
+
+    marks: Literal["anthropic", "openai", "bedrock"]
+    least: int
+    models: str = ""
+
+
 class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of the table.
 
@@ -80,6 +94,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
         fields: Fields of every body that come from the environment; one of them is needed.
         options, quirks: For the protocol.
         thinking: How its models are told how hard to think; the first entry that knows a model counts.
+        caches: Caches of prompts that are told what to keep; the first entry that knows a model counts.
         rename: Fields of the body that are called otherwise here.
         has_n: Whether one request may ask for several answers.
         policy: Data that it may see by default.
@@ -109,6 +124,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     options: Mapping[str, Any] = field(default_factory=dict)
     quirks: tuple[Quirk, ...] = ()
     thinking: tuple[ThinkingWords, ...] = ()
+    caches: tuple[PromptCache, ...] = ()
     rename: Mapping[str, str] = field(default_factory=dict)
     has_n: bool = True
     policy: tuple[str, ...] = ("public",)
@@ -170,6 +186,11 @@ def provider_named(name: str | None) -> tuple[str, Provider]:
             return known, entry
     hint = did_you_mean(wanted, table) or f"the providers are {', '.join(table)}"
     raise UsageError(f"there is no provider '{wanted}'", hint=hint)
+
+
+def cache_of(name: str, model: str) -> PromptCache | None:
+    """Return the cache of prompts which a provider of the table has for a model, where it is told what to keep."""
+    return next((each for each in provider_named(name)[1].caches if re.search(each.models, model)), None)
 
 
 def speaks_as_openai(name: object) -> bool:

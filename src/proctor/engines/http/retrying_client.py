@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from proctor.engines.http.lost_replies import tokens_said
 from proctor.engines.http.provider_errors import (
     error_message,
     excess_text,
@@ -43,6 +44,8 @@ _KINDS: dict[int, tuple[str, str]] = {
     HTTPStatus.NOT_FOUND: ("not_found", "check base_url and the name of the model"),
     HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited", ""),
 }
+_MAYBE_BILLED = frozenset({"timeout", "connection"})
+"""How attempts end without a reply while somebody may be at work for them."""
 _FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again helps once somebody changed something
 # Several in a row mean that no call will succeed: the server says nothing, or the same to everybody.
 _UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
@@ -157,26 +160,33 @@ class Caller:
         content = _encoded(body)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._policy.timeout_seconds
-        attempt = 0
+        attempt, lost = 0, Usage()
         while True:
             if self._gone is not None:
-                raise CallError(msgspec.structs.replace(self._gone, attempts=attempt))
+                raise CallError(msgspec.structs.replace(self._gone, attempts=attempt), lost)
             if self._pacing is not None:
                 arrived = loop.time()
                 await self._pacing.enter()
                 deadline += loop.time() - arrived  # the time-out is for the server, not for our own limits
             started, clock = time.time(), loop.time()
             seconds = min(self._policy.attempt_seconds, deadline - clock)
-            outcome, retry_after, reply = await self._paced(url, content, seconds, parse, is_stream)
+            try:
+                outcome, retry_after, reply = await self._paced(url, content, seconds, parse, is_stream)
+            except CallError as error:
+                error.usage += lost
+                raise
             attempt += 1
             if not isinstance(outcome, Failure):
                 self._succeeded, self._in_row = True, 0
-                first, pieces = (reply.first_token_seconds, reply.piece_seconds) if reply is not None else (None, ())
-                return outcome, Timing(started, loop.time() - clock, first, pieces)
+                first, pieces, server = reply[3:] if reply is not None else (None, (), "")
+                if isinstance(outcome, Response) and lost != Usage():
+                    outcome = msgspec.structs.replace(outcome, usage=outcome.usage + lost)
+                return outcome, Timing(started, loop.time() - clock, first, pieces, server)
+            lost += _lost(outcome, reply)
             self._unread += outcome.kind == "protocol"
             wait = self._policy.wait_seconds(content, attempt - 1, retry_after)
             if self._is_over(outcome, attempt) or loop.time() + wait >= deadline:
-                raise CallError(self._conclude(outcome, attempt, retry_after))
+                raise CallError(self._conclude(outcome, attempt, retry_after), lost)
             await asyncio.sleep(wait)
 
     async def look(self, url: str, seconds: float) -> Reply | None:
@@ -299,6 +309,14 @@ class Caller:
         if failure.kind == "protocol" and self._is_never_read():
             return True
         return self._in_row >= self._policy.patience
+
+
+def _lost(failure: Failure, reply: Reply | None) -> Usage:
+    """Return the tokens of an attempt that brought no answer, as far as its reply counts them."""
+    if reply is None:
+        return Usage(unknown_attempts=int(failure.kind in _MAYBE_BILLED))
+    read, written = tokens_said(reply.body)
+    return Usage(read, written, lost_prompt_tokens=read, lost_completion_tokens=written)
 
 
 _MOST_TOKENS = 10**9

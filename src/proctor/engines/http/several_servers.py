@@ -81,7 +81,7 @@ class SeveralServers:
                 server.busy -= 1
             if reply.status != HTTPStatus.SERVICE_UNAVAILABLE:
                 server.rest_seconds = _FIRST_REST_SECONDS
-                return reply
+                return reply._replace(server=server.address)
             server.rest(f"HTTP {reply.status}")
             if not left:
                 return reply

@@ -43,6 +43,7 @@ class Reply(NamedTuple):
     Attributes:
         first_token_seconds: When the first piece of a streamed answer came, in seconds after the request.
         piece_seconds: When each of its events came, in seconds after the request.
+        server: Which of several servers it is from.
     """
 
     status: int
@@ -50,6 +51,7 @@ class Reply(NamedTuple):
     body: bytes
     first_token_seconds: float | None = None
     piece_seconds: tuple[float, ...] = ()
+    server: str = ""
 
 
 MOST_BYTES = 64 << 20

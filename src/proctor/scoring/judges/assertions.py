@@ -182,6 +182,9 @@ Choose one letter:
 
 Reply with one JSON object and nothing else: {{"category": "A", "reason": "one sentence"}}"""
 
+WORDS: Final = (_CASE, CRITERION, CORRECT, STEPS, RATING, FACTS)
+"""All words in which these judges ask."""
+
 _MARKS: Final = re.compile(r"<(/?)(question|answer|right_answer|criterion|steps)>", re.IGNORECASE)
 
 

@@ -76,7 +76,7 @@ class LLMJudgeDirect(LLMJudge):
         """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
         criteria = self.criteria_of(task_data, CriteriaWithOptions)
         cases = list(zip(predictions, task_data, criteria, strict=True))
-        tell(self.asked_with())
+        tell(self.asked_with(criteria))
         asker = self.asker()
         hearings = [self._opened(asker, *case, turned=False) for case in cases]
         if self.check_positional_bias:

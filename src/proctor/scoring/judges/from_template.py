@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL, Artifact, fetch_artifact
+from proctor.artifacts.held import resolved
 from proctor.data.policy import POLICY_FIELD, classes_of
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.errors import ScoringError, ValidationError
@@ -68,7 +69,8 @@ class LLMAsJudgeBase(BulkInstanceMetric):
 
     def asked_with(self) -> dict[str, Any]:
         """Return what its prompts are made of, as :func:`~proctor.scoring.judges.wording.asked_with`."""
-        return asked_with(self)
+        by_name = [self.task, *self.template.postprocessors]
+        return asked_with(self, more=[each for each in map(resolved, by_name) if isinstance(each, Artifact)])
 
     @abstractmethod
     def judge_task(self) -> Task:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from hashlib import blake2b
 from typing import Any, NamedTuple, cast
 
 from proctor.artifacts import Artifact
@@ -131,6 +132,13 @@ def _keys(engine: Artifact, prompts: Sequence[JudgePrompt], log_probabilities: b
         keys.append(f"{seen[text]}:{text}")
         seen[text] += 1
     return keys
+
+
+def who_judges(engine: Artifact) -> str:
+    """Return who answers for an engine: a name for people, and eight digits of what decides its answers."""
+    who = cast("KnownAnswerer", engine).answering() if hasattr(engine, "answering") else engine
+    digest = blake2b(_identity(cast("Artifact", who)).encode(), digest_size=4).hexdigest()
+    return f"{engine_name(cast('Artifact', who))} ({digest})"
 
 
 def _identity(engine: Artifact) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from proctor.logs import get_logger
 from proctor.packages import package_folder
+from proctor.scoring.judges.judge_client import who_judges
 
 JUDGED: Final = "judged"
 """Under which name results of an exam say what its judges were asked with."""
@@ -19,17 +20,49 @@ def judged_by(scorers: Iterable[object]) -> list[dict[str, Any]]:
     """Return what the judges among scorers are asked with (:func:`~proctor.scoring.judges.wording.asked_with`).
 
     Args:
-        scorers: Metrics, and what holds one under the name ``metric``.
+        scorers: Metrics, what holds one under the name ``metric``, and whatever says itself what it asks with. Other
+            metrics' engines are there where the user put another in their place (``settings.engine_map``).
     """
+    from proctor.artifacts import Artifact
     from proctor.artifacts.effects_of import parts_of
 
-    parts = parts_of([getattr(each, "metric", each) for each in scorers])
+    scorers = list(scorers)
+    own = [each for each in scorers if hasattr(each, "asked_with") and not isinstance(each, Artifact)]
     found: list[dict[str, Any]] = []
-    for part in parts:
-        asked_with = getattr(part, "asked_with", None)
-        if asked_with is not None and (asked := asked_with()) not in found:
+    for part in [*own, *parts_of([getattr(each, "metric", each) for each in scorers])]:
+        asked_with = getattr(part, "asked_with", partial(_stand_in, part))
+        if (asked := asked_with()) and asked not in found:
             found.append(asked)
     return found
+
+
+def _stand_in(part: object) -> dict[str, Any] | None:
+    answering = getattr(part, "answering", None)
+    if answering is None or (who := answering()) is part:
+        return None
+    return {"judge": str(getattr(part, "label", "")), "models": [who_judges(who)]}
+
+
+def by_row(scorers: Iterable[object]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]] | None:
+    """Return what opens the catalog names of criteria in a row: what they mean belongs to the row's content.
+
+    Args:
+        scorers: As of :func:`judged_by`.
+
+    Returns:
+        ``None`` where no judge reads its criteria from rows.
+    """
+    opening = [found for each in scorers if (found := getattr(getattr(each, "metric", each), "opened", None))]
+    opening = [each for each in opening if getattr(each.__self__, "criteria_field", None)]
+    if not opening:
+        return None
+
+    def opened(row: Mapping[str, Any]) -> Mapping[str, Any]:
+        for each in opening:
+            row = each(row)
+        return row
+
+    return opened
 
 
 _heard: ContextVar[list[dict[str, Any]] | None] = ContextVar("proctor_judged", default=None)
@@ -66,6 +99,9 @@ def notes_of(judged: object) -> list[str]:
     return [note for each in judged if (note := note_of(each))] if isinstance(judged, (list, tuple)) else []
 
 
+_ASKED: Final = {"words": "asked in the words of", "prompt": "asked with the prompt", "models": "the model"}
+
+
 def judges_that_differ(first: object, second: object) -> str:
     """Return how the judges of two scores were asked where that is not the same; nothing where it is, or is not known.
 
@@ -74,10 +110,10 @@ def judges_that_differ(first: object, second: object) -> str:
     """
     if not isinstance(first, list) or not isinstance(second, list):
         return ""
-    for key, what in (("words", "in the words of"), ("prompt", "with the prompt")):
-        one, two = (sorted({str(each.get(key)) for each in judged}) for judged in (first, second))
-        if one != two:
-            return f"the judge was asked {what} {', '.join(one)} in one run and {', '.join(two)} in the other"
+    for key, what in _ASKED.items():
+        one, two = (sorted({str(each[key]) for each in judged if key in each}) for judged in (first, second))
+        if one and two and one != two:
+            return f"the judge was {what} {', '.join(one)} in one run and {', '.join(two)} in the other"
     return ""
 
 

@@ -83,7 +83,7 @@ class LLMJudgePairwise(LLMJudge):
     ) -> list[Computed]:
         """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
         criteria = self.criteria_of(task_data, Criteria)
-        tell(self.asked_with())
+        tell(self.asked_with(criteria))
         asker = self.asker()
         contests: list[Contest] = []
         failures: dict[int, Failure] = {}

@@ -120,9 +120,27 @@ class LLMJudge(BulkInstanceMetric):
         """The words in which it asks."""
         return wording(self._kind, self.words)
 
-    def asked_with(self) -> dict[str, Any]:
-        """Return what its prompts are made of, as :func:`~proctor.scoring.judges.wording.asked_with`."""
-        return asked_with(self, self.wording, self.wording.told(self._options_shown()))
+    def asked_with(self, criteria: Sequence[Any] = ()) -> dict[str, Any]:
+        """Return what its prompts are made of, as :func:`~proctor.scoring.judges.wording.asked_with`.
+
+        Args:
+            criteria: Those of the instances, where each has its own.
+        """
+        own = {each.to_json(): each for each in criteria if isinstance(each, Criteria)} if self.criteria is None else {}
+        told = self.wording.told(self._options_shown())
+        return asked_with(self, self.wording, told, more=[own[each] for each in sorted(own)])
+
+    def opened(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row, or an instance, with its criteria in the place of their name."""
+        fields = row.get("input_fields", row)
+        if self.criteria is not None or not isinstance(fields.get(self.criteria_field), str):
+            return row
+        try:
+            found = fetch_criteria(fields[self.criteria_field], Criteria)
+        except (ArtifactError, ScoringError):  # the instance fails when it is judged
+            return row
+        opened = {**fields, str(self.criteria_field): found.to_dict()}
+        return {**row, "input_fields": opened} if fields is not row else opened
 
     def _options_shown(self) -> Sequence[Any]:
         """Return the options that it chooses among, as far as they are known before anything is judged."""

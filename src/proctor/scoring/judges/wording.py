@@ -24,6 +24,7 @@ from proctor.logs import get_logger
 from proctor.packages import package_folder
 from proctor.safe_python import compile_expression
 from proctor.scoring.judges.criteria import Criteria
+from proctor.scoring.judges.judge_client import who_judges
 from proctor.templates import InputOutputTemplate, Template
 
 Kind = Literal["direct", "pairwise"]
@@ -145,7 +146,9 @@ def _as_criteria(options: Sequence[Any]) -> dict[str, Any]:
 # -- what a prompt is made of ---------------------------------------------------------------------------------
 
 
-def asked_with(judge: Artifact, words: Wording | None = None, told: str = "") -> dict[str, Any]:
+def asked_with(
+    judge: Artifact, words: Wording | None = None, told: str = "", more: Sequence[Any] = ()
+) -> dict[str, Any]:
     """Return what a judge's prompt is made of, as JSON-like data.
 
     ``judge`` is its name, ``words`` whose words they are (``proctor``, ``unitxt`` with its version, ``its own``),
@@ -155,9 +158,12 @@ def asked_with(judge: Artifact, words: Wording | None = None, told: str = "") ->
         judge: The metric.
         words: Those of a judge by criteria; the templates of others are among their fields.
         told: What such a judge is told of its options.
+        more: Criteria, a task and what else is not among the judge's fields by value.
     """
-    parts = [(each, _whose(each)) for each in parts_of(judge) if isinstance(each, (Template, Criteria))]
+    held = [*parts_of(judge), *more]
+    parts = [(each, _whose(each)) for each in held if isinstance(each, (Template, Criteria))]
     texts: list[Any] = [each.to_dict() for each, _ in parts]
+    texts += [each.to_dict() for each in more if not isinstance(each, (Template, Criteria))]
     whose = {who for _, who in parts if who}
     instead = {each.artifact_id for each, who in parts if who == "proctor" and JUDGING.match(each.artifact_id or "")}
     if words is not None:
@@ -165,9 +171,16 @@ def asked_with(judge: Artifact, words: Wording | None = None, told: str = "") ->
         whose.add(words.whose)
         if words.whose == "proctor" != getattr(judge, "words", ""):
             instead.add(judge.type_name())
-    digest = blake2b(json.dumps(texts, sort_keys=True, default=str).encode(), digest_size=_BYTES).hexdigest()
+    digest = digest_of_words(texts)
     found = {"judge": judge.artifact_id or judge.type_name(), "words": " and ".join(sorted(whose)) or "its own"}
-    return {**found, "prompt": digest, **({"instead": sorted(map(str, instead))} if instead else {})}
+    models = [who_judges(each) for each in parts_of(judge) if hasattr(each, "answering")]
+    found |= {"prompt": digest, "models": models} if models else {"prompt": digest}  # type: ignore[dict-item]
+    return {**found, **({"instead": sorted(map(str, instead))} if instead else {})}
+
+
+def digest_of_words(texts: Sequence[Any]) -> str:
+    """Return the digest of what a judge is asked with."""
+    return blake2b(json.dumps(texts, sort_keys=True, default=str).encode(), digest_size=_BYTES).hexdigest()
 
 
 def _whose(part: Artifact) -> str:

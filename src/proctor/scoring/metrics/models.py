@@ -335,11 +335,16 @@ def classifier(name: str) -> Any:
         MissingExtraError: ``transformers`` is not installed.
     """
     try:
-        from transformers import pipeline
+        from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, pipeline
     except ImportError as error:
         raise MissingExtraError.of("transformers", "hf", "a text classifier") from error
+    place = place_of(name)
     with loading(name):
-        return pipeline("text-classification", model=place_of(name), device=device(), trust_remote_code=False)
+        local = {"trust_remote_code": False, "local_files_only": is_local_only(place)}
+        config = AutoConfig.from_pretrained(place, **local)  # fails at once where nothing is there
+        model = AutoModelForSequenceClassification.from_pretrained(place, config=config, **local)
+        tokenizer = AutoTokenizer.from_pretrained(place, **local)
+        return pipeline("text-classification", model=model, tokenizer=tokenizer, device=device())
 
 
 @contextmanager

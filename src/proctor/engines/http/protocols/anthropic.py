@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from proctor.engines.http.inline_media import split_data_url
+from proctor.engines.http.prompt_caches import marks_of_system
 from proctor.engines.http.protocols.openai_shapes import answer_text
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
 from proctor.engines.http.protocols.reasoning import count_in, model_of
@@ -85,7 +86,8 @@ class AnthropicProtocol(ProviderProtocol):
         if "temperature" not in self.drops:
             body["temperature"] = min(1.0, decoding.temperature)
         if system:
-            body["system"] = system
+            marks = marks_of_system(prompt.messages)
+            body["system"] = [{"type": "text", "text": system, **marks[0]}] if marks else system
         if decoding.stop:
             body["stop_sequences"] = list(decoding.stop)
         for name in ("top_p", "top_k"):

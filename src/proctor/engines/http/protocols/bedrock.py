@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct, field
 
 from proctor.engines.http.inline_media import split_data_url
+from proctor.engines.http.prompt_caches import CACHE_POINT, marks_of_system
 from proctor.engines.http.protocols.anthropic import REASONS, split_system
 from proctor.engines.http.protocols.openai_shapes import answer_text
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
@@ -94,7 +95,7 @@ class BedrockProtocol(ProviderProtocol):
             limits["stopSequences"] = list(decoding.stop)
         body: dict[str, Any] = {"messages": _alternating(messages), "inferenceConfig": limits}
         if system:
-            body["system"] = [{"text": system}]
+            body["system"] = [{"text": system}, *marks_of_system(prompt.messages)]
         if tools := decoding.extra.get("tools"):
             body["toolConfig"] = {"tools": [_tool(tool) for tool in tools]}
         # What Converse has no name for goes to the model as it is; the model says so where it knows it neither.
@@ -159,6 +160,8 @@ def _content(message: Message) -> list[dict[str, Any]]:
 
 
 def _block(part: dict[str, Any]) -> dict[str, Any]:
+    if part is CACHE_POINT:
+        return part
     if part.get("type") == "text":
         return {"text": part["text"]}
     url = part.get("image_url")

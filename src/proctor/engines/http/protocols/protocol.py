@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
@@ -10,11 +11,15 @@ from msgspec import structs
 
 from proctor.engines.decoding import with_defaults
 from proctor.engines.http.inline_media import with_inline_media
+from proctor.engines.http.prompt_caches import Beginnings
 from proctor.engines.http.protocols.refused_fields import refused_field, stop_limit
 from proctor.engines.http.retrying_client import Caller, CallError, check_response
 from proctor.engines.thoughts import Marks, cut_at, heard, marks_of, opening_of
 from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing, Usage
 from proctor.logs import get_logger
+
+_SAYS_CACHE = re.compile(r"cache_?(control|point|options|breakpoint|key)|prompt[_ ]cach", re.IGNORECASE)
+"""What a refusal names that means a mark for the provider's cache."""
 
 
 class Post(NamedTuple):
@@ -69,6 +74,7 @@ class ProviderProtocol:
             ``max_stops`` (the most stop strings that it takes: all are looked for in its answer); others are the
             protocol's own.
         thinking: What the run says of the model's thoughts.
+        beginnings: What the provider's cache is told to keep; ``None`` where it is told nothing.
     """
 
     takes_blank_stops: ClassVar[bool] = True
@@ -81,6 +87,7 @@ class ProviderProtocol:
     has_n: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     thinking: Thinking = field(default_factory=Thinking)
+    beginnings: Beginnings | None = None
     _last: tuple[Decoding, Decoding, tuple[str, ...]] | None = field(default=None, init=False)
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
@@ -126,11 +133,20 @@ class ProviderProtocol:
 
     async def _ask(self, caller: Caller, request: Generate) -> Response:
         _, decoding, marks = self._known(request)
-        prompt = inlined(request.prompt)
+        prompt, each = inlined(request.prompt), [decoding]
         if decoding.count > 1 and not self.has_n:
-            parts = [await self.send(caller, self.post(prompt, each)) for each in singles(decoding)]
-            return self._heard(merged(parts), request, marks)
-        return self._heard(await self.send(caller, self.post(prompt, decoding)), request, marks)
+            each = singles(decoding)
+        if (beginnings := self.beginnings) is None:
+            parts = [await self.send(caller, self.post(prompt, one)) for one in each]
+        else:
+            async with beginnings.turn(request.prompt) as shared:
+                if self.beginnings is None:  # refused meanwhile
+                    posts = [self.post(prompt, one) for one in each]
+                else:
+                    posts = [self.post(beginnings.with_mark(prompt, shared), one) for one in each]
+                    posts = [post._replace(body=beginnings.marked(post.body, shared)) for post in posts]
+                parts = [await self.send(caller, post) for post in posts]
+        return self._heard(parts[0] if len(parts) == 1 else merged(parts), request, marks)
 
     def _heard(self, response: Response, request: Generate, stops: tuple[str, ...]) -> Response:
         """Return a response whose texts are answers, which end at stop strings that were not sent."""
@@ -144,6 +160,10 @@ class ProviderProtocol:
     def _learn(self, message: str) -> bool:
         """Return whether a refusal says what to leave out, and leave it out from now on."""
         name, most = refused_field(message), stop_limit(message)
+        if self.beginnings is not None and _SAYS_CACHE.search(message):
+            get_logger().warning("'%s' takes no marks for its cache: it is asked without (%s)", self.model, message)
+            self.beginnings, self.options = None, {**self.options}
+            return True
         if most is not None:
             changed: dict[str, Any] = {"max_stops": most}
         elif name == "max_tokens" and "max_completion_tokens" in message:

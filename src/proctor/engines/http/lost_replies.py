@@ -1,0 +1,31 @@
+"""Counts of tokens in replies that are no answers: providers bill them all the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+_LOOKED_AT = 1 << 16
+"""Bytes at the end of a reply in which its count is looked for: streams and bodies have it behind their words."""
+_READ = ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount")
+_WRITTEN = ("completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount")
+_BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+"""Tokens read that Anthropic and Bedrock count beside the others."""
+_MOST = 10**9
+
+
+def tokens_said(body: bytes) -> tuple[int, int]:
+    """Return how many tokens a reply says were read and written; 0 where it does not say so."""
+    text = body[-_LOOKED_AT:].decode("utf-8", "replace")
+    start = max(text.rfind('"usage"'), text.rfind('"usageMetadata"'))
+    start = text.find("{", start) if start >= 0 else -1
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text, start) if start >= 0 else ({}, 0)
+    except (ValueError, RecursionError):
+        return 0, 0
+    return _sum(found, _READ) + _sum(found, _BESIDE), _sum(found, _WRITTEN)
+
+
+def _sum(found: Mapping[str, object], names: tuple[str, ...]) -> int:
+    counts = (found.get(name) for name in names)
+    return sum(each for each in counts if isinstance(each, int) and 0 <= each <= _MOST)
