@@ -36,6 +36,7 @@ SAYS = {
     "rag_table": "[1.0, 0.5]",
     "robustness": "blanks around",
     "run_and_resume": "20 scored, 0 asked",
+    "sweep_of_wordings": "6 wordings score",
     "several_in_one_prompt": "on 4 prompts",
     "several_models": "would be found four times out of five",
     "tables_as_pictures": "SerializeTableAsImage - 1 picture(s)",

@@ -98,6 +98,8 @@ VALUES: Mapping[str, Any] = {
     "template": "other",
     "truncated": "fail",
     "answers": "raw",
+    "choice_order": 1,
+    "perturb": "whitespace",
 }
 """What each option is given as."""
 
@@ -238,7 +240,7 @@ def _write_table(folder: Path) -> str:
 DIALECTS: Mapping[str, Dialect] = {
     "unitxt": Dialect(
         _write_recipes,
-        exams={"choices_as_text": "choice.json"},
+        exams={"choices_as_text": "choice.json", "choice_order": "choice.json"},
         values={"template": "templates.classification.multi_class.empty"},
     ),
     "lm_eval": Dialect(
@@ -251,15 +253,16 @@ DIALECTS: Mapping[str, Dialect] = {
             "template": "choice.yaml",
         },
         values={"template": "mcq::numbered"},
+        refused=frozenset({"choice_order"}),
     ),
     "aisbench": Dialect(
         _write_configs,
         exams={"choices_as_text": "choice.py"},
-        refused=frozenset({"choices_as_text", "demos_as_turns"}),
+        refused=frozenset({"choices_as_text", "demos_as_turns", "choice_order"}),
     ),
     "hub_yaml": Dialect(
         _write_hub_yaml,
-        exams={"seed": "choice.yaml"},
+        exams={"seed": "choice.yaml", "choice_order": "choice.yaml"},
         beside={"chat_template_model": {}},
         refused=frozenset({"num_demos"}),
         without_effect=frozenset({"judge"}),
@@ -267,7 +270,7 @@ DIALECTS: Mapping[str, Dialect] = {
     "promptfoo": Dialect(
         _write_promptfoo,
         beside={"chat_template_model": {}},
-        refused=frozenset({"num_demos"}),
+        refused=frozenset({"num_demos", "choice_order"}),
         without_effect=frozenset({"judge", "seed"}),
     ),
     "tables": Dialect(
@@ -275,6 +278,7 @@ DIALECTS: Mapping[str, Dialect] = {
         exams={
             "choices_as_text": "choice.ndjson",
             "choices_column": "choice.ndjson",
+            "choice_order": "choice.ndjson",
         },
         values={"choices_column": "picks"},
         beside={"seed": {"num_demos": 2}, "demos_as_turns": {**CHAT, "num_demos": 2}},
@@ -449,6 +453,8 @@ TYPED: Mapping[str, str] = {
     "input_column": "--input-column=topic",
     "answer_column": "--answer-column=topic",
     "choices_column": "--choices-column=options",
+    "choice_order": "--choice-order=1",
+    "perturb": "--perturb=whitespace",
     "prompt": "--prompt=Say of {text}:",
     "prompts": "--prompts=words.txt",
     "metric": "--metric=includes",

@@ -33,6 +33,7 @@ COMMANDS = {
     "Give exams": {
         "run": ("proctor.cli.run", "Let a model sit exams, and print its scores."),
         "evaluate": ("proctor.cli.evaluate", "Score predictions that are there already."),
+        "sweep": ("proctor.cli.sweep", "Ask an exam in many wordings, and say how much of its score they are."),
         "plan": ("proctor.cli.plan", "Say what a run would take, and what its scores could show."),
         "gate": ("proctor.cli.gate", "Pass or fail a model with as few questions as that takes."),
     },

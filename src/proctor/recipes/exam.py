@@ -29,6 +29,7 @@ from proctor.recipes.fingerprint import Definition, RowsDigest, instance_digest
 from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.honours import Honours, refusals
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.row_changes import RowParts, changes_of
 from proctor.recipes.selection import Opened, Row, Selection, chosen
 from proctor.scoring.grades import Grade
 from proctor.scoring.grading.groups import GroupBy, values_of
@@ -90,6 +91,7 @@ class Exam:
         own: The dialect's own object behind the exam, for converters of the same dialect.
         define: Returns what it is made of by value, beside its questions; called when a run needs it. Where a dialect
             gives none, what its parts show is taken.
+        parts: What the fields of its rows are, for options that change rows; ``None`` where that is not known.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Exam:
     joint: str | None = None
     own: object = None
     define: Callable[[], Definition] = Definition
+    parts: RowParts | None = None
 
     # -- what is asked ----------------------------------------------------------------------------------------
 
@@ -180,6 +183,7 @@ class Exam:
         demos_of = self.draw.bind(opened, self.options.seed)
         seed = self.options.seed
         ask = self.asker.compile(opened, replace(self.context, reseeds=seed is not None))
+        change = changes_of(self.parts or RowParts(), self.options.choice_order, self.options.perturb)
         grouped_by = [name for names in GroupBy.of(self.options.group_by).asked for name in names]
         grouped_by += filter(None, [self.options.clusters or self.clusters])
         for each, row in chosen(opened, self.selection, self.name):
@@ -188,6 +192,7 @@ class Exam:
                 continue
             try:
                 digest = self._digest(row)  # before asking: templates may change fields
+                row = row if change is None else change(row)  # noqa: PLW2901 - what is asked, and graded
                 question = ask(each, row, demos_of(each, row))
                 if grouped_by:
                     values_of(question.instance, grouped_by)
@@ -288,7 +293,8 @@ class Exam:
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``: what it names is held by value."""
-        said = {"seed": self.seed, "truncated": self.options.truncated, "answers": self.options.answers}
+        names = ("truncated", "answers", "choice_order", "perturb")
+        said = {"seed": self.seed, **{name: getattr(self.options, name) for name in names}}
         found = {**self.source, **{name: value for name, value in said.items() if value is not None}}
         held = self.definition.held
         return {**found, HELD: held} if held else found

@@ -17,8 +17,12 @@ Answers = Literal["answer", "raw"]
 """What of an answer is graded: the answer, or all that was written, thoughts and their marks included."""
 
 
+PERTURBED = ("whitespace", "prefix-suffix", "case", "punctuation", "typos")
+"""Small changes of a question's words, which :mod:`proctor.recipes.row_changes` makes."""
+
 NO_TABLE = Refused("it is not a file of rows", "rows.csv, rows.jsonl or rows.parquet takes it")
 _MESSAGES = "its prompts are chat messages, which the engine lays out"
+_OWN_PROMPTS = Refused("a Python class makes its own prompts")
 _NOT_OF_CLASSES = Refused("a Python class scores all its documents at once")
 _ALL = "unitxt lm_eval class aisbench hub_yaml promptfoo tables"
 _ASKED, _CHOSEN, _SCORED = "How they are asked", "Which questions", "How answers are scored"
@@ -161,12 +165,27 @@ class ExamOptions:
         where={
             "unitxt": "",
             "lm_eval": "one of the task's templates, or any template by its name",
-            "class": Refused("a Python class makes its own prompts"),
+            "class": _OWN_PROMPTS,
             "aisbench": Refused("a dataset of a config has one way to ask", "choose another config of the dataset"),
             "hub_yaml": Refused("its solvers are its only template"),
             "promptfoo": Refused("its prompts are its only templates", "change them in the file"),
             "tables": Refused("a table has no templates", "--prompt says how to ask"),
         },
+    )
+    choice_order: int | None = declare(
+        "--choice-order",
+        help="Choices in another order, drawn for each question: 1, 2 … are different orders, 0 is the exam's own.",
+        section=_ASKED,
+        takes="count",
+        metavar="N",
+        where={"unitxt lm_eval aisbench hub_yaml promptfoo tables": DEPENDS, "class": _OWN_PROMPTS},
+    )
+    perturb: str | None = declare(
+        "--perturb",
+        help="Questions with words a little otherwise, and the same right answers: " + ", ".join(PERTURBED) + ".",
+        section=_ASKED,
+        takes=PERTURBED,
+        where={"unitxt lm_eval aisbench hub_yaml promptfoo tables": DEPENDS, "class": _OWN_PROMPTS},
     )
     decoding: Mapping[str, Any] = declare(
         "--decoding",

@@ -124,9 +124,9 @@ def _begun(folder: RunFolder, session: Session, spec: RunSpec, exams: Sequence[E
         FolderHeldError: Another run is going on there.
     """
     try:
-        stack.enter_context(folder.held(session.log.path))
+        stack.enter_context(folder.held(session.log.name))
     except FolderHeldError as held:
-        if held.log != str(session.log.path.absolute()) or not session.engine.takes_time:
+        if held.log != session.log.name or not session.engine.takes_time:
             raise
         folder.check(spec, exams)
         if session.progress.done == 0:

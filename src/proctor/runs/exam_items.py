@@ -141,7 +141,7 @@ def items_of(runs: Sequence[StoredRun]) -> list[ExamItems]:
     tables = {exam: _Table(exam) for run in runs for exam in run.results}
     for run in runs:
         columns: dict[str, dict[int, _Line]] = {}
-        for record in _records(run):
+        for record in records_of(run):
             if (table := tables.get(str(record.get("exam")))) is not None and table.exam in run.results:
                 column = columns.setdefault(table.exam, {})
                 number = record.get("doc_id")
@@ -328,7 +328,7 @@ def _limits(models: int, items: Sequence[Item]) -> Iterator[str]:
         yield "the samples do not say what models answered instead, so no gold is doubted"
 
 
-def _records(run: StoredRun) -> Iterator[dict[str, Any]]:
+def records_of(run: StoredRun) -> Iterator[dict[str, Any]]:
     """Yield the lines of a run's samples; nothing where it has none."""
     if run.samples is not None:
         with opened(run.samples, within=run.path) as file:

@@ -32,6 +32,7 @@ class ExamReadings:
         changed: Instances whose own score is another one, by reading.
         read_by: How many answers were read by what, as the exam reads them.
         last_resorts: Instances whose score hangs on a last resort.
+        values: The scores of instances by number, by reading; nothing where they have none of their own.
     """
 
     exam: str
@@ -41,6 +42,7 @@ class ExamReadings:
     changed: dict[str, list[int]]
     read_by: dict[str, int]
     last_resorts: list[int]
+    values: dict[str, dict[int, float]]
 
     def record(self) -> dict[str, Any]:
         """Return everything as JSON-like data."""
@@ -100,7 +102,14 @@ def readings_of(index: SampleIndex, exam: str, find_exam: Callable[[RunSpec, str
         {way: _changed(own, grade, numbers) for way, grade in grades.items() if way != OWN},
         own.read_by,
         sorted(numbers[place] for place in own.last_resorts),
+        {way: _values(grade, numbers) for way, grade in grades.items()},
     )
+
+
+def _values(grade: Grade, numbers: Sequence[int]) -> dict[int, float]:
+    column = main_column(grade)
+    values = () if column is None else zip(numbers, column.values, strict=True)
+    return {number: float(value) for number, value in values if isinstance(value, int | float)}
 
 
 def _changed(own: Grade, other: Grade, numbers: Sequence[int]) -> list[int]:

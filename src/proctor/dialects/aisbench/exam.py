@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.config import DatasetConfig
-from proctor.dialects.aisbench.honours import honours_of, own_seed
+from proctor.dialects.aisbench.honours import honours_of, own_seed, parts_of
 from proctor.dialects.aisbench.inferencers import GENERATE, PPL
 from proctor.dialects.aisbench.judged_names import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions, dataset_options, sends_stops
@@ -108,6 +108,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         clusters=config.clusters,
         own=ConfigExam(config, given, options, rows, prompts),
         define=lambda: _definition(config, options),
+        parts=parts_of(config),
     )
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
+from string import ascii_uppercase
 from typing import Final
 
 from proctor.dialects.aisbench.components import build_retriever
 from proctor.dialects.aisbench.config import DatasetConfig
+from proctor.dialects.aisbench.datasets.reader import columns_of
 from proctor.dialects.aisbench.inferencers import CALL, CHAT, CLP, GENERATE, LL, PPL, ROUNDS, TEXT_PPL
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference
 from proctor.dialects.aisbench.values import short_name
 from proctor.recipes.honours import Honours, declared, reduces
 from proctor.recipes.option import Entry, Honoured, Refused, no_effect
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.row_changes import RowParts, honours_of_changes
 
 _ASKS_BY = {
     GENERATE: "the model writes its answer",
@@ -38,6 +42,7 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
     """
     return {
         **declared("aisbench"),
+        **honours_of_changes(parts_of(config)),
         "num_demos": _num_demos(config, options),
         "seed": _seed(config, changed),
         "apply_chat_template": _chat_template(config),
@@ -50,6 +55,15 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "choices_as_text": _choices_as_text(config, options),
         "reduce": Honoured("beside what the dataset says of its runs") if config.count > 1 else reduces(options),
     }
+
+
+def parts_of(config: DatasetConfig) -> RowParts:
+    """Return what the columns of a dataset are, by its ``reader_cfg``: choices are columns A, B … or one of a list."""
+    inputs, output = columns_of(config.reader)
+    letters = tuple(takewhile(lambda letter: letter in inputs, ascii_uppercase))
+    choices = letters if len(letters) > 1 else tuple(each for each in ("choices", "options") if each in inputs)
+    shown = tuple(name for name in inputs if name not in {*choices, output})
+    return RowParts(shown, choices if output else (), output or "")
 
 
 def _written(config: DatasetConfig, how: str) -> Entry:

@@ -12,7 +12,7 @@ from proctor.dialects.hub_yaml import FILE, PREFIX, file_of
 from proctor.dialects.hub_yaml.asker import HubAsker
 from proctor.dialects.hub_yaml.config import HubTask
 from proctor.dialects.hub_yaml.gradings import task_grader
-from proctor.dialects.hub_yaml.honours import task_honours
+from proctor.dialects.hub_yaml.honours import parts_of, task_honours
 from proctor.dialects.hub_yaml.reader import read_tasks
 from proctor.dialects.hub_yaml.rows import HubRows, dataset_of
 from proctor.dialects.hub_yaml.scorers import HubScorer, MetricScorer
@@ -138,6 +138,7 @@ def exam_of(name: str, task: HubTask, file: Path, options: ExamOptions | None = 
         clusters=task.clusters,
         own_seed=int(settings.seed) if task.shuffle_choices else None,
         own=task,
+        parts=parts_of(task),
     )
     return repeated(exam, is_known_to_write=True) if options.reduce else exam
 

@@ -17,6 +17,7 @@ from proctor.lazy import Later
 from proctor.recipes.exam import Exam
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.row_changes import RowParts, honours_of_changes
 
 
 def task_exam(
@@ -44,6 +45,7 @@ def task_exam(
     if compares_choices and chosen.choices_as_text is None:
         as_text = replace(chosen, choices_as_text=True)
         variants["text"] = partial(task_exam, name, config, as_text, documents, has_chat_override=has_chat_override)
+    parts = _parts(name, config, chosen, documents)
     variant = ""
     if compares_choices and chosen.choices_as_text:
         from proctor.dialects.lm_eval.choices_to_generation import AS_TEXT, asked_as_text
@@ -62,7 +64,7 @@ def task_exam(
         asker=_later("asker:TaskAsker", task),
         grader=_later("gradings:TaskGrader", task),
         options=chosen,
-        honours=task_honours(task),
+        honours={**task_honours(task), **honours_of_changes(parts)},
         variants=variants,
         variant=task.variant,
         effects=lambda: _effects(documents, changed),
@@ -71,12 +73,23 @@ def task_exam(
         own_seed=DEFAULT_SEED if task.num_fewshot else None,
         own=task,
         define=lambda: _definition(changed),
+        parts=parts,
     )
     if chosen.repeats is None or takes_repeats(config):
         return exam
     from proctor.recipes.repeats import repeated
 
     return repeated(exam)
+
+
+def _parts(name: str, config: TaskConfig, options: ExamOptions, documents: TaskDocuments | None) -> RowParts | None:
+    """Return what the columns are of documents that a run changes, as the task has them that compares choices."""
+    if options.choice_order is None and options.perturb is None:  # thousands of tasks are listed
+        return None
+    from proctor.dialects.lm_eval.row_parts import parts_of
+
+    documents = documents or TaskDocuments(config, seeds_of(options))
+    return parts_of(PreparedTask(name, config, options, documents))
 
 
 def _later(place: str, task: PreparedTask) -> Any:

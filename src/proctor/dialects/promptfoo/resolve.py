@@ -27,6 +27,7 @@ from proctor.recipes.metric_words import PROMPT, judge_of, read_answers
 from proctor.recipes.option import ASKS_NOBODY, Honoured, Refused, no_effect
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import repeated
+from proctor.recipes.row_changes import RowParts, honours_of_changes
 from proctor.recipes.selection import Opened, Row
 from proctor.scoring.assertion_metrics import RowAssertions
 from proctor.scoring.assertions import JUDGED
@@ -82,6 +83,7 @@ def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions
         author=config.author,
         effects=lambda: [effect for each in of_config for effect in effects_of(each)],
         define=lambda: Definition(metrics=[row[ASSERTED] for row in tests.rows], scorers=[scorer]),
+        parts=_parts(tests),
     )
     return repeated(exam, is_known_to_write=True)
 
@@ -124,9 +126,14 @@ def _is_judged(rows: Sequence[Row]) -> bool:
     return any(word in str(row[ASSERTED]) for row in rows for word in (*JUDGED, "grade:"))
 
 
+def _parts(tests: Tests) -> RowParts:
+    return RowParts(tuple(dict.fromkeys(_variables(tests.rows))))
+
+
 def _honours(tests: Tests, options: ExamOptions) -> Honours:
     return {
         **declared("promptfoo"),
+        **honours_of_changes(_parts(tests)),
         "reduce": reduces(options),
         "judge": Honoured("who judges, instead of whom the config names")
         if _is_judged(tests.rows)

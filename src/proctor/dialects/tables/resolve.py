@@ -37,6 +37,7 @@ from proctor.recipes.exam import Exam
 from proctor.recipes.honours import OF_TABLES, Honours, declared
 from proctor.recipes.option import ASKS_NOBODY, DEPENDS, Honoured, no_effect
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.row_changes import RowParts, honours_of_changes
 from proctor.scoring.bare_answers import AROUND
 
 _NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
@@ -146,7 +147,19 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
                 variants["messages"] = variants["chat"]
     description = f"{config.output_type.replace('_', ' ')} on {path}"
     honours = _honours(exam.honours) if metrics.asks else {**_honours(exam.honours), "judge": no_effect(ASKS_NOBODY)}
-    return replace(exam, description=description, honours=honours, variants=variants)
+    parts = _parts_of(exam, config)
+    return replace(
+        exam, description=description, honours={**honours, **honours_of_changes(parts)}, variants=variants, parts=parts
+    )
+
+
+def _parts_of(exam: Exam, config: TaskConfig) -> RowParts:
+    """Return what the columns of a table are, as its exam was told or found."""
+    said, task = config.metadata["columns"], task_of(exam)
+    choices, answer = tuple(said.get("choices", ())), said.get("answer", "")
+    asked = placeholders(said["prompt"]) if "prompt" in said else [said["question"]]
+    inputs = tuple(name for name in asked if name not in {*choices, answer})
+    return RowParts(inputs, choices, answer, None if task is None else lambda doc: task.view(doc).target)
 
 
 _IN_CHAT: Final = "asked in the chat template of the model"
@@ -173,7 +186,9 @@ def _entries(metrics: TableMetrics, columns: Columns) -> list[dict[str, Any]]:
 
 def _variant(make: Callable[[], Exam]) -> Exam:
     exam = make()
-    return replace(exam, honours=_honours(exam.honours))
+    config = task_of(exam)
+    parts = RowParts() if config is None else _parts_of(exam, config.config)
+    return replace(exam, honours={**_honours(exam.honours), **honours_of_changes(parts)}, parts=parts)
 
 
 def _say_guessed(path: str, columns: Columns, given: Mapping[str, Any], *, compares: bool) -> None:

@@ -50,7 +50,12 @@ def wordings_of(given: Mapping[str, Any], columns: Sequence[str]) -> list[Wordin
     return list(_named(found))
 
 
-def _of_file(file: str, columns: Sequence[str]) -> Iterator[Wording]:
+def texts_of(file: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a file, which have a line of ``---`` between them, each with a name.
+
+    Raises:
+        UsageError: The file is not there, or is empty.
+    """
     if not Path(file).is_file():
         raise UsageError(f"there is no file of prompts {file}", hint="--prompt takes the words themselves")
     texts = [each.strip("\r\n") for each in _BETWEEN.split(decoded(file).replace("\r\n", "\n"))]
@@ -58,7 +63,11 @@ def _of_file(file: str, columns: Sequence[str]) -> Iterator[Wording]:
     if not texts:
         raise UsageError("the file has no prompt", location=Location(file))
     for number, text in enumerate(texts, 1):
-        name = Path(file).stem + (f"-{number}" if len(texts) > 1 else "")
+        yield Path(file).stem + (f"-{number}" if len(texts) > 1 else ""), text
+
+
+def _of_file(file: str, columns: Sequence[str]) -> Iterator[Wording]:
+    for name, text in texts_of(file):
         yield Wording(name, _DOUBLE.sub(lambda each: _column(each, columns), text))
 
 

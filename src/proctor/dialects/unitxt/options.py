@@ -12,6 +12,7 @@ from proctor.recipes.honours import Honours, declared, reduces
 from proctor.recipes.option import Entry, Honoured, Refused, no_effect
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import DatasetRecipe, default_format
+from proctor.recipes.row_changes import RowParts, honours_of_changes
 
 if TYPE_CHECKING:
     from proctor.dialects.aisbench.models import ModelConfig
@@ -45,8 +46,24 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
         "answers": no_effect(_WRITES_NOTHING) if compares else Honoured("for models that think"),
         "choices_as_text": Honoured() if recipe.request == "choose" else no_effect("it compares no choices"),
         "repeats": _repeats(changed),
+        **honours_of_changes(parts_of(changed)),
         "reduce": _reduce(changed, options),
     }
+
+
+def parts_of(recipe: DatasetRecipe) -> RowParts:
+    """Return what the fields of a recipe's rows are: what its task calls them, and its templates name as choices."""
+    task = recipe.task
+    if task is None:
+        return RowParts()
+    asked = [name for name in task.input_types if name in task.augmentable_inputs] or list(task.input_types)
+    for template in recipe.chosen_templates():
+        choices, target = getattr(template, "choices_field", ""), getattr(template, "target_field", "")
+        if choices in task.input_types and target in task.reference_types:
+            copy = f"reference_fields/{choices}" if choices in task.reference_types else ""
+            inputs = tuple(f"input_fields/{name}" for name in asked if name != choices)
+            return RowParts(inputs, (f"input_fields/{choices}",), f"reference_fields/{target}", copy=copy)
+    return RowParts(tuple(f"input_fields/{name}" for name in asked))
 
 
 def _unless(refused: bool, why: str, hint: str = "leave the option out for this exam") -> Entry:

@@ -9,7 +9,7 @@ from proctor.artifacts import Artifact, to_data
 from proctor.dialects.unitxt import reader
 from proctor.dialects.unitxt.asker import RecipeAsker
 from proctor.dialects.unitxt.gradings import recipe_grader
-from proctor.dialects.unitxt.options import decoding_of, honours_of, longest_of, with_options
+from proctor.dialects.unitxt.options import decoding_of, honours_of, longest_of, parts_of, with_options
 from proctor.dialects.unitxt.repeats import over_repeats, takes_repeats
 from proctor.dialects.unitxt.rows import RecipeDraw, RecipeRows
 from proctor.effects import Effect
@@ -95,6 +95,7 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
         own_seed=settings.seed,
         own=recipe,
         define=lambda: _definition(recipe),
+        parts=parts_of(recipe),
     )
     if native or options.repeats is None:
         return exam

@@ -1,0 +1,178 @@
+"""``proctor sweep``: an exam in many wordings, for exams of every dialect."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROWS = [
+    {"question": f"Capital of {country}?", "A": "Paris", "B": "Rome", "C": "Oslo", "answer": letter, "text": text}
+    for country, letter, text in (("France", "A", "Paris"), ("Italy", "B", "Rome"), ("Norway", "C", "Oslo"))
+]
+SAYS = ("--model", "scripted", "--model-args", 'rules=[["please","A"],["capital","B"],["","C"]]')
+CONFIG = """
+datasets = [dict(
+    abbr='NAME', type='JsonlDataset', path='rows.jsonl',
+    reader_cfg=dict(input_columns=['question', 'A', 'B', 'C'], output_column='answer'),
+    infer_cfg=dict(
+        prompt_template=dict(type='PromptTemplate', template=dict(round=[
+            dict(role='HUMAN', prompt='{question}WORDS A. {A} B. {B} C. {C}'), dict(role='BOT', prompt='{answer}')])),
+        retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    lines = "".join(f"{json.dumps(row)}\n" for row in ROWS)
+    (tmp_path / "rows.jsonl").write_text(lines)
+    (tmp_path / "texts.ndjson").write_text("".join(
+        f"{json.dumps({'question': row['question'], 'answer': row['text']})}\n" for row in ROWS
+    ))  # fmt: skip
+    (tmp_path / "prompts.txt").write_text("{question}\n---\n{{question}} please\n")
+    data = {"dataset_path": "json", "dataset_kwargs": {"data_files": {"test": "rows.jsonl"}}, "test_split": "test"}
+    task = {
+        **data, "task": "cap", "output_type": "multiple_choice", "doc_to_text": "{{question}}",
+        "doc_to_choice": "{{[A,B,C]}}", "doc_to_target": "{{['A','B','C'].index(answer)}}",
+        "template": {"mcq": None, "cloze": None},
+    }  # fmt: skip
+    (tmp_path / "task.yaml").write_text(json.dumps(task))
+    (tmp_path / "own.yaml").write_text('doc_to_text: "Say, {{question}}"\n')
+    for name, words in (("config", ""), ("other", " please")):
+        (tmp_path / f"{name}.py").write_text(CONFIG.replace("NAME", name).replace("WORDS", words))
+    fields = {"question": "str"}
+    items = {
+        name: {"__type__": "input_output_template", "input_format": text, "output_format": "{text}"}
+        for name, text in (("plain", "{question}"), ("polite", "{question} please"))
+    }
+    recipe = {"__type__": "dataset_recipe", "demos_pool_size": 6, "card": {
+        "__type__": "task_card",
+        "loader": {"__type__": "load_from_dictionary", "data": {"train": [*ROWS, *({**row, "question": f"And {row['question']}"} for row in ROWS)], "test": ROWS}},
+        "task": {"__type__": "task", "input_fields": fields, "reference_fields": {"text": "str"},
+                 "prediction_type": "str", "metrics": ["metrics.accuracy"]},
+        "templates": {"__type__": "templates_dict", "items": items},
+    }}  # fmt: skip
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    hub = {"field_spec": {"input": "question", "target": "answer", "choices": ["A", "B", "C"]},
+           "solvers": [{"name": "multiple_choice"}], "scorers": [{"name": "choice"}]}  # fmt: skip
+    (tmp_path / "hub").mkdir()
+    (tmp_path / "hub" / "eval.yaml").write_text(yaml.safe_dump({"tasks": [hub]}))
+    (tmp_path / "hub" / "test.jsonl").write_text(lines)
+    tests = [{"vars": {"q": row["question"], "a": row["answer"]}} for row in ROWS]
+    asserted = {"assert": [{"type": "equals", "value": "{{a}}"}]}
+    config = {"prompts": ["{{q}}", "{{q}} please"], "defaultTest": asserted, "tests": tests}
+    (tmp_path / "foo.yaml").write_text(json.dumps(config))
+    return tmp_path
+
+
+def swept(invoke, *given: str, log: str = "log.db") -> dict:
+    code, out, err = invoke("sweep", *given, *SAYS, "--log", log, "--output", "out", "--json")
+    assert code == 0, err
+    assert json.loads(Path("out/sweep.json").read_text()) == json.loads(out)
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("given, cells", [
+    (("texts.ndjson", "--templates", "prompts.txt", "--perturb", "case,typos", "--formats", "text,chat"), 12),
+    (("texts.ndjson", "--prompt", "Q {question}", "--prompt", "{question}", "--system-prompts", "none",
+      "--system-prompts", "Hi, you."), 4),
+    (("task.yaml", "--templates", "all,own.yaml,prompts.txt", "--choice-orders", "2"), 10),
+    (("config.py", "--templates", "config.py,other.py", "--choice-orders", "3", "--extraction", "own,last"), 12),
+    (("recipe.json", "--templates", "all,prompts.txt", "--demos", "0,1,2", "--demo-seeds", "2"), 20),
+    (("hub/eval.yaml", "--choice-orders", "2", "--perturb", "whitespace"), 4),
+    (("foo.yaml", "--templates", "all", "--system-prompts", "none", "--system-prompts", "Hi"), 4),
+])  # fmt: skip
+def test_every_dialect_is_asked_in_every_combination(invoke, given, cells):
+    if given[0] in ("recipe.json", "task.yaml"):  # a prompt like one of its own templates is the same wording
+        Path("prompts.txt").write_text("Please: {question}\n---\nNow: {question}\n")
+    record = swept(invoke, *given)
+    result = record["result"]
+    assert len(result["cells"]) == cells
+    assert len({json.dumps(cell["levels"]) for cell in result["cells"]}) == cells
+    assert {cell["n"] for cell in result["cells"]} == {3}
+    for cell in record["cells"]:
+        run = json.loads((Path("out") / cell["folder"] / "results.json").read_text())
+        shown = [each for each in result["cells"] if each["folder"] == cell["folder"]]
+        assert next(iter(run["results"].values()))["score"] == shown[0]["score"]
+    scores = sorted(cell["score"] for cell in result["cells"])
+    found = result["distribution"]["quantiles"]
+    assert (found[0]["score"], found[-1]["score"]) == pytest.approx((scores[0], scores[-1]))
+
+
+def test_a_sweep_that_grows_asks_what_is_new(invoke):
+    swept(invoke, "texts.ndjson", "--templates", "prompts.txt", "--perturb", "case")
+    Path("more.txt").write_text("Hello. {question}")
+    record = swept(invoke, "texts.ndjson", "--templates", "prompts.txt,more.txt", "--perturb", "case")
+    asked = {
+        cell["name"]: json.loads((Path("out") / cell["folder"] / "results.json").read_text())["run"]["requests"]
+        for cell in record["cells"]
+    }
+    assert {name: each["asked"] for name, each in asked.items()} == {
+        name: 3 if name.startswith("more") else 0 for name in asked
+    }
+
+
+def test_what_flips_is_named(invoke):
+    record = swept(invoke, "foo.yaml", "--templates", "all", "--system-prompts", "none", "--system-prompts", "Hi")
+    flips = {each["question"]: each["flips"] for each in record["result"]["flips"]}
+    assert flips == pytest.approx({"Capital of France?": 2 / 3, "Capital of Norway?": 2 / 3})
+    code, out, _ = invoke("sweep", "foo.yaml", "--templates", "all", *SAYS, "--log", "log.db")
+    assert code == 0
+    for words in ("Scores", "Distribution over wordings", "Questions that flip most", "Capital of France?"):
+        assert words in out
+
+
+def test_a_budget_ends_a_sweep_and_the_rest_comes_later(invoke):
+    given = ("sweep", "texts.ndjson", "--templates", "prompts.txt", *SAYS, "--log", "log.db", "--output", "out")
+    code, _, err = invoke(*given, "--budget-tokens", "1")
+    assert code != 0
+    assert "no cell of out has a score" in err or "stopped" in err
+    assert invoke(*given)[0] == 0
+
+
+@pytest.mark.parametrize("given, said", [
+    (("texts.ndjson",), "nothing is varied"),
+    (("samples", "--demos", "0,1"), "a sweep is of one exam"),
+    (("texts.ndjson", "--templates", "mcq"), "a table has no template 'mcq'"),
+    (("texts.ndjson", "--templates", "all"), "brings no templates"),
+    (("texts.ndjson", "--templates", "nowhere.txt"), "there is no file of prompts"),
+    (("texts.ndjson", "--templates", "lacking.txt"), "did you mean 'question'?"),
+    (("task.yaml", "--templates", "lacking.txt"), "did you mean 'question'?"),
+    (("task.yaml", "--templates", "mcqq"), "did you mean 'mcq'"),
+    (("task.yaml", "--templates", "mcq,mcq"), "the same template is named twice: 'mcq'"),
+    (("task.yaml", "--templates", "mcq", "--template", "cloze"), "--template and --templates say the same"),
+    (("config.py", "--templates", "prompts.txt"), "takes no prompt in words"),
+    (("config.py", "--demos", "0,1"), "cannot honour --num-demos"),
+    (("config.py", "--templates", "config.py,foo.yaml::1"), "asks other rows"),
+    (("texts.ndjson", "--choice-orders", "2"), "cannot honour --choice-order"),
+    (("texts.ndjson", "--perturb", "cas"), "did you mean 'case'?"),
+    (("texts.ndjson", "--demos", "0,x"), "'x' is none"),
+    (("texts.ndjson", "--demos", "0", "--demo-seeds", "3"), "--demos 0 shows none"),
+    (("texts.ndjson", "--demo-seeds", "3"), "ask the same"),
+    (("texts.ndjson", "--formats", "chatty"), "did you mean 'chat'"),
+    (("texts.ndjson", "--system-prompts", "none,Hi"), "--system-prompts none --system-prompts TEXT"),
+    (("texts.ndjson", "--extraction", "frist"), "did you mean 'first'?"),
+    (("foo.yaml",), "a sweep is of one exam"),
+])  # fmt: skip
+def test_what_cannot_be_swept_is_refused_before_anybody_is_asked(invoke, given, said):
+    Path("lacking.txt").write_text("{questoin}?")
+    code, _, err = invoke("sweep", *given, *SAYS, "--log", "log.db", "--output", "out")
+    assert code == 2, err
+    assert said in err
+    assert not Path("out").exists()
+
+
+def test_the_folder_of_another_sweep_is_kept(invoke):
+    swept(invoke, "texts.ndjson", "--templates", "prompts.txt")
+    before = Path("out/sweep.json").read_text()
+    code, _, err = invoke("sweep", "foo.yaml", "--templates", "all", *SAYS, "--output", "out")
+    assert code == 2
+    assert "out is a sweep of another exam" in err
+    assert Path("out/sweep.json").read_text() == before
+    code, _, err = invoke("sweep", "texts.ndjson", "--templates", "prompts.txt", *SAYS, "--output", "hub")
+    assert code == 2
+    assert "hub holds something else" in err
