@@ -168,7 +168,7 @@ class _Asking:
     def __init__(self, session: Session, writer: LogWriter, claims: Claims | None) -> None:
         self.session = session
         self._claims, self._elsewhere = claims, set[Key]()
-        self._began = int(time.time())
+        self._began = int(session.log.clock())
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
         self._writer = writer
         self._lock = threading.Lock()

@@ -24,7 +24,8 @@ from proctor.engines.engine import Engine
 from proctor.engines.thoughts import Marks
 from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
 from proctor.ir import Answers, Choose, Failure, Generate, Likelihood, Pair, Prompt, Response, Score
-from proctor.running.log import default_log_path
+from proctor.running.log_file import default_log
+from proctor.running.log_place import LogAddress, placed
 from proctor.running.plan import Kind, Single
 
 EXECUTORS = ("local", "ray", "batch")
@@ -43,7 +44,7 @@ def distribute(
     workers: int | None = None,
     address: str | None = None,
     gpus: float | None = None,
-    log: Path | None = None,
+    log: Path | str | None = None,
 ) -> Engine:
     """Return an engine with the same answers that runs where ``executor`` says.
 
@@ -68,7 +69,13 @@ def distribute(
     if executor != "ray" and any(value is not None for value in named.values()):
         given = next(name for name, value in named.items() if value is not None)
         raise UsageError(f"{given} is for Ray, and this run does not use it", hint="add --executor ray")
-    records = Path(f"{log or default_log_path()}.batches")
+    place = placed(log) if log else default_log()
+    if executor == "batch" and isinstance(place, LogAddress):
+        raise UsageError(
+            f"--batch writes down what it sent beside the response log, and {place} is not a file",
+            hint="name a file with --log, and bring its answers into the database with proctor log merge",
+        )
+    records = Path(f"{place}.batches")
     if executor == "batch" or records.is_dir():
         from proctor.running.batches import batched, check_none_waits
 

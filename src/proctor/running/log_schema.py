@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.running.log_errors import BUSY_SECONDS
+from proctor.running.log_store import Connection
 
 SCHEMA_VERSION = 3
 """Kept in ``PRAGMA user_version``; a log with a higher number was written by a newer Proctor.
@@ -53,13 +54,16 @@ SHARED = (
 requests by which one tells whether another one has it (:mod:`proctor.running.same_model`).
 """
 
+LEASE_SECONDS = 30.0
+"""So long is a process taken to live after it last said so: five times what a busy machine makes it wait."""
+
 NOW = "((julianday('now') - 2440587.5) * 86400.0)"
 """The time of the database, in seconds since 1970."""
 
 
-def drop_claims(connection: sqlite3.Connection, keys: Iterable[Sequence[Any]]) -> None:
+def drop_claims(connection: Connection, keys: Iterable[tuple[int, bytes, int]]) -> None:
     """Free requests, each given as engine, request and repeat, for whoever wants to send them."""
-    connection.executemany("DELETE FROM claims WHERE engine = ? AND request = ? AND repeat = ?", keys)
+    connection.executemany("DELETE FROM claims WHERE engine = ? AND request = ? AND repeat = ?", sorted(keys))
 
 
 def engine_seal(row: Sequence[Any]) -> bytes:
@@ -67,9 +71,10 @@ def engine_seal(row: Sequence[Any]) -> bytes:
     return blake2b(repr(tuple(row)).encode("utf-8", "surrogatepass"), digest_size=8, person=b"proctor engine").digest()
 
 
-def seal_engine(connection: sqlite3.Connection, row: Sequence[Any]) -> None:
+def seal_engine(connection: Connection, row: Sequence[Any]) -> None:
     """Keep the digest of a row of ``engines``."""
-    connection.execute("INSERT OR REPLACE INTO engine_seals VALUES (?, ?)", (row[0], engine_seal(row)))
+    insert = "INSERT INTO engine_seals VALUES (?, ?) ON CONFLICT (engine) DO UPDATE SET seal = excluded.seal"
+    connection.execute(insert, (row[0], engine_seal(row)))
 
 
 def text_of(data: bytes) -> str:
