@@ -119,6 +119,8 @@ def judges_that_differ(first: object, second: object) -> str:
 
 def note_of(asked: Mapping[str, Any]) -> str:
     """Return a sentence on a judge of :func:`asked_with` where Unitxt's names mean our words; else nothing."""
+    if note := asked.get("note"):
+        return str(note)
     names = asked.get("instead") or ()
     if not names:
         return ""
