@@ -121,13 +121,9 @@ def _parts(hearing: Hearing) -> list[Hearing]:
     if hearing.assertion.kind not in BY_CRITERIA:
         return [hearing]
     as_published = hearing.assertion.kind == HEALTHBENCH and published_words() is not None
+    kind, words = (HEALTHBENCH, "shown") if as_published else ("judge", "text")
     return [
-        replace(
-            hearing,
-            assertion=Assertion(HEALTHBENCH, each.shown) if as_published else Assertion("judge", each.text),
-            golds=(),
-        )
-        for each in hearing.assertion.value
+        replace(hearing, assertion=Assertion(kind, getattr(each, words)), golds=()) for each in hearing.assertion.value
     ]
 
 
