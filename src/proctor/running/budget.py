@@ -57,6 +57,8 @@ class Price(Struct, frozen=True, omit_defaults=True):
         cache_write_hour: Of those that it keeps there for an hour.
         audio_input, audio_output: Of sound, read and written.
         batch: The share of all these prices that answers of a batch cost.
+        above: Tokens of a prompt from which on a request costs more.
+        above_times: How many times as much, at most.
     """
 
     input: float
@@ -67,6 +69,8 @@ class Price(Struct, frozen=True, omit_defaults=True):
     audio_input: float | None = None
     audio_output: float | None = None
     batch: float | None = None
+    above: int | None = None
+    above_times: float | None = None
 
     def cost(self, usage: Usage, *, dearest: bool = False) -> float:
         """Return the cost of tokens, in US dollars.
@@ -92,6 +96,10 @@ class Price(Struct, frozen=True, omit_defaults=True):
             if count := min(getattr(usage, kind[0]), room[kind[2]]):
                 room[kind[2]] -= count
                 yield kind, count
+
+    def times(self, prompt: int) -> float:
+        """Return how many times the price a request costs at most, by the tokens of its prompt."""
+        return self.above_times or 1.0 if self.above is not None and prompt > self.above else 1.0
 
     def saved(self, batched: Usage, *, dearest: bool = False) -> float:
         """Return by how much tokens of batches are cheaper than :meth:`cost` says; 0 where nobody knows."""
@@ -236,7 +244,7 @@ class Allowance:
 
     def hold(self, claim: Claim, price: Price | None) -> Claim | None:
         """Hold tokens and dollars for a request, or say in :attr:`why` why there are not enough."""
-        usd = 0.0 if price is None else price.cost(self._most(claim, price), dearest=True)
+        usd = 0.0 if price is None else price.times(claim.prompt) * price.cost(self._most(claim, price), dearest=True)
         wanted = claim._replace(held=claim.prompt + (claim.answer or 0), usd=usd)
         with self._lock:
             need = (self.tokens + self._held_tokens + wanted.held, self.usd + self._held_usd + wanted.usd)
@@ -282,8 +290,8 @@ class Allowance:
             self.tokens += usage.prompt_tokens + usage.completion_tokens
             self._has_written = self._has_written or usage.cache_write_tokens > 0
             if price is not None:
-                self.usd += price.cost(usage, dearest=True)
-                self.usd -= price.saved(usage, dearest=True) if is_batched else 0.0
+                usd = price.cost(usage, dearest=True) - (price.saved(usage, dearest=True) if is_batched else 0.0)
+                self.usd += price.times(usage.of_answer[0]) * usd
 
     def _most(self, claim: Claim, price: Price) -> Usage:
         """Return the tokens of a request where all that is read goes into the provider's cache, if it may."""
