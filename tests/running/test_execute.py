@@ -444,3 +444,27 @@ def test_answers_are_closed_at_once_also_where_somebody_holds_on_to_them(tmp_pat
     with pytest.raises(EngineError, match="answered request 77"):
         run_exams([ToyExam("a", 3)], engine, log=tmp_path / "log.db")
     assert closed == [True]
+
+
+def test_conversations_are_led_to_their_end_one_after_the_other(tmp_path):
+    """A server that keeps the beginnings of few prompts finds each turn's there."""
+
+    class Listens(ToyEngine):
+        transient_fields = ToyEngine.transient_fields | {"lengths"}
+        lengths: Any = None
+
+        def generate(self, requests):
+            self.lengths = []
+            for position, request in enumerate(requests):
+                self.lengths.append(len(request.prompt.messages))
+                yield position, answer(request)
+
+    engine = Listens()
+    result = run_exams([ToyExam("d", 5, talk)], engine, log=tmp_path / "log.db")
+    one = engine.lengths[: len(engine.lengths) // 5]
+    assert one == sorted(set(one)), "each turn has the ones before it"
+    assert engine.lengths == one * 5
+    by_rounds = run_exams([ToyExam("d", 5, talk)], Calls(), log=tmp_path / "other.db")
+    assert [result.results["d"][name] for name in ("score", "n", "answers")] == [
+        by_rounds.results["d"][name] for name in ("score", "n", "answers")
+    ]
