@@ -356,6 +356,9 @@ class _Stream:
     the stream could take it for an error of its own.
     """
 
+    are_talks: bool = False
+    """Whether what was read last is a turn of a conversation: of these no more are begun than are answered at once."""
+
     def __init__(self, kind: Kind, asking: _Asking, exams: list[Exam]) -> None:
         self.again: dict[Kind, list[Exam]] = {"generate": [], "score": []}
         self._kind = kind
@@ -398,6 +401,7 @@ class _Stream:
                 if not send(step):
                     self._held = step
                     break
+                self.are_talks = step.then is not None
                 yield _drawn_again(step, engine) if step.key.repeat else step.request
             self._ended = True
         except Exception as error:  # noqa: BLE001 - kept for check()
