@@ -71,7 +71,7 @@ def test_who_has_not_said_for_long_that_he_lives_loses_his_claims(two):
     (one, other), (log, _), _ = two
     one.granted(KEYS[:3])
     connection = log.connect()
-    connection.execute(f"UPDATE processes SET until = {log.store.now} - 1 WHERE id = ?", (one._mine,))
+    connection.execute(f"UPDATE processes SET until = {log.store.now} - 1 WHERE id = ?", (one.process,))
     connection.close()
     assert list(other.wait(KEYS[:3])) == []
     assert other.granted(KEYS[:3]) == set(KEYS[:3])
@@ -83,9 +83,9 @@ def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(two):
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         ended.wait()
     connection = log.connect()
-    (note,) = connection.execute("SELECT note FROM processes WHERE id = ?", (one._mine,)).fetchone()
+    (note,) = connection.execute("SELECT note FROM processes WHERE id = ?", (one.process,)).fetchone()
     gone = json.dumps({**json.loads(note), "pid": ended.pid})
-    connection.execute("UPDATE processes SET note = ? WHERE id = ?", (gone, one._mine))
+    connection.execute("UPDATE processes SET note = ? WHERE id = ?", (gone, one.process))
     connection.close()
     assert list(other.wait(KEYS[:3])) == []
 
@@ -95,7 +95,7 @@ def test_a_damaged_note_of_a_process_ends_nobody(two, note):
     (one, other), (log, _), _ = two
     one.granted(KEYS[:1])
     connection = log.connect()
-    connection.execute("UPDATE processes SET note = ? WHERE id = ?", (note, one._mine))
+    connection.execute("UPDATE processes SET note = ? WHERE id = ?", (note, one.process))
     connection.close()
     assert other.granted(KEYS[:1]) == set()
     assert next(other.wait(KEYS[:1])).startswith("process ")
@@ -128,7 +128,7 @@ def test_who_lives_says_so_again_and_again(log_place, monkeypatch):
         while not (found := connection.execute("SELECT id FROM processes").fetchall()) and time.monotonic() < end:
             time.sleep(0.01)
         connection.close()
-        assert found == [(mine._mine,)]
+        assert found == [(mine.process,)]
 
 
 MOUNTS = """22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw

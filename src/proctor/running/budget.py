@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -25,6 +26,8 @@ from proctor.running.reckoning import Claim, Reckoner
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
+    from proctor.running.log import ResponseLog
+    from proctor.running.shared_means import Pool
 
 _MILLION = 1_000_000  # prices are given for a million tokens
 _REGION = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.(?=[a-z0-9]+\.)")
@@ -212,6 +215,8 @@ class Allowance:
     _held_usd: float = field(default=0.0, init=False, repr=False)
     _has_written: bool = field(default=False, init=False, repr=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+    _pool: Pool | None = field(default=None, init=False, repr=False, compare=False)
+    _process: int | None = field(default=None, init=False, repr=False, compare=False)
     _own: ModelAllowance = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -242,15 +247,40 @@ class Allowance:
         usd = 0.0 if price is None else price.times(claim.prompt) * price.cost(self._most(claim, price), dearest=True)
         wanted = claim._replace(held=claim.prompt + (claim.answer or 0), usd=usd)
         with self._lock:
-            if self.max_tokens is not None and self.tokens + self._held_tokens + wanted.held > self.max_tokens:
-                self.why = _used_up(f"{self.max_tokens:,} tokens", f"{self.tokens:,}", wanted)
+            need = (self.tokens + self._held_tokens + wanted.held, self.usd + self._held_usd + wanted.usd)
+            others = self._of_others(need)
+            if self.max_tokens is not None and need[0] + others[0] > self.max_tokens:
+                self.why = _used_up(f"{self.max_tokens:,} tokens", f"{self.tokens + int(others[0]):,}", wanted)
                 return None
-            if self.max_usd is not None and self.usd + self._held_usd + wanted.usd > self.max_usd:
-                self.why = _used_up(f"${self.max_usd:,.2f}", f"${self.usd:,.4f}", wanted)
+            if self.max_usd is not None and need[1] + others[1] > self.max_usd:
+                self.why = _used_up(f"${self.max_usd:,.2f}", f"${self.usd + others[1]:,.4f}", wanted)
                 return None
             self._held_tokens += wanted.held
             self._held_usd += wanted.usd
         return wanted
+
+    def _of_others(self, need: tuple[int, float]) -> tuple[float, float]:
+        """Return what other processes took of the means, as far as that keeps this one from what it needs."""
+        pool = self._pool
+        if pool is None or (need[0] <= pool.granted[0] and need[1] <= pool.granted[1]):
+            return (0, 0.0)
+        is_grown = pool.grow(need, (self.max_tokens, self.max_usd))
+        return (0, 0.0) if is_grown else pool.of_others
+
+    @contextmanager
+    def shared(self, log: ResponseLog, engine: int) -> Iterator[None]:
+        """Share the means with all processes that ask an engine through a log, within a block."""
+        from proctor.running.shared_means import Pool
+
+        pool = Pool(log, engine, self._process)
+        self._process = pool.process
+        with pool.held((self.tokens, self.usd)):
+            self._pool = pool
+            try:
+                yield
+            finally:
+                self._pool = None
+                pool.left((self.tokens, self.usd))
 
     def spend(self, claim: Claim, usage: Usage, price: Price | None, *, is_batched: bool = False) -> None:
         """Count what came back in place of what was held."""

@@ -43,12 +43,13 @@ class Claims:
     Args:
         log: An open log that may be written.
         engine: The engine's number in it.
+        process: The number of this process; by default a new one.
     """
 
-    def __init__(self, log: ResponseLog, engine: int) -> None:
+    def __init__(self, log: ResponseLog, engine: int, process: int | None = None) -> None:
         self._log, self._engine = log, engine
         self._alive = f"SELECT id FROM processes WHERE {log.store.alive}"  # noqa: S608 - our words, here and below
-        self._mine = secrets.randbits(62)
+        self.process = process or secrets.randbits(62)
         self._lock = threading.Lock()
         self._ended = threading.Event()
 
@@ -60,7 +61,7 @@ class Claims:
             LogError: The log cannot be written, or lies on a network file system and another process writes it.
         """
         with closing(self._log.connect()) as self._connection:
-            self._write(self._begin)
+            self.write(self._begin)
             thread = threading.Thread(target=self._live, name="proctor-claims", daemon=True)
             thread.start()
             try:
@@ -68,7 +69,7 @@ class Claims:
             finally:
                 self._ended.set()
                 thread.join()
-                self._write(self._end)
+                self.write(self._end)
 
     def _begin(self, connection: Connection) -> None:
         others = self._bury(connection)
@@ -77,8 +78,8 @@ class Claims:
         self._say_alive(connection)
 
     def _end(self, connection: Connection) -> None:
-        connection.execute("DELETE FROM claims WHERE process = ?", (self._mine,))
-        connection.execute("DELETE FROM processes WHERE id = ?", (self._mine,))
+        connection.execute("DELETE FROM claims WHERE process = ?", (self.process,))
+        connection.execute("DELETE FROM processes WHERE id = ?", (self.process,))
 
     def _check_alone(self, others: Sequence[Mapping[str, Any]]) -> None:
         """See to it that one process at a time writes a log on a network file system, and say so.
@@ -113,21 +114,21 @@ class Claims:
         claim += f" WHERE claims.process NOT IN ({self._alive})"
 
         def ask(connection: Connection) -> set[Key]:
-            connection.executemany(claim, [(self._engine, *key, self._mine) for key in sorted(keys)])
+            connection.executemany(claim, [(self._engine, *key, self.process) for key in sorted(keys)])
             return self._of_others(connection, keys)
 
-        return set(keys) - self._write(ask)
+        return set(keys) - self.write(ask)
 
     def released(self, keys: Sequence[Key]) -> None:
         """Give up claims on requests that are not sent."""
         if keys:
-            self._write(lambda connection: drop_claims(connection, [(self._engine, *key) for key in keys]))
+            self.write(lambda connection: drop_claims(connection, [(self._engine, *key) for key in keys]))
 
     def wait(self, keys: Sequence[Key]) -> Iterator[str]:
         """Wait until no living process has one of some requests on its way; yield at each look, with who has them."""
         left = list(keys)
         while left:
-            others, held = self._write(lambda inside: (self._bury(inside), self._of_others(inside, tuple(left))))  # noqa: B023
+            others, held = self.write(lambda inside: (self._bury(inside), self._of_others(inside, tuple(left))))  # noqa: B023
             left = [key for key in left if key in held]
             if left:
                 yield _names(others)
@@ -139,21 +140,22 @@ class Claims:
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             chunk = [key.request for key in keys[start : start + _KEYS_PER_QUERY]]
             query = "SELECT request, repeat FROM claims WHERE engine = ? AND process <> ? AND request IN"
-            found.update(Key(*row) for row in connection.among(query, (self._engine, self._mine), chunk))
+            found.update(Key(*row) for row in connection.among(query, (self._engine, self.process), chunk))
         return found.intersection(keys)
 
-    def _write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Do some work as one transaction on the connection of the claims."""
         with self._lock, log_errors(self._log.path):
             return self._connection.transact(work)
 
     def _say_alive(self, connection: Connection) -> None:
         say = f"INSERT INTO processes (id, until, note) VALUES (?, {self._log.store.now} + ?, ?)"  # noqa: S608
         say += " ON CONFLICT (id) DO UPDATE SET until = excluded.until, note = excluded.note"
-        connection.execute(say, (self._mine, LEASE_SECONDS, own_note()))
+        connection.execute(say, (self.process, LEASE_SECONDS, own_note()))
 
     def _bury(self, connection: Connection) -> list[Mapping[str, Any]]:
         """Drop the processes that are dead, with their claims; return the notes of the other ones."""
-        found = connection.execute("SELECT id, note FROM processes WHERE id <> ?", (self._mine,)).fetchall()
+        found = connection.execute("SELECT id, note FROM processes WHERE id <> ?", (self.process,)).fetchall()
         notes = {number: _parsed(note) for number, note in found}
         gone = [(number,) for number, note in notes.items() if is_gone(note)]
         connection.executemany("DELETE FROM processes WHERE id = ?", gone)
@@ -164,7 +166,7 @@ class Claims:
     def _live(self) -> None:
         while not self._ended.wait(_BEAT_SECONDS):
             with suppress(LogError):  # whoever files answers meets it, too, and says so
-                self._write(self._say_alive)
+                self.write(self._say_alive)
 
 
 class SharedKeys:

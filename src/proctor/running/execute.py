@@ -29,6 +29,7 @@ from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kin
 from proctor.running.reckoning import Claim
 from proctor.running.same_model import SameModel
 from proctor.running.session import Session
+from proctor.running.shared_means import sharing_limits
 
 _COUNTING_SECONDS = 1.0
 """So long may nobody be asked yet, for a total on the screen."""
@@ -56,6 +57,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
     claims = Claims(session.log, session.number) if session.engine.takes_time else None
     with (
         claims.held() if claims else nullcontext(),
+        sharing_limits(session.log, session.number, session.engine),
         LogWriter(session.log, session.number, claimed=bool(claims)) as writer,
     ):
         asking = _Asking(session, writer, claims)

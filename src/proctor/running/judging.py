@@ -143,12 +143,14 @@ class Judging:
         """Ask what is wanted and no other process asks already, and file each answer as it comes."""
         from proctor.running.claims import Claims, SharedKeys
         from proctor.running.log_writer import LogWriter
+        from proctor.running.shared_means import sharing_limits
 
         log = self._log()
         found: dict[Key, Response] = {}
         claims = Claims(log, number) if engine.takes_time else None
         with (
             claims.held() if claims else nullcontext(),
+            sharing_limits(log, number, engine),
             LogWriter(log, number, claimed=bool(claims)) as writer,
         ):
             asking = _Asking(self._as_asked(engine), wanted, found, self._budget_of(engine))

@@ -49,6 +49,11 @@ _TABLES: Final = (
         engine BIGINT NOT NULL, address TEXT NOT NULL, says TEXT NOT NULL, PRIMARY KEY (engine, address))""",
     """CREATE TABLE probes (
         engine BIGINT NOT NULL, request BYTEA NOT NULL, body BYTEA NOT NULL, PRIMARY KEY (engine, request))""",
+    """CREATE TABLE spending (
+        process BIGINT PRIMARY KEY, engine BIGINT NOT NULL, tokens BIGINT NOT NULL, usd DOUBLE PRECISION NOT NULL)""",
+    """CREATE TABLE paces (
+        engine BIGINT NOT NULL, kind TEXT NOT NULL, slot BIGINT NOT NULL, amount DOUBLE PRECISION NOT NULL,
+        PRIMARY KEY (engine, kind, slot))""",
     f"INSERT INTO about VALUES ({SCHEMA_VERSION})",  # noqa: S608 - our words, here and below
 )
 _MAKING: Final = "SELECT pg_advisory_xact_lock(1347568468)"
@@ -86,6 +91,7 @@ class LogDatabase:
     """
 
     network = ""
+    locking = " FOR UPDATE"
     now = "extract(epoch FROM clock_timestamp())::float8"
     # Who could not say that he lives while the database was away has time to say so.
     alive = f"greatest(until, extract(epoch FROM pg_postmaster_start_time())::float8 + {LEASE_SECONDS}) > {now}"

@@ -109,6 +109,7 @@ class LogFile:
         read_only: Never write; the file must exist.
     """
 
+    locking = ""
     now = NOW
     alive = f"until > {NOW}"
 

@@ -49,9 +49,15 @@ SHARED = (
         engine INTEGER NOT NULL, address TEXT NOT NULL, says TEXT NOT NULL, PRIMARY KEY (engine, address))""",
     """CREATE TABLE IF NOT EXISTS probes (
         engine INTEGER NOT NULL, request BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (engine, request))""",
+    """CREATE TABLE IF NOT EXISTS spending (
+        process INTEGER PRIMARY KEY, engine INTEGER NOT NULL, tokens INTEGER NOT NULL, usd REAL NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS paces (
+        engine INTEGER NOT NULL, kind TEXT NOT NULL, slot INTEGER NOT NULL, amount REAL NOT NULL,
+        PRIMARY KEY (engine, kind, slot)) WITHOUT ROWID""",
 )
 """Which processes live, and what each has on its way (:mod:`proctor.running.claims`); which servers had a model, and
-requests by which one tells whether another one has it (:mod:`proctor.running.same_model`).
+requests by which one tells whether another one has it (:mod:`proctor.running.same_model`); what budgets and limits per
+minute have of all processes together (:mod:`proctor.running.shared_means`).
 """
 
 LEASE_SECONDS = 30.0

@@ -65,11 +65,13 @@ class Store(Protocol):
         network: The network file system on which it lies, where one process at a time may write it.
         now: The time of the database in SQL, in seconds since 1970.
         alive: What is true in SQL of a row of ``processes`` whose lease holds.
+        locking: What a question in SQL ends with that keeps others from its rows until the transaction ends.
     """
 
     network: str
     now: str
     alive: str
+    locking: str
 
     def connect(self) -> Connection:
         """Return a further connection, for a thread of its own."""
