@@ -107,6 +107,14 @@ class Engine(Predicting, Artifact):
         return True
 
     @property
+    def reads_apart(self) -> bool:
+        """Whether it can read requests to write apart from where answers come out: it may then be fed one by one."""
+        return False
+
+    def read_apart(self) -> None:
+        """Read requests in a thread of their own from now on: the next one may be long in coming."""
+
+    @property
     def has_rates(self) -> bool:
         """Whether it keeps limits per minute."""
         return False

@@ -27,6 +27,7 @@ from proctor.ir import Answers, Choose, Failure, Generate, Likelihood, Pair, Pro
 from proctor.running.log_file import default_log
 from proctor.running.log_place import LogAddress, placed
 from proctor.running.plan import Kind, Single
+from proctor.running.ray_feeds import FedShift, Feed
 
 EXECUTORS = ("local", "ray", "batch")
 # The first may be the machine's fault; the second time it was asked alone, so it was the request.
@@ -191,8 +192,8 @@ class RayEngine(PlacedEngine):
         engine: What each worker runs. Its answers are filed under its own identity.
         workers: Number of actors; by default one for each node.
         address: The cluster; by default one is started on this machine.
-        chunk_size: Requests that a worker gets at once. Larger keeps a batching or concurrent engine busier; smaller
-            loses less when a worker dies.
+        chunk_size: Requests that a worker gets at once, where it does not get them one by one as slots become free.
+            Larger keeps a batching engine busier; smaller loses less when a worker dies.
         cpus_per_worker, gpus_per_worker: What Ray reserves for each; by default one GPU where the engine asks no
             server and the cluster has GPUs.
     """
@@ -235,6 +236,12 @@ class RayEngine(PlacedEngine):
     def _answer(self, kind: Kind, requests: Iterable[Single]) -> Answers:
         if self._crew is None:
             self._crew = _Crew(self)
+        if kind == "generate" and self.engine.reads_apart:
+            try:
+                yield from FedShift(self._crew, enumerate(requests), self.engine.most_at_once, bare).answers()
+            except self._crew.ray.exceptions.RayTaskError as error:
+                raise _cause(error) from error
+            return
         yield from _Shift(self._crew, kind, enumerate(requests), self.chunk_size).answers()
 
 
@@ -263,7 +270,8 @@ class _Crew:
             gpus = float(has_gpus and _computes_here(engine.engine))
         self._check_room(gpus)
         self._count = engine.workers or max(nodes, 1)
-        self._actor = self.ray.remote(num_cpus=engine.cpus_per_worker, num_gpus=gpus)(_Worker)
+        most = 4 if engine.engine.reads_apart else 1  # it is fed while it answers
+        self._actor = self.ray.remote(num_cpus=engine.cpus_per_worker, num_gpus=gpus, max_concurrency=most)(_Worker)
         self.workers = [self.hire() for _ in range(self._count)]
 
     def _check_room(self, gpus: float) -> None:
@@ -409,6 +417,7 @@ class _Worker:
         for name, value in keys.items():
             os.environ.setdefault(name, value)
         self._engine: Engine | None = None
+        self._feeds: dict[str, Feed] = {}
 
     def start(self) -> Engine:
         """Build the engine; here and not in ``__init__``, so that its errors arrive as they are."""
@@ -431,6 +440,18 @@ class _Worker:
         answers = engine.generate(plain) if kind == "generate" else engine.score(plain)
         for position, response in answers:
             yield requests[position][0], response
+
+    def feed(self, shift: str, items: list[tuple[int, Any]], is_last: bool) -> None:
+        """Add requests to those of a shift, which may begin later."""
+        self._feeds.setdefault(shift, Feed()).add(items, is_last=is_last)
+
+    def answer_fed(self, shift: str) -> Answers:
+        """Yield the number and the response of each request that comes, until the last one is answered."""
+        engine, feed = self.start(), self._feeds.setdefault(shift, Feed())
+        engine.read_apart()
+        for position, response in engine.generate(feed):
+            yield feed.numbers.pop(position), response
+        del self._feeds[shift]
 
 
 _LIMITS = ("requests_per_minute", "tokens_per_minute")

@@ -86,6 +86,7 @@ class HTTPEngine(ThinkingEngine):
     _said: frozenset[str] = frozenset()
     _make_transport: Callable[[], Transport] | None = None
     _window: Window | None = None
+    _apart: bool = False
     _new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
 
     def prepare(self) -> None:
@@ -206,7 +207,12 @@ class HTTPEngine(ThinkingEngine):
             finally:
                 await transport.close()
 
-        return answer_in_background(requests, opening, workers, new_loop=self._new_loop or asyncio.new_event_loop)
+        loop = self._new_loop or asyncio.new_event_loop
+        return answer_in_background(requests, opening, workers, new_loop=loop, apart=self._apart)
+
+    def read_apart(self) -> None:
+        """Read requests in a thread of their own from now on."""
+        self._apart = True
 
     @asynccontextmanager
     async def room(self) -> AsyncIterator[Caller]:
