@@ -25,6 +25,7 @@ class Library:
     """
 
     def __init__(self, roots: Sequence[Path], include_paths: Sequence[str] = ()) -> None:
+        self.takes_notes = False  # whether a page may send notes: only where whoever sends them has the token
         self.include_paths = tuple(include_paths)
         self.roots = [root.resolve() for root in roots]
         self.folders = [*self.roots, *(Path(each).expanduser().resolve() for each in include_paths)]
