@@ -232,3 +232,13 @@ def test_python_takes_an_address(postgres, tmp_path):
     run_exams([ToyExam("plain", 5, question)], engine, log=place, output=tmp_path / "a")
     run_exams([ToyExam("plain", 5, question)], engine, log=place, output=tmp_path / "b")
     assert set(engine.asked.values()) == {1}
+
+
+def test_a_connection_that_is_wanted_in_the_middle_waits_too(postgres):
+    with ResponseLog(postgres.address()) as log:
+        engine = log.engine_number("e")
+        postgres.stop("fast")
+        threading.Timer(0.5, postgres.start).start()
+        with LogWriter(log, engine) as writer:
+            writer.put(key(1), Response(("one",)))
+        assert log.get(engine, key(1)) == Response(("one",))

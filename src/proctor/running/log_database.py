@@ -70,7 +70,7 @@ class LogDatabase(Store):
             raise MissingExtraError.of("psycopg", "postgres", "a response log in PostgreSQL") from None
         self.address, self.read_only = address, read_only
         self._outage = threading.Lock()
-        self._is_away = False
+        self._is_away = self.was_there = False
 
     def connect(self) -> DatabaseConnection:
         """Return a further connection, for a thread of its own."""
@@ -171,7 +171,10 @@ class DatabaseConnection:
         try:
             self._link = database.opened()
         except psycopg.Error as error:
-            raise database.told(error) from None
+            if not (database.was_there or error.sqlstate == "57P03" or "starting up" in str(error)):
+                raise database.told(error) from None
+            self._link = database.reached(error)
+        database.was_there = True
 
     def execute(self, query: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
         """Do something once."""
