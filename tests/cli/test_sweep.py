@@ -122,7 +122,7 @@ def test_what_flips_is_named(invoke):
     assert flips == pytest.approx({"Capital of France?": 2 / 3, "Capital of Norway?": 2 / 3})
     code, out, _ = invoke("sweep", "foo.yaml", "--templates", "all", *SAYS, "--log", "log.db")
     assert code == 0
-    for words in ("Scores", "Distribution over wordings", "Questions that flip most", "Capital of France?"):
+    for words in ("Scores of the wordings", "Distribution over wordings", "Questions that flip", "Capital of France?"):
         assert words in out
 
 

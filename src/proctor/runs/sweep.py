@@ -1,21 +1,24 @@
-"""What a sweep came to, as JSON-like data: scores by wording, their distribution, what flips."""
+"""What a sweep came to, as JSON-like data: scores by wording, their distribution, where their variance comes from."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proctor.running.sweeps import DEMOS, DRAW, Design
-from proctor.runs.sweep_scores import CellScore, SweepScores
+from proctor.results.comparison import bounded_test
+from proctor.running.sweeps import Design
+from proctor.runs.sweep_scores import SweepScores, factors_of
 from proctor.statistics.arrays import Floats
 from proctor.statistics.decision_study import decisions_of
+from proctor.statistics.paired_tests import signs_of
 from proctor.statistics.variance_components import components_of
-from proctor.statistics.wording_spread import flips, most_flipped, spread_of
+from proctor.statistics.wording_spread import Bounded, best_of, flips, most_flipped, spread_of
 
+WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
+"""Full scores by their unit."""
 _MOST_FLIPS: Final = 50
 """Questions that are listed of those that flip: a page of them."""
 _FEWEST: Final = 2  # wordings, or questions: of one nothing varies
@@ -26,120 +29,84 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
 
     ``cells`` are the wordings with their scores; ``over_wordings`` is the score of the exam over all of them, with an
     interval that holds for other wordings, too; ``distribution`` has the quantiles and the worst cases, ``flips`` the
-    questions that wordings decide, ``components`` where the variance comes from, ``decisions`` what makes it smaller.
+    questions that wordings decide, ``components`` where the variance comes from, ``decisions`` what makes it smaller,
+    ``best`` the best wording, corrected for having been chosen, and ``differences`` those of all others from it.
     """
-    main = scores.cells[0].score
-    result: dict[str, Any] = {
-        "metric": main.name,
-        "unit": main.unit,
-        "higher_is_better": main.higher_is_better is not False,
-        "questions": len(scores.questions),
-        "cells": [_cell(each) for each in scores.cells],
-        "notes": [],
-    }
-    if lacking := len(design.cells) * max(1, len(design.readings)) - len(scores.cells):
-        result["notes"].append(f"{lacking} of the wordings have no score: the same command goes on with them")
-    metrics = list(dict.fromkeys(each.score.name for each in scores.cells))
-    if len(metrics) > 1:
-        result["notes"].append(f"wordings are scored by different metrics: {', '.join(metrics)}")
-    if not scores.is_mean:
-        result["notes"].append(f"{main.name} is not a mean over questions: only the scores of the wordings are told")
-        return result
-    table = scores.table()
-    whole: NDArray[np.bool_] = np.asarray(~np.isnan(table).any(axis=0))
-    if left_out := int((~whole).sum()):
-        result["notes"].append(
-            f"{left_out} of {table.shape[1]} questions lack a score under some wording, and count in the table of "
-            "scores alone"
-        )
-    result["shared"] = int(whole.sum())
-    if len(scores.cells) < _FEWEST or result["shared"] < _FEWEST:
-        result["notes"].append("one wording, or one question, says nothing of how wordings differ")
-        return result
-    kept = [each for each, is_kept in zip(scores.questions.values(), whole, strict=True) if is_kept]
-    _add_spread(result, scores, table[:, whole], kept)
-    _add_components(result, scores, table[:, whole])
-    return result
-
-
-def _cell(cell: CellScore) -> dict[str, Any]:
-    score = cell.score
-    return {
-        "name": cell.name,
-        "folder": cell.folder,
-        "levels": dict(cell.levels),
-        "metric": score.name,
-        "score": score.number,
-        "low": score.low,
-        "high": score.high,
-        "n": len(cell.values),
-        "failures": cell.failures,
-    }
-
-
-def _add_spread(
-    result: dict[str, Any], scores: SweepScores, table: Floats, questions: Sequence[tuple[int, str]]
-) -> None:
-    better = bool(result["higher_is_better"])
-    spread = spread_of(table, higher_is_better=better)
-    means = table.mean(axis=1)
-    worst, best = (int(np.argmin(means)), int(np.argmax(means)))[:: 1 if better else -1]
-    result["distribution"] = {
-        "quantiles": [
-            {"of": q, "score": v, "low": low, "high": high} for q, (v, low, high) in spread.quantiles.items()
-        ],
-        "worst": scores.cells[worst].name,
-        "best": scores.cells[best].name,
-        "worst_of_each": dict(zip(("score", "low", "high"), spread.worst_of_each, strict=True)),
-    }
-    share = flips(table)
-    result["flips"] = [
-        {"number": questions[place][0], "question": questions[place][1][:200], "flips": float(share[place]),
-         "score": float(table[:, place].mean())}
-        for place in most_flipped(table, _MOST_FLIPS)
+    main, notes = scores.cells[0].score, list[str]()
+    cells = [
+        {"name": each.name, "folder": each.folder, "levels": dict(each.levels), "metric": each.score.name,
+         "score": each.score.number, "low": each.score.low, "high": each.score.high, "n": len(each.values),
+         "failures": each.failures}
+        for each in scores.cells
     ]  # fmt: skip
-    result["flipping"] = int((share > 0).sum())
+    result: dict[str, Any] = {"metric": main.name, "unit": main.unit, "cells": cells, "notes": notes}
+    result |= {"higher_is_better": main.higher_is_better is not False, "questions": len(scores.questions)}
+    metrics = dict.fromkeys(each.score.name for each in scores.cells)
+    if lacking := len(design.cells) * max(1, len(design.readings)) - len(cells):
+        notes.append(f"{lacking} of the wordings have no score: the same command goes on with them")
+    if len(metrics) > 1:
+        notes.append(f"wordings are scored by different metrics: {', '.join(metrics)}")
+    if not all(each.is_mean for each in scores.cells):
+        notes.append(f"{main.name} is not a mean over questions: only the scores of the wordings are told")
+        return result
+    table = scores.table(list(scores.questions))
+    whole = np.flatnonzero(~np.isnan(table).any(axis=0))
+    result["shared"] = len(whole)
+    if left_out := table.shape[1] - len(whole):
+        notes.append(f"{left_out} questions lack a score under some wording, and count in the table of scores alone")
+    if len(cells) < _FEWEST or len(whole) < _FEWEST:
+        notes.append("one wording, or one question, says nothing of how wordings differ")
+        return result
+    kept = list(scores.questions.values())
+    table = table[:, whole]
+    return result | _spread(result, table, [kept[place] for place in whole]) | _components(result, scores, table)
 
 
-def _add_components(result: dict[str, Any], scores: SweepScores, table: Floats) -> None:
-    """Add where the variance of the scores comes from, the interval over wordings, and what would make it narrower."""
-    factors = factors_of([cell.levels for cell in scores.cells])
-    found = components_of(table, factors, whole=_WHOLES.get(result["unit"]))
-    noises = [cell.noise for cell in scores.cells if cell.noise is not None]
-    repeats = scores.cells[0].repeats
-    noise = sum(noises) / len(noises) if noises else 0.0
-    result["over_wordings"] = {
-        "score": found.mean, "low": found.low, "high": found.high, "error": found.error,
-        "of_questions_alone": {"low": found.naive_low, "high": found.naive_high},
-    }  # fmt: skip
-    result["components"] = [asdict(each) for each in found.parts]
-    if noises:
-        result["answer_noise"] = {"variance": noise, "repeats": repeats}
-    result["decisions"] = [asdict(each) for each in decisions_of(found, noise=noise, repeats=repeats)]
-    if all(len(set(levels)) < _FEWEST for levels in factors.values()):
-        result["notes"].append("no dimension has two levels")
+def _bounded(found: Bounded) -> dict[str, float]:
+    return dict(zip(("score", "low", "high"), found, strict=True))
 
 
-_WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
-
-
-def factors_of(levels: Sequence[Mapping[str, str]]) -> dict[str, list[Hashable]]:
-    """Return the level of each wording by dimension; a draw of demos is one of so many demos, and of no others."""
-    found: dict[str, list[Hashable]] = {name: [each.get(name) for each in levels] for name in levels[0]}
-    if DRAW in found and DEMOS in found:
-        found[DRAW] = list(zip(found[DEMOS], found[DRAW], strict=True))
-    return found
-
-
-def level_means(result: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the mean score of the cells of each level, by dimension; dimensions of one level are left out."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for cell in result["cells"]:
-        if cell["score"] is not None:
-            for factor, level in cell["levels"].items():
-                found.setdefault(factor, {}).setdefault(level, []).append(cell["score"])
+def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[int, str]]) -> dict[str, Any]:
+    """Return the distribution over wordings, the best of them, and what flips."""
+    better, names = bool(result["higher_is_better"]), [each["name"] for each in result["cells"]]
+    quantiles, worst_of_each = spread_of(table, higher_is_better=better)
+    means, share, best = table.mean(axis=1), flips(table), best_of(table, higher_is_better=better)
+    differences = []
+    for place, name in enumerate(names):
+        if place != best.place:
+            test = bounded_test(table[best.place], table[place], None, WHOLES.get(result["unit"]))
+            low, high = test.interval(1.0 - best.pair_level)
+            decided = signs_of(test, 1.0 - best.pair_level)[0] != 0
+            ends = {} if np.isnan(low + high) else {"low": float(low), "high": float(high)}
+            differences.append({"name": name, "difference": test.difference, "decided": decided, **ends})
     return {
-        factor: {level: sum(values) / len(values) for level, values in levels.items()}
-        for factor, levels in found.items()
-        if len(levels) > 1
-    }
+        "distribution": {
+            "quantiles": [{"of": q, **_bounded(each)} for q, each in quantiles.items()],
+            "worst": names[int(np.argmin(means) if better else np.argmax(means))],
+            "worst_of_each": _bounded(worst_of_each),
+        },
+        "best": {"name": names[best.place], "observed": float(means[best.place]), **_bounded(best.corrected)},
+        "differences": differences,
+        "flipping": int((share > 0).sum()),
+        "flips": [
+            {"number": questions[place][0], "question": questions[place][1][:200], "flips": float(share[place]),
+             "score": float(table[:, place].mean())}
+            for place in most_flipped(table, _MOST_FLIPS)
+        ],
+    }  # fmt: skip
+
+
+def _components(result: Mapping[str, Any], scores: SweepScores, table: Floats) -> dict[str, Any]:
+    """Return where the variance comes from, the interval over wordings, and what would make it narrower."""
+    found = components_of(table, factors_of(scores.cells), whole=WHOLES.get(result["unit"]))
+    noises = [cell.noise for cell in scores.cells if cell.noise is not None]
+    noise, repeats = sum(noises) / max(len(noises), 1), scores.cells[0].repeats
+    return {
+        "over_wordings": {
+            "score": found.mean, "low": found.low, "high": found.high, "error": found.error,
+            "of_questions_alone": {"low": found.naive_low, "high": found.naive_high},
+        },
+        "components": [asdict(each) for each in found.parts],
+        "answer_noise": {"variance": noise, "repeats": repeats} if noises else None,
+        "decisions": [each._asdict() for each in decisions_of(found, noise=noise, repeats=repeats)],
+    }  # fmt: skip
