@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from proctor.cli.commands import Places, WalledCommand, open_wall_for, quiet_option
-from proctor.cli.error_reporting import DONE, FAILURES, quietly, say, warn
-from proctor.cli.exam_options import exam_options_but, read_options
+from proctor.cli.error_reporting import DONE, FAILURES, quietly, say, show, warn
+from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import RUNS, Execution, default_output, run_spec, terminated_like_ctrl_c
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
 from proctor.cli.run_options import origin_of_model, spec_of_options
@@ -28,15 +28,10 @@ if TYPE_CHECKING:
     _Jobs = Mapping[str, tuple[RunSpec, Origin]]
 
 _DIMENSIONS: Final = {
-    "templates": ("template",),
-    "formats": ("apply_chat_template", "meta_template", "demos_as_turns"),
-    "demos": ("num_demos",),
-    "demo_seeds": ("seed",),
-    "system_prompts": ("system_prompt",),
-    "choice_orders": ("choice_order",),
-    "extraction": (),
-    "perturbations": (),
-}
+    "templates": ("template",), "formats": ("apply_chat_template", "meta_template", "demos_as_turns"),
+    "demos": ("num_demos",), "demo_seeds": ("seed",), "system_prompts": ("system_prompt",),
+    "choice_orders": ("choice_order",), "extraction": (), "perturbations": (),
+}  # fmt: skip
 """What may be varied, with the options of exams that it gives other values."""
 _CARRIED_OUT: Final = ("log", "retry_failed", "budget_tokens", "budget_usd", "prices")
 _TEMPLATES: Final = (
@@ -76,7 +71,7 @@ def _written(given: Mapping[str, Any]) -> Places:
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @quiet_option
-@exam_options_but("perturb", "prompts")
+@exam_options
 def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool, **options: Any) -> int:
     """Ask one exam in every combination of wordings, and say how much of its score they are.
 
@@ -87,8 +82,10 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
     proctor sweep samples.sentiment --model smollm2 --templates all --demos 0,2 --demo-seeds 3
     proctor sweep rows.csv --model smollm2 --templates prompts.txt --perturb case,typos
     """  # noqa: D301 - click reads the control character
-    from proctor.cli.sweep_output import concluded
+    from proctor.cli.json_output import print_json
+    from proctor.dialects.run_file import exam_of_run
     from proctor.running.sweeps import check_folder
+    from proctor.runs.sweep import result_of, sweep_scores
 
     options = named_too(options)
     varied = {name: options.pop(name) for name in _DIMENSIONS}
@@ -109,8 +106,16 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
         output=folder, **how, trust_code=None, executor="local", workers=None, ray_address=None,
         output_format="proctor", write_out=False,
     ))  # fmt: skip
-    concluded(folder, design, flips, as_json=as_json)
+    record = design.write(folder, result_of(sweep_scores(folder, design, exam_of_run), design))
+    if as_json:
+        print_json(record, indent=2)
+    else:
+        show(sweep_text(record, flips))
+    say(f"sweep folder: {folder}")
     return DONE if is_whole or allow_failures else FAILURES
+
+
+command.params = [each for each in command.params if each.name not in ("perturb", "prompts")]  # which are varied
 
 
 def _design(varied: Mapping[str, Any], options: dict[str, Any]) -> tuple[Design, Path]:
@@ -252,15 +257,16 @@ def _check_cells(cells: Sequence[Cell], jobs: _Jobs) -> None:
 
 def _run(jobs: _Jobs, design: Design, execution: Execution) -> bool:
     """Let every cell be asked, within one budget; return whether all of it was, without failures."""
-    from proctor.cli.run_config import each_in_its_folder
-
     names, is_whole = {cell.folder: cell.name for cell in design.cells}, True
     tokens, usd = execution.budget_tokens, execution.budget_usd
     with terminated_like_ctrl_c():
-        for number, (folder, (spec, origin), here) in enumerate(each_in_its_folder(jobs, execution, alone=True), 1):
+        for number, (folder, (spec, origin)) in enumerate(jobs.items(), 1):
+            here = replace(
+                execution, output=(execution.output or Path()) / folder, budget_tokens=tokens, budget_usd=usd
+            )
             say(f"wording {number} of {len(jobs)}: {names[folder]}")
             with _hushed() if number > 1 else nullcontext():
-                result = run_spec(spec, replace(here, budget_tokens=tokens, budget_usd=usd), origin)
+                result = run_spec(spec, here, origin)
             if failed := sum(int(entry.get("failures") or 0) for entry in result.results.values()):
                 warn(f"warning: {failed} instances of '{names[folder]}' failed; its samples.jsonl has the reasons")
             is_whole = is_whole and not failed
@@ -276,3 +282,61 @@ def _run(jobs: _Jobs, design: Design, execution: Execution) -> bool:
                 warn(f"stopped: {why}; {len(jobs) - number} wordings were not asked, and the scores are of what was")
                 return False
     return is_whole
+
+
+def sweep_text(record: Mapping[str, Any], flips: int) -> str:
+    """Return what a sweep came to as Markdown, in columns."""
+    from proctor.cli.report_labels import markdown_tables
+    from proctor.runs.sweep_tables import sentences, tables
+
+    return "\n".join([*sentences(record), *markdown_tables(tables(record, flips))])
+
+
+def report_sweep(folders: Sequence[Path], output: Path | None, form: str | None, flips: int) -> int:
+    """Print what a sweep came to, or write it as HTML or Markdown; return the exit code.
+
+    Raises:
+        UsageError: There are several, it has not ended, or the format is of other things.
+    """
+    from proctor.cli.report_items import write_report
+    from proctor.running.sweeps import read_sweep
+
+    record = read_sweep(folders[0])
+    if len(folders) > 1 or form not in (None, "html", "md"):
+        raise UsageError("a report of a sweep is of one, as html or md", hint="proctor compare is for two")
+    if "result" not in record:
+        raise UsageError(f"{folders[0]} has no result yet", hint="the same proctor sweep goes on with it")
+    if form is None:
+        show(sweep_text(record, flips))
+    elif form == "html":
+        from proctor.web.sweep_pages import sweep_report
+
+        write_report(output or Path("sweep.html"), sweep_report(record))
+    else:
+        write_report(output or Path("sweep.md"), sweep_text(record, flips) + "\n")
+    return DONE
+
+
+def compare_sweeps(folders: Sequence[str], *, idle: bool, as_json: bool) -> int:
+    """Print by how much sweeps are higher than the first, over their wordings; return the exit code.
+
+    Raises:
+        UsageError: Options are given that are for runs; or the sweeps cannot be compared.
+    """
+    from proctor.cli.json_output import print_json
+    from proctor.cli.report_labels import markdown_tables
+    from proctor.dialects.run_file import exam_of_run
+    from proctor.running.sweeps import Design, read_sweep
+    from proctor.runs.sweep import difference_of, sweep_scores
+    from proctor.runs.sweep_tables import difference_table, difference_text
+
+    if idle:
+        raise UsageError("--clusters and --fail-if-worse are for runs, and these are sweeps", hint="leave them out")
+    first, *others = (sweep_scores(Path(each), Design.of(read_sweep(Path(each))), exam_of_run) for each in folders)
+    found = [{"baseline": folders[0], "sweep": name, **difference_of(first, other)}
+             for name, other in zip(folders[1:], others, strict=True)]  # fmt: skip
+    if as_json:
+        print_json(found, indent=2)
+    for each in found if not as_json else ():
+        show("\n".join([difference_text(each), *markdown_tables([difference_table(each)])]))
+    return DONE

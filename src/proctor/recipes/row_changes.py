@@ -10,6 +10,7 @@ import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from proctor.errors import DataError
@@ -20,14 +21,10 @@ from proctor.recipes.selection import Row
 
 @dataclass(frozen=True, slots=True)
 class RowParts:
-    """What the fields of a row are; ``a/b`` is the field ``b`` of the field ``a``.
+    """What the fields of a row are: texts that are shown, choices (in one field, or one for each), what is right.
 
-    Attributes:
-        inputs: Fields whose texts are shown, without choices.
-        choices: The field of all choices, or one field for each; empty where there are none.
-        answer: The field that says which choice is right: its place from 0, its letter, its label, or its text.
-        place: From a row to the place of the right choice; by default :attr:`answer` says it.
-        copy: One more field that holds all choices.
+    ``a/b`` is the field ``b`` of the field ``a``. ``answer`` says which choice is right by its place from 0, letter,
+    label or text, or ``place`` finds that in a row. ``copy`` is one more field with all choices.
     """
 
     inputs: tuple[str, ...] = ()
@@ -48,13 +45,7 @@ def honours_of_changes(parts: RowParts | None) -> dict[str, Entry]:
 
 
 def changes_of(parts: RowParts, order: int | None, perturbation: str | None) -> Callable[[Row], Row] | None:
-    """Return what a run does to rows; ``None`` for nothing.
-
-    Args:
-        parts: What the fields of a row are.
-        order: Which order of the choices; 0 is their own.
-        perturbation: One of :data:`PERTURBATIONS`.
-    """
+    """Return what an order of choices (0 is their own) and one of :data:`PERTURBATIONS` do to rows, if anything."""
     if not order and perturbation is None:
         return None
 
@@ -68,19 +59,10 @@ def changes_of(parts: RowParts, order: int | None, perturbation: str | None) -> 
     return changed
 
 
-# -- words ------------------------------------------------------------------------------------------------------------
+def _augmented(name: str, text: str) -> str:
+    from proctor.data import augmentors
 
-
-def _whitespace(text: str) -> str:
-    from proctor.data.augmentors import AugmentWhitespace
-
-    return AugmentWhitespace().process_value(text)
-
-
-def _prefix_suffix(text: str) -> str:
-    from proctor.data.augmentors import AugmentPrefixSuffix
-
-    return AugmentPrefixSuffix().process_value(text)
+    return str(getattr(augmentors, name)().process_value(text))
 
 
 def _typos(text: str) -> str:
@@ -94,17 +76,14 @@ def _typos(text: str) -> str:
 
 
 PERTURBATIONS: Final[Mapping[str, Callable[[str], str]]] = {
-    "whitespace": _whitespace,
-    "prefix-suffix": _prefix_suffix,
+    "whitespace": partial(_augmented, "AugmentWhitespace"),
+    "prefix-suffix": partial(_augmented, "AugmentPrefixSuffix"),
     "case": str.lower,
     "punctuation": lambda text: text.rstrip(string.punctuation + string.whitespace),
     "typos": _typos,
 }
 """Small changes of a text: other blanks; blanks around it; lower case; no punctuation at its end; a letter or two that
 changed places. The first two are Unitxt's augmentors."""
-
-
-# -- choices ----------------------------------------------------------------------------------------------------------
 
 
 def reordered(row: Row, parts: RowParts, order: int) -> Row:
@@ -172,9 +151,6 @@ def _named(value: Any, texts: Sequence[Any], labels: Sequence[Any]) -> tuple[int
         first = "A" if core.isupper() else "a"
         return ord(core) - ord(first), lambda new: text.replace(core, chr(ord(first) + new))
     return None, lambda _: value
-
-
-# -- fields -----------------------------------------------------------------------------------------------------------
 
 
 def _value(row: Row, name: str) -> Any:

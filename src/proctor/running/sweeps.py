@@ -24,6 +24,7 @@ SWEEP: Final = "sweep.json"
 
 _SCHEMA: Final = 1
 _MOST_BYTES: Final = 64 << 20  # of the file: ten thousand cells
+_ELSEWHERE: Final = "choose another --output, or leave it out"
 _LONGEST: Final = 80  # characters of a folder's name that people recognise it by
 
 TEMPLATE, FORMAT, DEMOS, DRAW = "template", "format", "demos", "demo draw"
@@ -40,20 +41,15 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One dimension of a sweep; levels that have the same name, or give the same to a run, are refused."""
+    """One dimension of a sweep; a level that is named twice is refused."""
 
     name: str
     levels: tuple[Level, ...]
 
     def __post_init__(self) -> None:
-        for place, level in enumerate(self.levels):
-            for other in self.levels[:place]:
-                if level.name == other.name or level.changes == other.changes:
-                    names = " and ".join(f"'{each}'" for each in dict.fromkeys((other.name, level.name)))
-                    raise UsageError(
-                        f"the same {self.name} is named twice: {names}",
-                        why="each would be asked the same, and count as another wording", hint="leave one of them out",
-                    )  # fmt: skip
+        names = [level.name for level in self.levels]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise UsageError(f"the same {self.name} is named twice: '{twice}'", hint="leave one of them out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +141,6 @@ def check_folder(folder: Path, design: Design) -> None:
         for what, now in (("exam", design.exam), ("model", design.model)):
             if before[what] != now:
                 why = f"it is of {before[what]}, and this one of {now}"
-                hint = "choose another --output, or leave it out"
-                raise UsageError(f"{folder} is a sweep of another {what}", why=why, hint=hint)
+                raise UsageError(f"{folder} is a sweep of another {what}", why=why, hint=_ELSEWHERE)
     elif folder.is_dir() and any(folder.iterdir()):
-        raise UsageError(f"{folder} holds something else", hint="choose another --output, or leave it out")
+        raise UsageError(f"{folder} holds something else", hint=_ELSEWHERE)

@@ -1,27 +1,144 @@
-"""What a sweep came to, as JSON-like data: scores by wording, their distribution, where their variance comes from."""
+"""What a sweep of wordings came to: the scores of its cells, their distribution, where their variance comes from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from proctor.errors import UsageError
 from proctor.results.comparison import bounded_test
-from proctor.running.sweeps import Design
-from proctor.runs.sweep_scores import SweepScores, factors_of
+from proctor.results.instance_scores import main_score, whole_of
+from proctor.running.sweeps import DEMOS, DRAW, EXTRACTION, Cell, Design
+from proctor.runs.compare_runs import FindExam
+from proctor.runs.exam_items import records_of
+from proctor.runs.question_words import question_of
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import digest_of_line
+from proctor.runs.stored_run import StoredRun, load_run
+from proctor.scoring.flat_scores import main_of
+from proctor.scoring.scores import Score
 from proctor.statistics.arrays import Floats
 from proctor.statistics.decision_study import decisions_of
 from proctor.statistics.paired_tests import signs_of
 from proctor.statistics.variance_components import components_of
-from proctor.statistics.wording_spread import Bounded, best_of, flips, most_flipped, spread_of
+from proctor.statistics.wording_spread import QUANTILES, Bounded, best_of, flips, spread_of
 
 WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
 """Full scores by their unit."""
 _MOST_FLIPS: Final = 50
 """Questions that are listed of those that flip: a page of them."""
 _FEWEST: Final = 2  # wordings, or questions: of one nothing varies
+Key = tuple[int, int]
+"""The digest of a row; of rows that nobody digested 0, and the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellScore:
+    """The main score under one wording, with its interval over questions, and the score of each question that has one.
+
+    ``levels`` has the reading among the dimensions; ``noise`` is the variance of one answer to the same prompt, where
+    each question was answered ``repeats`` times.
+    """
+
+    name: str
+    folder: str
+    levels: Mapping[str, str]
+    score: Score
+    failures: int
+    values: Mapping[Key, float]
+    noise: float | None = None
+    repeats: int = 1
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the score is the mean of the questions' scores, so that these say how it comes about."""
+        score, values = self.score.number, self.values.values()
+        if score is None or not values:
+            return False
+        return math.isclose(math.fsum(values) / len(values), score, rel_tol=1e-6, abs_tol=1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepScores:
+    """All scores of a sweep: its wordings, and the number and the words of each question that some wording scored."""
+
+    cells: tuple[CellScore, ...]
+    questions: Mapping[Key, tuple[int, str]]
+
+    def table(self, keys: Sequence[Key]) -> Floats:
+        """Return a row for each cell, a column for each key; NaN where a cell has no score of it."""
+        return np.array([[cell.values.get(key, math.nan) for key in keys] for cell in self.cells])
+
+
+def sweep_scores(folder: Path, design: Design, find_exam: FindExam) -> SweepScores:
+    """Read the cells of a sweep's folder; those without results are left out.
+
+    Raises:
+        UsageError: No cell has a score.
+        ProctorError: Answers cannot be read otherwise; the message says why.
+    """
+    cells: list[CellScore] = []
+    questions: dict[Key, tuple[int, str]] = {}
+    for cell in design.cells:
+        cells += _read(load_run(folder / cell.folder), cell, design.readings, find_exam, questions)
+    if not cells:
+        raise UsageError(f"no cell of {folder} has a score", hint="the same proctor sweep goes on with it")
+    return SweepScores(tuple(cells), questions)
+
+
+def _read(
+    run: StoredRun, cell: Cell, readings: Sequence[str], find_exam: FindExam, questions: dict[Key, tuple[int, str]]
+) -> Iterator[CellScore]:
+    exam, entry = next(((name, each) for name, each in run.results.items() if each.get("score_name")), ("", {}))
+    if not exam:
+        return
+    main = main_of(entry)
+    keys: dict[int, Key] = {}
+    values: dict[int, float] = {}
+    for record in records_of(run):
+        number, digest = record.get("doc_id"), digest_of_line(record)
+        number = number if isinstance(number, int) else len(keys)
+        keys[number] = key = (0, number) if digest is None else (digest, 0)
+        if key not in questions:
+            questions[key] = number, question_of(record)
+        if (points := main_score(record, main.name)) is not None and math.isfinite(points):
+            values[number] = points
+    factor = 100.0 / whole_of(values.values(), entry) if entry.get("unit") == "percent" else 1.0
+    noise, repeats = None, 1
+    said = entry.get("repeats")
+    if isinstance(said, Mapping) and isinstance(error := said.get("answer_noise"), int | float):
+        repeats = int(said["repeats"])
+        noise = float(error) ** 2 * int(said["instances"]) * repeats  # from a standard error of the mean
+    found = [("", main, values)]
+    if readings and run.samples is not None:
+        from proctor.runs.readings import readings_of
+
+        index = SampleIndex.of_run(run.samples, run.results, run.spec)
+        index.build()
+        said_by = readings_of(index, exam, find_exam)
+        found = [(way, said_by.scores[way], said_by.values[way]) for way in readings]
+    for way, score, scores in found:
+        name = " · ".join(filter(None, (cell.name if cell.levels else "", way))) or cell.name
+        levels = {**cell.levels, EXTRACTION: way} if way else dict(cell.levels)
+        several: dict[Key, list[float]] = {}
+        for number, value in scores.items():
+            several.setdefault(keys[number], []).append(factor * value)
+        means = {key: math.fsum(each) / len(each) for key, each in several.items()}
+        failures = int(entry.get("failures") or 0)
+        yield CellScore(name, cell.folder, levels, score, failures, means, noise, repeats)
+
+
+def factors_of(cells: Sequence[CellScore]) -> dict[str, list[Any]]:
+    """Return the level of each wording by dimension; a draw of demos is one of so many demos, and of no others."""
+    found: dict[str, list[Any]] = {name: [each.levels.get(name) for each in cells] for name in cells[0].levels}
+    if DRAW in found and DEMOS in found:
+        found[DRAW] = list(zip(found[DEMOS], found[DRAW], strict=True))
+    return found
 
 
 def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
@@ -62,8 +179,9 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
     return result | _spread(result, table, [kept[place] for place in whole]) | _components(result, scores, table)
 
 
-def _bounded(found: Bounded) -> dict[str, float]:
-    return dict(zip(("score", "low", "high"), found, strict=True))
+def _bounded(found: Bounded, whole: float | None = None) -> dict[str, float]:
+    inside = found if whole is None else (min(max(each, 0.0), whole) for each in found)
+    return dict(zip(("score", "low", "high"), inside, strict=True))
 
 
 def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[int, str]]) -> dict[str, Any]:
@@ -71,10 +189,10 @@ def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[
     better, names = bool(result["higher_is_better"]), [each["name"] for each in result["cells"]]
     quantiles, worst_of_each = spread_of(table, higher_is_better=better)
     means, share, best = table.mean(axis=1), flips(table), best_of(table, higher_is_better=better)
-    differences = []
+    differences, flipping, whole = [], int((share > 0).sum()), WHOLES.get(result["unit"])
     for place, name in enumerate(names):
         if place != best.place:
-            test = bounded_test(table[best.place], table[place], None, WHOLES.get(result["unit"]))
+            test = bounded_test(table[best.place], table[place], None, whole)
             low, high = test.interval(1.0 - best.pair_level)
             decided = signs_of(test, 1.0 - best.pair_level)[0] != 0
             ends = {} if np.isnan(low + high) else {"low": float(low), "high": float(high)}
@@ -85,13 +203,13 @@ def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[
             "worst": names[int(np.argmin(means) if better else np.argmax(means))],
             "worst_of_each": _bounded(worst_of_each),
         },
-        "best": {"name": names[best.place], "observed": float(means[best.place]), **_bounded(best.corrected)},
+        "best": {"name": names[best.place], "observed": float(means[best.place]), **_bounded(best.corrected, whole)},
         "differences": differences,
-        "flipping": int((share > 0).sum()),
+        "flipping": flipping,
         "flips": [
             {"number": questions[place][0], "question": questions[place][1][:200], "flips": float(share[place]),
              "score": float(table[:, place].mean())}
-            for place in most_flipped(table, _MOST_FLIPS)
+            for place in np.argsort(-share, kind="stable")[: min(flipping, _MOST_FLIPS)]
         ],
     }  # fmt: skip
 
@@ -109,4 +227,32 @@ def _components(result: Mapping[str, Any], scores: SweepScores, table: Floats) -
         "components": [asdict(each) for each in found.parts],
         "answer_noise": {"variance": noise, "repeats": repeats} if noises else None,
         "decisions": [each._asdict() for each in decisions_of(found, noise=noise, repeats=repeats)],
+    }  # fmt: skip
+
+
+def difference_of(first: SweepScores, second: SweepScores) -> dict[str, Any]:
+    """Return by how much the second of two sweeps is higher, under the wordings and on the questions that both have.
+
+    Raises:
+        UsageError: They share fewer than two of either, or are scored by different metrics.
+    """
+    theirs = {repr(sorted(each.levels.items())): each for each in second.cells}
+    pairs = [(each, theirs[key]) for each in first.cells if (key := repr(sorted(each.levels.items()))) in theirs]
+    keys = [key for key in first.questions if key in second.questions]
+    one, two = (SweepScores(cells, {}).table(keys) for cells in (zip(*pairs, strict=True) if pairs else ((), ())))
+    whole = np.flatnonzero(~np.isnan(one + two).any(axis=0)) if pairs else np.zeros(0, int)
+    metrics = dict.fromkeys((each.score.name, each.score.unit) for pair in pairs for each in pair)
+    if len(pairs) < _FEWEST or len(whole) < _FEWEST or len(metrics) > 1:
+        why = f"both have {len(pairs)} wordings and {len(whole)} questions; metrics: {', '.join(m for m, _ in metrics)}"
+        hint = "sweep the same exam with the same options"
+        raise UsageError("the sweeps cannot be compared", why=why, hint=hint)
+    columns = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]]
+    found = components_of(columns[2], factors_of([each for each, _ in pairs]))
+    quantiles = np.quantile([each.mean(axis=1) for each in columns], QUANTILES, axis=1).tolist()
+    return {
+        "wordings": len(pairs), "shared": len(whole), "difference": found.mean, "low": found.low, "high": found.high,
+        "of_questions_alone": {"low": found.naive_low, "high": found.naive_high},
+        "higher_under": int((columns[2].mean(axis=1) > 0).sum()),
+        "quantiles": [dict(zip(("of", "first", "second", "difference"), (q, *row), strict=True))
+                      for q, row in zip(QUANTILES, quantiles, strict=True)],
     }  # fmt: skip

@@ -36,7 +36,7 @@ def sentences(sweep: Mapping[str, Any]) -> Iterator[str]:
         yield f"best of {count}: {best['name']}, {shown(best['observed'])}; {luck}; {apart}"
         yield f"{result['flipping']:,} of {result['shared']:,} questions score otherwise under another wording"
     if noise := result.get("answer_noise"):
-        yield f"single answers to one prompt deviate by {shown(math.sqrt(noise['variance']))}, which is part of the rest"
+        yield f"single answers to one prompt deviate by {shown(math.sqrt(noise['variance']))}, a part of the rest"
     yield from result["notes"]
 
 
@@ -79,3 +79,26 @@ def tables(sweep: Mapping[str, Any], most: int = 10) -> Iterator[ItemTable]:
         for each in result["flips"][:most]
     ]
     yield ItemTable(title, ("question", "words", "mean score", "flips"), tuple(flips), result["flipping"] - len(flips))
+
+
+def difference_text(found: Mapping[str, Any]) -> str:
+    """Return by how much one sweep is higher than another, in a sentence."""
+    ends, alone = (f"[{each['low']:+.4f} to {each['high']:+.4f}]" for each in (found, found["of_questions_alone"]))
+    decided = "decided" if found["low"] > 0 or found["high"] < 0 else "not decided"
+    asked = f"{found['wordings']} wordings, {found['shared']:,} questions"
+    said = f"{found['difference']:+.4f} {ends} over wordings and questions, {decided}; questions alone: {alone}"
+    return f"{found['sweep']} beside {found['baseline']} ({asked}): {said}; higher under {found['higher_under']}"
+
+
+def difference_table(found: Mapping[str, Any]) -> ItemTable:
+    """Return the distributions of two sweeps over their wordings, and that of the difference."""
+    header, names = ("of the wordings", found["baseline"], found["sweep"], "difference"), ("first", "second")
+    rows = [
+        (
+            _NAMES.get(each["of"], f"{each['of']:.0%}"),
+            *(shown(each[name]) for name in names),
+            f"{each['difference']:+.4f}",
+        )
+        for each in found["quantiles"]
+    ]
+    return ItemTable("Distribution over wordings", header, tuple(rows))

@@ -19,13 +19,9 @@ _MANY: Final = 100_000  # of anything: what takes more is not advice
 
 
 class Decision(NamedTuple):
-    """Something that could be done.
+    """So many more of something (a dimension, ``questions``, ``answers to each``), and the mean's standard error then.
 
-    Attributes:
-        what: Of what there would be more: a dimension, ``questions``, ``answers to each``.
-        more: How many more.
-        error: The standard error of the mean with them.
-        halved_by: How many there would have to be in all for half the error; ``None`` where no number is enough.
+    ``halved_by`` is how many there would have to be in all for half the error; ``None`` where no number is enough.
     """
 
     what: str
@@ -37,10 +33,7 @@ class Decision(NamedTuple):
 def decisions_of(found: Components, *, noise: float = 0.0, repeats: int = 1) -> Iterator[Decision]:
     """Yield what could be done, for each dimension, for questions, and for answers where their noise is known.
 
-    Args:
-        found: The components.
-        noise: The variance of one answer to the same prompt, which is part of the rest.
-        repeats: Answers to each prompt.
+    ``noise`` is the variance of one of ``repeats`` answers to the same prompt, which is part of the rest.
     """
     counts = {**found.levels, QUESTIONS: found.questions, **({ANSWERS: repeats} if noise > 0 else {})}
     for what, count in counts.items():

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from proctor.lazy import Deferred
 from proctor.settings import settings
@@ -41,14 +41,10 @@ _FEWEST: Final = 8  # degrees of freedom from which on a variance's own interval
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One part of the variance of a single score.
+    """One part of the variance of a single score, in squared units of it, with its interval.
 
-    Attributes:
-        name: A dimension, ``question``, ``DIMENSION by question``, ``combinations`` of dimensions, or ``rest``.
-        variance: The estimate, in squared units of the score.
-        low, high: Its 95% interval.
-        share: Its part of the variance of the mean of all scores.
-        averaged: Over how many independent draws the mean averages it.
+    Its name is a dimension, ``question``, ``DIMENSION by question``, ``combinations`` of dimensions, or ``rest``. The
+    mean of all scores averages it over so many independent draws; ``share`` is its part of the mean's variance.
     """
 
     name: str
@@ -61,16 +57,10 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """Where the variance of a score comes from.
+    """Where the variance of a score comes from: its components, those of wordings first.
 
-    Attributes:
-        mean: Of all scores.
-        error: Standard error of the mean over other wordings and other questions.
-        low, high: The interval that holds for both.
-        naive_low, naive_high: The interval of questions alone, which wordings do not widen.
-        parts: The components, wordings first.
-        questions: How many were asked.
-        levels: By dimension, how many levels it has.
+    ``mean`` has a standard error and an interval over other wordings and other questions; ``naive_low`` to
+    ``naive_high`` is the interval of questions alone. ``levels`` says how many levels each dimension has.
     """
 
     mean: float
@@ -90,14 +80,11 @@ def components_of(
     """Return the variance components of scores.
 
     Args:
-        scores: A row for each wording, a column for each question; without gaps.
+        scores: A row for each wording, a column for each question, at least two of both; without gaps.
         factors: By dimension, the level that each wording has. Dimensions of one level, and those that divide the
             wordings as another one does, have no component.
         whole: The full score, where scores lie between 0 and it: intervals stay within.
         level: Confidence level.
-
-    Raises:
-        ValueError: There are fewer than two wordings or questions.
     """
     if min(scores.shape) < 2:  # noqa: PLR2004 - of one nothing varies
         raise ValueError("variance components need two wordings and two questions")
@@ -127,10 +114,7 @@ def components_of(
 
 
 class _Model:
-    """The sufficient statistics of scores, and their effects as columns of 0 and 1, a column for each level.
-
-    ``within`` are effects that differ between questions, the rest last; ``between`` those of wordings.
-    """
+    """The sufficient statistics of scores; effects within questions, the rest last, and between wordings."""
 
     def __init__(self, scores: Floats, factors: Mapping[str, Sequence[Hashable]]) -> None:
         count, self.questions = scores.shape
@@ -152,15 +136,8 @@ class _Model:
         self.between = {**self.factors, **({COMBINATIONS: unit} if self.freedom > 0 else {})}
 
 
-# -- REML -------------------------------------------------------------------------------------------------------------
-
-
 def _fitted(model: _Model) -> tuple[dict[str, float], dict[str, float]]:
-    """Maximise the restricted likelihood by Fisher's scoring, over variances that are not negative.
-
-    Returns:
-        Estimates by name, and the standard errors of those that differ between questions.
-    """
+    """Return the estimates, which are not negative, by Fisher's scoring; and standard errors of those of questions."""
     names, size = [*model.within, *model.between], len(model.within)
     total = float(np.trace(model.spread)) / len(model.means)
     if total <= 0:  # all questions score alike: the means of the wordings are all there is
@@ -170,39 +147,30 @@ def _fitted(model: _Model) -> tuple[dict[str, float], dict[str, float]]:
     floor[size - 1] = _FLOOR * total
     values = np.full(len(names), total / size)
     values[size:] = float(model.means.var()) / len(model.between)
-    found = _state(model, values)
+    likelihood, slope, information = _state(model, values)
     for _ in range(_STEPS):
-        free = (values > floor) | (found.slope > 0)
-        step = np.zeros(len(names))
-        step[free] = np.linalg.lstsq(found.information[np.ix_(free, free)], found.slope[free], rcond=None)[0]
-        length, before, new, ahead = 1.0, found.likelihood, values, found
+        free, step, before, new, length = (values > floor) | (slope > 0), np.zeros(len(names)), likelihood, values, 1.0
+        step[free] = np.linalg.lstsq(information[np.ix_(free, free)], slope[free], rcond=None)[0]
         while length > _CLOSE:
             new = np.maximum(values + length * step, floor)
-            ahead = _state(model, new)
-            if ahead.likelihood >= before - 1e-12 * abs(before):
+            likelihood, slope, information = _state(model, new)
+            if likelihood >= before - 1e-12 * abs(before):
                 break
             length /= 2
-        moved = float(np.abs(new - values).max())
-        values, found = new, ahead
+        moved, values = float(np.abs(new - values).max()), new
         if moved <= _CLOSE * total:
             break
     errors = _errors(model, values[:size])
     return dict(zip(names, map(float, values), strict=True)), dict(zip(model.within, errors.tolist(), strict=True))
 
 
-class _State(NamedTuple):
-    likelihood: float
-    slope: Floats
-    information: Floats
-
-
-def _state(model: _Model, values: Floats) -> _State:
+def _state(model: _Model, values: Floats) -> tuple[float, Floats, Floats]:
     """Return the restricted log-likelihood at some variances, its slope, and the expected information."""
     n, inner, outer = model.questions, list(model.within.values()), list(model.between.values())
     size, every = len(inner), [*inner, *outer]
     a = _sum(inner, values)
     v = a + n * _sum(outer, values[size:])
-    of_a, of_v = _inverse(a), _inverse(v)
+    of_a, of_v = (np.asarray(each, dtype=np.float64) for each in (np.linalg.inv(a), np.linalg.inv(v)))
     ones = of_v.sum(axis=1)
     p = of_v - np.outer(ones, ones) / ones.sum()
     py = math.sqrt(n) * (p @ model.means)
@@ -214,13 +182,13 @@ def _state(model: _Model, values: Floats) -> _State:
     slope[:size] += [(n - 1) * (_traced(weighted, z) - _traced(of_a, z)) for z in inner]
     information = np.outer(scale, scale) * _crossed(p, every)
     information[:size, :size] += (n - 1) * _crossed(of_a, inner)
-    return _State(-0.5 * float(logarithms + squares), 0.5 * slope, 0.5 * information)
+    return -0.5 * float(logarithms + squares), 0.5 * slope, 0.5 * information
 
 
 def _errors(model: _Model, values: Floats) -> Floats:
     """Return the standard errors of what differs between questions, by the sandwich of the questions' scores."""
     inner, n = list(model.within.values()), model.questions
-    inverse = _inverse(_sum(inner, values))
+    inverse = np.asarray(np.linalg.inv(_sum(inner, values)), dtype=np.float64)
     weighted = inverse @ model.centred
     each = np.array([((z.T @ weighted) ** 2).sum(axis=0) * n / (n - 1) - _traced(inverse, z) for z in inner]) / 2
     information = 0.5 * (n - 1) * _crossed(inverse, inner)
@@ -230,10 +198,6 @@ def _errors(model: _Model, values: Floats) -> Floats:
     meat = each[kept] @ each[kept].T * (n / max(n - len(kept) - 1, 1))
     errors[kept] = np.sqrt(np.maximum(np.diag(bread @ meat @ bread), 0.0))
     return np.asarray(errors)
-
-
-def _inverse(matrix: Floats) -> Floats:
-    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
 def _sum(columns: Sequence[Floats], values: Floats) -> Floats:
@@ -252,9 +216,6 @@ def _crossed(matrix: Floats, columns: Sequence[Floats]) -> Floats:
     return np.array([[float(((y.T @ product) ** 2).sum()) for y in columns] for product in products])
 
 
-# -- intervals --------------------------------------------------------------------------------------------------------
-
-
 def _bounds(value: float, error: float, level: float) -> tuple[float, float]:
     """Return the interval of a variance: of a multiple of a chi-square, where that has many degrees of freedom."""
     z = normal_quantile((1 + level) / 2)
@@ -269,11 +230,7 @@ def _bounds(value: float, error: float, level: float) -> tuple[float, float]:
 def _drawn(
     model: _Model, values: Mapping[str, float], errors: Mapping[str, float]
 ) -> tuple[dict[str, Floats], Floats, Floats]:
-    """Draw the generalised pivots of the components of wordings, given those that questions tell of.
-
-    Returns:
-        Draws of each component of wordings, of the variance of the mean, and standard normal ones.
-    """
+    """Draw the components of wordings given those of questions, the variance of the mean, and standard normals."""
     stream = np.random.default_rng(settings.seed & 0xFFFFFFFF)
     n, count, rest = model.questions, len(model.means), values[REST] / model.questions
     has_own = any(z.shape[1] == count for z in model.factors.values())  # the rest is then part of that dimension's
@@ -297,8 +254,7 @@ def _pivot(
 ) -> Floats:
     """Return draws of the variance of a dimension, with what it has of questions' in the means of wordings.
 
-    Its sum of squares, each direction divided by its variance, is a chi-square at the true variance, for which that is
-    solved; 0 where no variance is small enough.
+    Its sum of squares, each direction divided by its variance, is a chi-square, which is solved for the variance.
     """
     z = model.factors[name]
     nested = [other for other in pivots if _is_within(model.factors[other], z)]

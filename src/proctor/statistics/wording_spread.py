@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from proctor.lazy import Deferred
 from proctor.settings import settings
-from proctor.statistics.arrays import Floats, Indices
+from proctor.statistics.arrays import Floats
 from proctor.statistics.rank_sets import level_of_pairs
 
 if TYPE_CHECKING:
@@ -63,13 +63,6 @@ def flips(scores: Floats) -> Floats:
     weights = 2.0 * np.arange(1, count + 1) - count - 1.0
     found: Floats = (weights[:, None] * ordered).sum(axis=0) * 2.0 / (count * max(count - 1, 1))
     return found
-
-
-def most_flipped(scores: Floats, most: int) -> Indices:
-    """Return the places of so many questions that flip, the most first."""
-    found = flips(scores)
-    order = np.argsort(-found, kind="stable")[:most]
-    return order[found[order] > 0]
 
 
 class Best(NamedTuple):
