@@ -84,7 +84,7 @@ def swept(invoke, *given: str, log: str = "log.db") -> dict:
     (("config.py", "--templates", "config.py,other.py", "--choice-orders", "3", "--extraction", "own,last"), 12),
     (("recipe.json", "--templates", "all,prompts.txt", "--demos", "0,1,2", "--demo-seeds", "2"), 20),
     (("hub/eval.yaml", "--choice-orders", "2", "--perturb", "whitespace"), 4),
-    (("foo.yaml", "--templates", "all", "--system-prompts", "none", "--system-prompts", "Hi"), 4),
+    (("foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2", "--system-prompts", "none", "--system-prompts", "Hi"), 4),
 ])  # fmt: skip
 def test_every_dialect_is_asked_in_every_combination(invoke, given, cells):
     if given[0] in ("recipe.json", "task.yaml"):  # a prompt like one of its own templates is the same wording
@@ -117,10 +117,19 @@ def test_a_sweep_that_grows_asks_what_is_new(invoke):
 
 
 def test_what_flips_is_named(invoke):
-    record = swept(invoke, "foo.yaml", "--templates", "all", "--system-prompts", "none", "--system-prompts", "Hi")
+    record = swept(
+        invoke,
+        "foo.yaml::1",
+        "--templates",
+        "foo.yaml::1,foo.yaml::2",
+        "--system-prompts",
+        "none",
+        "--system-prompts",
+        "Hi",
+    )
     flips = {each["question"]: each["flips"] for each in record["result"]["flips"]}
     assert flips == pytest.approx({"Capital of France?": 2 / 3, "Capital of Norway?": 2 / 3})
-    code, out, _ = invoke("sweep", "foo.yaml", "--templates", "all", *SAYS, "--log", "log.db")
+    code, out, _ = invoke("sweep", "foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2", *SAYS, "--log", "log.db")
     assert code == 0
     for words in ("Scores of the wordings", "Distribution over wordings", "Questions that flip", "Capital of France?"):
         assert words in out
@@ -169,7 +178,7 @@ def test_what_cannot_be_swept_is_refused_before_anybody_is_asked(invoke, given, 
 def test_the_folder_of_another_sweep_is_kept(invoke):
     swept(invoke, "texts.ndjson", "--templates", "prompts.txt")
     before = Path("out/sweep.json").read_text()
-    code, _, err = invoke("sweep", "foo.yaml", "--templates", "all", *SAYS, "--output", "out")
+    code, _, err = invoke("sweep", "foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2", *SAYS, "--output", "out")
     assert code == 2
     assert "out is a sweep of another exam" in err
     assert Path("out/sweep.json").read_text() == before

@@ -74,7 +74,7 @@ def _written(given: Mapping[str, Any]) -> Places:
     "with intervals that hold for what is true. On the terminal, or with the scores as html and md.",
 )
 @click.option("--json", "as_json", is_flag=True, help="With --items, --readings or --labels: print everything as JSON.")
-def command(
+def command(  # noqa: C901 - one branch for each report
     *,
     runs: tuple[Path, ...],
     output: Path | None,
@@ -99,9 +99,19 @@ def command(
         from proctor.cli.report_readings import report_readings
 
         return report_readings(runs, samples, as_json=as_json)
-    if items or answers or (runs[0] / "sweep.json").is_file():
+    if items or answers:
         form = form or (None if output is None else _form_of(output))
-        return _of_questions(runs, output, form, answers, samples, items=items, as_json=as_json)
+        if answers is None:
+            from proctor.cli.report_items import report_items
+
+            return report_items(runs, output, form, samples, as_json=as_json)
+        from proctor.cli.report_answers import report_answers
+
+        return report_answers(runs, output, form, answers, samples)
+    if (runs[0] / "sweep.json").is_file():
+        from proctor.cli.sweep import report_sweep
+
+        return report_sweep(runs, output, form or (None if output is None else _form_of(output)), samples)
     to_terminal = output is None and form is None
     output, form = _place(output, form, pivot=pivot)
     if labels and not to_terminal and form not in ("html", "md"):
@@ -125,23 +135,6 @@ def command(
         raise OutputError.unwritable(str(output), error, "another --output") from None
     say(f"report: {output}")
     return FAILURES if any(run.state == "damaged" for run in stored) else DONE
-
-
-def _of_questions(
-    runs: tuple[Path, ...], output: Path | None, form: str | None, answers: Which | None, samples: int,
-    *, items: bool, as_json: bool,
-) -> int:  # fmt: skip
-    if items:
-        from proctor.cli.report_items import report_items
-
-        return report_items(runs, output, form, samples, as_json=as_json)
-    if answers is None:
-        from proctor.cli.sweep import report_sweep
-
-        return report_sweep(runs, output, form, samples)
-    from proctor.cli.report_answers import report_answers
-
-    return report_answers(runs, output, form, answers, samples)
 
 
 def _corrected(runs: list[StoredRun], labels: Sequence[Path]) -> Corrections | None:

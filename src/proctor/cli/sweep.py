@@ -142,7 +142,7 @@ def _design(varied: Mapping[str, Any], options: dict[str, Any]) -> tuple[Design,
         with _hushed():
             exams = exams_of_spec(spec)
         admit(exams, engine)
-        if len(exams) != 1 and not (exams[0].dialect == "promptfoo" and "all" in _split(varied["templates"])):
+        if len(exams) != 1:
             what = f"a sweep is of one exam, and {', '.join(spec.tasks)} are {len(exams)}"
             raise UsageError(what, why=", ".join(each.name for each in islice(exams, 5)), hint="name one of them")
         readings = _readings(exams[0], _split([varied["extraction"]]))
@@ -211,8 +211,7 @@ def _hushed() -> Iterator[None]:
         yield
 
 
-_LOOKED_AT: Final = 10
-"""Questions of two cells that are put in words to see whether they are the same wording; and problems that are told."""
+_LOOKED_AT: Final = 10  # questions of cells that are put in words to tell the cells apart; and problems that are told
 
 
 def _check_cells(cells: Sequence[Cell], jobs: _Jobs) -> None:
@@ -300,43 +299,38 @@ def report_sweep(folders: Sequence[Path], output: Path | None, form: str | None,
     """
     from proctor.cli.report_items import write_report
     from proctor.running.sweeps import read_sweep
+    from proctor.web.sweep_pages import sweep_report
 
     record = read_sweep(folders[0])
     if len(folders) > 1 or form not in (None, "html", "md"):
         raise UsageError("a report of a sweep is of one, as html or md", hint="proctor compare is for two")
     if "result" not in record:
         raise UsageError(f"{folders[0]} has no result yet", hint="the same proctor sweep goes on with it")
+    text = sweep_report(record) if form == "html" else sweep_text(record, flips) + "\n"
     if form is None:
-        show(sweep_text(record, flips))
-    elif form == "html":
-        from proctor.web.sweep_pages import sweep_report
-
-        write_report(output or Path("sweep.html"), sweep_report(record))
+        show(text)
     else:
-        write_report(output or Path("sweep.md"), sweep_text(record, flips) + "\n")
+        write_report(output or Path(f"sweep.{form}"), text)
     return DONE
 
 
 def compare_sweeps(folders: Sequence[str], *, idle: bool, as_json: bool) -> int:
-    """Print by how much sweeps are higher than the first, over their wordings; return the exit code.
-
-    Raises:
-        UsageError: Options are given that are for runs; or the sweeps cannot be compared.
-    """
+    """Print by how much sweeps are higher than the first, over their wordings; return the exit code."""
     from proctor.cli.json_output import print_json
     from proctor.cli.report_labels import markdown_tables
     from proctor.dialects.run_file import exam_of_run
     from proctor.running.sweeps import Design, read_sweep
     from proctor.runs.sweep import difference_of, sweep_scores
-    from proctor.runs.sweep_tables import difference_table, difference_text
+    from proctor.runs.sweep_tables import difference_told
 
     if idle:
         raise UsageError("--clusters and --fail-if-worse are for runs, and these are sweeps", hint="leave them out")
-    first, *others = (sweep_scores(Path(each), Design.of(read_sweep(Path(each))), exam_of_run) for each in folders)
-    found = [{"baseline": folders[0], "sweep": name, **difference_of(first, other)}
-             for name, other in zip(folders[1:], others, strict=True)]  # fmt: skip
+    read = [sweep_scores(Path(each), Design.of(read_sweep(Path(each))), exam_of_run) for each in folders]
+    named = [{"baseline": folders[0], "sweep": name} for name in folders[1:]]
+    found = [{**each, **difference_of(read[0], other)} for each, other in zip(named, read[1:], strict=True)]
     if as_json:
         print_json(found, indent=2)
-    for each in found if not as_json else ():
-        show("\n".join([difference_text(each), *markdown_tables([difference_table(each)])]))
+    else:
+        for text, table in map(difference_told, found):
+            show("\n".join([text, *markdown_tables([table])]))
     return DONE

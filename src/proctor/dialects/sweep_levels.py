@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final
 
 import yaml
 
@@ -16,14 +16,10 @@ from proctor.recipes.exam import Exam
 from proctor.recipes.option import Refused
 from proctor.running.sweeps import Level
 
-if TYPE_CHECKING:
-    from proctor.recipes.recipe import DatasetRecipe
-
 _PLACE: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}|(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 _TEXTS: Final = (".txt", ".md")
 _FILES: Final = (".yaml", ".yml", ".json")
-_BY_EXAM: Final = ("aisbench", "hub_yaml", "promptfoo")
-"""Dialects in which another way to ask the same rows is an exam of its own."""
+_BY_EXAM: Final = ("aisbench", "hub_yaml", "promptfoo")  # another way to ask is another exam
 
 
 def template_levels(exam: Exam, task: str, given: Sequence[str]) -> Iterator[Level]:
@@ -57,33 +53,23 @@ def _offers(exam: Exam, task: str) -> str:
     return prompts if _is_table(exam) else f"name templates (proctor ls lists them); {prompts}"
 
 
-def _recipe_of(exam: Exam) -> DatasetRecipe:
-    return cast("DatasetRecipe", exam.own)  # what the dialect keeps there
-
-
 def _own(exam: Exam, task: str) -> list[Level]:
     """Return all templates that an exam brings along, at least two."""
     found: list[Level] = []
+    own: Any = exam.own
     if exam.dialect == "unitxt":
         from proctor.recipes.recipe import card_templates
 
-        card = _recipe_of(exam).card
+        card = own.card
         for key, each in ({} if card is None else card_templates(card)).items():
             name = each if isinstance(each, str) else getattr(each, "artifact_id", None)
             found.append(Level(str(name or key).removeprefix("templates."), {"template": name or each.to_dict()}))
-    elif exam.dialect == "promptfoo":
-        from proctor.dialects.promptfoo import file_of
-        from proctor.dialects.promptfoo.prompts import prompts_of
-        from proctor.dialects.promptfoo.reader import read_config
-
-        if (file := file_of(task)) is not None:
-            found = [Level(each.name, {"tasks": (f"{file}::{each.name}",)}) for each in prompts_of(read_config(file))]
     elif exam.dialect == "lm_eval":
-        from proctor.dialects.lm_eval.exam import task_of
         from proctor.dialects.lm_eval.factory import template_choices
 
-        if (prepared := task_of(exam)) is not None and prepared.config.template is not None:
-            found = [Level(each, {"template": each}) for each in template_choices(prepared.config.template)]
+        config = getattr(own, "config", None)
+        if config is not None and config.template is not None:
+            found = [Level(each, {"template": each}) for each in template_choices(config.template)]
     if len(found) > 1:
         return found
     why = f"it has {len(found) or 'no'} template{'s' * (len(found) != 1)} of its own"
@@ -120,20 +106,17 @@ def _of_prompt(exam: Exam, task: str, name: str, text: str, place: Location) -> 
     if _is_table(exam):
         return Level(name, {"prompt": (once,)})
     if exam.dialect == "unitxt":
-        template = _recipe_of(exam).chosen_templates()[0].to_dict()
-        return Level(name, {"template": {**template, "input_format": once}})
+        own: Any = exam.own
+        return Level(name, {"template": {**own.chosen_templates()[0].to_dict(), "input_format": once}})
     return Level(name, {"keys": {"doc_to_text": twice}})
 
 
 def _fields_of(exam: Exam) -> list[str] | None:
     """Return the fields that a prompt may name; ``None`` where there is no place for a prompt."""
+    own: Any = exam.own
     if exam.dialect == "unitxt":
-        task = _recipe_of(exam).task
-        return None if task is None else list(task.input_types)
-    from proctor.dialects.lm_eval.exam import task_of
-
-    prepared = task_of(exam)
-    return None if prepared is None else sorted(prepared.documents.columns())
+        return None if own.task is None else list(own.task.input_types)
+    return sorted(own.documents.columns()) if exam.dialect == "lm_eval" and hasattr(own, "documents") else None
 
 
 _FORMATS: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -51,9 +51,7 @@ def changes_of(parts: RowParts, order: int | None, perturbation: str | None) -> 
 
     def changed(row: Row) -> Row:
         row = reordered(row, parts, order) if order else row
-        if perturbation is None:
-            return row
-        change = PERTURBATIONS[perturbation]
+        change = str if perturbation is None else PERTURBATIONS[perturbation]
         return _with(row, {name: change(text) for name, text in _texts(row, parts.inputs).items()})
 
     return changed

@@ -111,7 +111,7 @@ class Design:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Design:
         """Return the design that a file of a sweep holds."""
-        cells = tuple(Cell(each["levels"], each["folder"]) for each in record["cells"])
+        cells = tuple(Cell(each["levels"], Path(each["folder"]).name) for each in record["cells"])  # nowhere else
         return cls(record["exam"], record["model"], cells, tuple(record["readings"]))
 
 

@@ -28,10 +28,8 @@ from proctor.statistics.paired_tests import signs_of
 from proctor.statistics.variance_components import components_of
 from proctor.statistics.wording_spread import QUANTILES, Bounded, best_of, flips, spread_of
 
-WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
-"""Full scores by their unit."""
-_MOST_FLIPS: Final = 50
-"""Questions that are listed of those that flip: a page of them."""
+_WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
+_MOST_FLIPS: Final = 50  # questions that are listed of those that flip: a page
 _FEWEST: Final = 2  # wordings, or questions: of one nothing varies
 Key = tuple[int, int]
 """The digest of a row; of rows that nobody digested 0, and the number."""
@@ -57,10 +55,8 @@ class CellScore:
     @property
     def is_mean(self) -> bool:
         """Whether the score is the mean of the questions' scores, so that these say how it comes about."""
-        score, values = self.score.number, self.values.values()
-        if score is None or not values:
-            return False
-        return math.isclose(math.fsum(values) / len(values), score, rel_tol=1e-6, abs_tol=1e-9)
+        mean = math.fsum(self.values.values()) / max(len(self.values), 1)
+        return math.isclose(mean, self.score.number or 0.0, rel_tol=1e-6, abs_tol=1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +157,9 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
     metrics = dict.fromkeys(each.score.name for each in scores.cells)
     if lacking := len(design.cells) * max(1, len(design.readings)) - len(cells):
         notes.append(f"{lacking} of the wordings have no score: the same command goes on with them")
-    if len(metrics) > 1:
-        notes.append(f"wordings are scored by different metrics: {', '.join(metrics)}")
-    if not all(each.is_mean for each in scores.cells):
-        notes.append(f"{main.name} is not a mean over questions: only the scores of the wordings are told")
+    if len(metrics) > 1 or not all(each.is_mean for each in scores.cells):
+        why = f"they are {', '.join(metrics)}" if len(metrics) > 1 else f"{main.name} is not a mean over questions"
+        notes.append(f"only the scores of the wordings are told: {why}")
         return result
     table = scores.table(list(scores.questions))
     whole = np.flatnonzero(~np.isnan(table).any(axis=0))
@@ -189,7 +184,7 @@ def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[
     better, names = bool(result["higher_is_better"]), [each["name"] for each in result["cells"]]
     quantiles, worst_of_each = spread_of(table, higher_is_better=better)
     means, share, best = table.mean(axis=1), flips(table), best_of(table, higher_is_better=better)
-    differences, flipping, whole = [], int((share > 0).sum()), WHOLES.get(result["unit"])
+    differences, flipping, whole = [], int((share > 0).sum()), _WHOLES.get(result["unit"])
     for place, name in enumerate(names):
         if place != best.place:
             test = bounded_test(table[best.place], table[place], None, whole)
@@ -216,18 +211,16 @@ def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[
 
 def _components(result: Mapping[str, Any], scores: SweepScores, table: Floats) -> dict[str, Any]:
     """Return where the variance comes from, the interval over wordings, and what would make it narrower."""
-    found = components_of(table, factors_of(scores.cells), whole=WHOLES.get(result["unit"]))
+    found = components_of(table, factors_of(scores.cells), whole=_WHOLES.get(result["unit"]))
     noises = [cell.noise for cell in scores.cells if cell.noise is not None]
     noise, repeats = sum(noises) / max(len(noises), 1), scores.cells[0].repeats
+    over = asdict(found)
     return {
-        "over_wordings": {
-            "score": found.mean, "low": found.low, "high": found.high, "error": found.error,
-            "of_questions_alone": {"low": found.naive_low, "high": found.naive_high},
-        },
-        "components": [asdict(each) for each in found.parts],
+        "components": over.pop("parts"),
+        "over_wordings": over,
         "answer_noise": {"variance": noise, "repeats": repeats} if noises else None,
         "decisions": [each._asdict() for each in decisions_of(found, noise=noise, repeats=repeats)],
-    }  # fmt: skip
+    }
 
 
 def difference_of(first: SweepScores, second: SweepScores) -> dict[str, Any]:
@@ -247,12 +240,11 @@ def difference_of(first: SweepScores, second: SweepScores) -> dict[str, Any]:
         hint = "sweep the same exam with the same options"
         raise UsageError("the sweeps cannot be compared", why=why, hint=hint)
     columns = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]]
-    found = components_of(columns[2], factors_of([each for each, _ in pairs]))
-    quantiles = np.quantile([each.mean(axis=1) for each in columns], QUANTILES, axis=1).tolist()
+    means = [each.mean(axis=1) for each in columns]
+    rows = zip(QUANTILES, *np.quantile(means, QUANTILES, axis=1).T.tolist(), strict=True)
     return {
-        "wordings": len(pairs), "shared": len(whole), "difference": found.mean, "low": found.low, "high": found.high,
-        "of_questions_alone": {"low": found.naive_low, "high": found.naive_high},
-        "higher_under": int((columns[2].mean(axis=1) > 0).sum()),
-        "quantiles": [dict(zip(("of", "first", "second", "difference"), (q, *row), strict=True))
-                      for q, row in zip(QUANTILES, quantiles, strict=True)],
-    }  # fmt: skip
+        **asdict(components_of(columns[2], factors_of([each for each, _ in pairs]))),
+        "wordings": len(pairs),
+        "higher_under": int((means[2] > 0).sum()),
+        "quantiles": [dict(zip(("of", "first", "second", "difference"), row, strict=True)) for row in rows],
+    }

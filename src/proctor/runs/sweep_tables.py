@@ -25,8 +25,8 @@ def sentences(sweep: Mapping[str, Any]) -> Iterator[str]:
     asked = f"{count} wording{'s' * (count != 1)}, {result['questions']:,} questions"
     yield f"{sweep['model']} on {sweep['exam']}: {result['metric']}{unit and f' ({unit})'}, {asked}"
     if over := result.get("over_wordings"):
-        alone = bounds(over["of_questions_alone"])
-        yield f"over wordings and questions {shown(over['score'])} [{bounds(over)}]; questions alone: [{alone}]"
+        alone = f"{shown(over['naive_low'])} to {shown(over['naive_high'])}"
+        yield f"over wordings and questions {shown(over['mean'])} [{bounds(over)}]; questions alone: [{alone}]"
         each, best = result["distribution"]["worst_of_each"], result["best"]
         yield f"worst wording: {result['distribution']['worst']}"
         yield f"each question under the wording that is worst for it: {shown(each['score'])} [{bounds(each)}]"
@@ -81,24 +81,16 @@ def tables(sweep: Mapping[str, Any], most: int = 10) -> Iterator[ItemTable]:
     yield ItemTable(title, ("question", "words", "mean score", "flips"), tuple(flips), result["flipping"] - len(flips))
 
 
-def difference_text(found: Mapping[str, Any]) -> str:
-    """Return by how much one sweep is higher than another, in a sentence."""
-    ends, alone = (f"[{each['low']:+.4f} to {each['high']:+.4f}]" for each in (found, found["of_questions_alone"]))
+def difference_told(found: Mapping[str, Any]) -> tuple[str, ItemTable]:
+    """Return by how much one sweep is higher than another, in a sentence, and the distributions over wordings."""
+    ends, alone = (f"[{found[f'{of}low']:+.4f} to {found[f'{of}high']:+.4f}]" for of in ("", "naive_"))
     decided = "decided" if found["low"] > 0 or found["high"] < 0 else "not decided"
-    asked = f"{found['wordings']} wordings, {found['shared']:,} questions"
-    said = f"{found['difference']:+.4f} {ends} over wordings and questions, {decided}; questions alone: {alone}"
-    return f"{found['sweep']} beside {found['baseline']} ({asked}): {said}; higher under {found['higher_under']}"
-
-
-def difference_table(found: Mapping[str, Any]) -> ItemTable:
-    """Return the distributions of two sweeps over their wordings, and that of the difference."""
-    header, names = ("of the wordings", found["baseline"], found["sweep"], "difference"), ("first", "second")
-    rows = [
-        (
-            _NAMES.get(each["of"], f"{each['of']:.0%}"),
-            *(shown(each[name]) for name in names),
-            f"{each['difference']:+.4f}",
-        )
-        for each in found["quantiles"]
-    ]
-    return ItemTable("Distribution over wordings", header, tuple(rows))
+    asked = f"{found['wordings']} wordings, {found['questions']:,} questions"
+    said = f"{found['mean']:+.4f} {ends} over wordings and questions, {decided}; questions alone: {alone}"
+    rows = []
+    for each in found["quantiles"]:
+        names = (_NAMES.get(each["of"], f"{each['of']:.0%}"), shown(each["first"]), shown(each["second"]))
+        rows.append((*names, f"{each['difference']:+.4f}"))
+    header = ("of the wordings", found["baseline"], found["sweep"], "difference")
+    text = f"{found['sweep']} beside {found['baseline']} ({asked}): {said}; higher under {found['higher_under']}"
+    return text, ItemTable("Distribution over wordings", header, tuple(rows))

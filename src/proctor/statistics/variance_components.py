@@ -75,7 +75,7 @@ class Components:
 
 
 def components_of(
-    scores: Floats, factors: Mapping[str, Sequence[Hashable]], *, whole: float | None = None, level: float = 0.95
+    scores: Floats, factors: Mapping[str, Sequence[Hashable]], *, whole: float | None = None
 ) -> Components:
     """Return the variance components of scores.
 
@@ -84,15 +84,14 @@ def components_of(
         factors: By dimension, the level that each wording has. Dimensions of one level, and those that divide the
             wordings as another one does, have no component.
         whole: The full score, where scores lie between 0 and it: intervals stay within.
-        level: Confidence level.
     """
     if min(scores.shape) < 2:  # noqa: PLR2004 - of one nothing varies
         raise ValueError("variance components need two wordings and two questions")
     model = _Model(scores, factors)
     values, errors = _fitted(model)
     alone, variances, normal = _drawn(model, values, errors)
-    bounds = {name: np.quantile(alone[name], [(1 - level) / 2, (1 + level) / 2]).tolist() for name in model.between}
-    bounds |= {name: _bounds(values[name], errors[name], level) for name in model.within}
+    bounds = {name: np.quantile(alone[name], [0.025, 0.975]).tolist() for name in model.between}
+    bounds |= {name: _bounds(values[name], errors[name]) for name in model.within}
     columns = {**model.between, **model.within}
     n, count = model.questions, len(scores)
     averaged = {
@@ -105,8 +104,8 @@ def components_of(
         value, (low, high), share = values[name], bounds[name], values[name] / averaged[name] / (total or 1.0)
         parts.append(Component(name, value, min(low, value), max(high, value), share, averaged[name]))
     mean = float(scores.mean())
-    reach = float(np.quantile(np.abs(normal) * np.sqrt(variances), level))
-    alone_reach = t_quantile((1 + level) / 2, n - 1) * float(scores.mean(axis=0).std(ddof=1)) / math.sqrt(n)
+    reach = float(np.quantile(np.abs(normal) * np.sqrt(variances), 0.95))
+    alone_reach = t_quantile(0.975, n - 1) * float(scores.mean(axis=0).std(ddof=1)) / math.sqrt(n)
     ends = [mean - reach, mean + reach, mean - alone_reach, mean + alone_reach]
     low, high, naive_low, naive_high = ends if whole is None else [min(max(each, 0.0), whole) for each in ends]
     levels = {name: z.shape[1] for name, z in model.factors.items()}
@@ -216,9 +215,9 @@ def _crossed(matrix: Floats, columns: Sequence[Floats]) -> Floats:
     return np.array([[float(((y.T @ product) ** 2).sum()) for y in columns] for product in products])
 
 
-def _bounds(value: float, error: float, level: float) -> tuple[float, float]:
+def _bounds(value: float, error: float) -> tuple[float, float]:
     """Return the interval of a variance: of a multiple of a chi-square, where that has many degrees of freedom."""
-    z = normal_quantile((1 + level) / 2)
+    z = normal_quantile(0.975)
     freedom = 2 * value**2 / error**2 if error > 0 else 0.0
     if freedom < _FEWEST:
         return max(0.0, value - z * error), value + z * error

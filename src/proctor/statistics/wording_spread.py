@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 else:
     np = Deferred("numpy")
 
-QUANTILES: Final = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-"""The quantiles that are told of, the lowest and the highest wording among them."""
+QUANTILES: Final = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of wordings, the lowest and the highest among them
 _RESAMPLES: Final = 2_000
 _AT_ONCE: Final = 1 << 22  # numbers of resamples that are held at once: 32 MB
 _MOST: Final = 100  # wordings whose pairs are resampled together: there are thousands of pairs of more
 
-Bounded = tuple[float, float, float]
-"""A value, and the ends of its 95% interval."""
+Bounded = tuple[float, float, float]  # a value, and the ends of its 95% interval
 
 
 def spread_of(scores: Floats, *, higher_is_better: bool = True) -> tuple[dict[float, Bounded], Bounded]:

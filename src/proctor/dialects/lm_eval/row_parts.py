@@ -9,8 +9,7 @@ from proctor.dialects.lm_eval.jinja import field_names, is_template
 from proctor.dialects.lm_eval.prepared import PreparedTask
 from proctor.recipes.row_changes import RowParts
 
-_USUAL: Final = ("choices", "options")
-"""Names of columns of choices, where labels are compared and the question names such a column."""
+_USUAL: Final = ("choices", "options")  # names of columns of choices
 _INDEXED: Final = re.compile(r"(\w+)(?:\.text|\[['\"]text['\"]\])?\s*\[\s*0\s*\]")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
