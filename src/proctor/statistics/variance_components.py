@@ -237,9 +237,13 @@ def _drawn(
     if model.freedom > 0:
         square = float(model.means @ model.residual @ model.means)
         error = np.maximum(square / stream.chisquare(model.freedom, _DRAWS), rest)
-    of_question = values[QUESTION]
-    freedom = min(n - 1.0, 2 * of_question**2 / errors[QUESTION] ** 2) if of_question and errors[QUESTION] else n - 1.0
-    variance = error / count + of_question * freedom / n / stream.chisquare(freedom, _DRAWS)
+    of_question, its_error = values[QUESTION], errors[QUESTION]
+    freedom = min(n - 1.0, 2 * of_question**2 / its_error**2) if its_error else n - 1.0
+    if freedom < _FEWEST:
+        questions = np.maximum(of_question + its_error * stream.standard_normal(_DRAWS), 0.0)
+    else:
+        questions = of_question * freedom / stream.chisquare(freedom, _DRAWS)
+    variance = error / count + questions / n
     alone, pivots = {COMBINATIONS: np.maximum(error - rest, 0.0)}, dict[str, Floats]()
     for name in sorted(model.factors, key=lambda each: -model.factors[each].shape[1]):  # nested ones come first
         pivot = pivots[name] = _pivot(name, model, error, pivots, stream)
