@@ -1,9 +1,13 @@
-"""The response log: answers written and looked up per second, one process, answers of a usual size."""
+"""The response log: answers written and looked up per second, one process, answers of a usual size.
+
+python benchmarks/log_rates.py postgresql://user@host/empty_database measures a log in a database.
+"""
 
 from __future__ import annotations
 
 import os
 import random
+import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,18 +33,19 @@ def responses() -> list[Response]:
     return [text, scored]
 
 
-def measure() -> dict[str, Any]:
-    """Return the rates."""
+def measure(database: str | None = None) -> dict[str, Any]:
+    """Return the rates of a log in a file, or in a database."""
     answers = responses()
     keys = [Key(os.urandom(16)) for _ in range(COUNT)]
-    with TemporaryDirectory() as folder, ResponseLog(Path(folder) / "log.db") as log:
+    with TemporaryDirectory() as folder, ResponseLog(database or Path(folder) / "log.db") as log:
         engine = log.engine_number("benchmark")
         began = time.perf_counter()
         with LogWriter(log, engine) as writer:
             for place, key in enumerate(keys):
                 writer.put(key, answers[place % 2])
         writes = COUNT / (time.perf_counter() - began)
-        size = (log.path.stat().st_size + Path(f"{log.path}-wal").stat().st_size) / COUNT
+        journal = Path(f"{log.path}-wal")
+        size = (log.stats().size_bytes + (journal.stat().st_size if journal.exists() else 0)) / COUNT
         random.Random(0).shuffle(keys)
         began = time.perf_counter()
         for start in range(0, COUNT, LOOKUP_BATCH):
@@ -51,12 +56,20 @@ def measure() -> dict[str, Any]:
             log.has_many(engine, keys[start : start + LOOKUP_BATCH])
         has = COUNT / (time.perf_counter() - began)
     return {
-        "writes, durable": {"value": round(writes), "unit": "responses/s", "budget": ">= 20000"},
-        "look-ups, decoded": {"value": round(gets), "unit": "responses/s", "budget": ">= 50000"},
+        "writes, durable": {
+            "value": round(writes),
+            "unit": "responses/s",
+            "budget": ">= 5000" if database else ">= 20000",
+        },
+        "look-ups, decoded": {
+            "value": round(gets),
+            "unit": "responses/s",
+            "budget": ">= 20000" if database else ">= 50000",
+        },
         "look-ups, presence only": {"value": round(has), "unit": "keys/s", "budget": ">= 50000"},
         "size": {"value": round(size), "unit": "bytes/response"},
     }
 
 
 if __name__ == "__main__":
-    print(measure())
+    print(measure(*sys.argv[1:2]))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import chain, count, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck
@@ -42,7 +43,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HUB = "PROCTOR_TEST_HUB"
 
 # Tests import what they share by names of its own, for they are not a package: ``from tests_pace import within``.
-for _name in ("pace", "commands", "grants", "warm", "paced_server"):
+for _name in ("pace", "commands", "grants", "warm", "paced_server", "postgres"):
     _spec = spec_from_file_location(f"tests_{_name}", Path(__file__).with_name(f"{_name}.py"))
     assert _spec is not None
     assert _spec.loader is not None
@@ -167,3 +168,21 @@ def heard(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture
     logger.addHandler(caplog.handler)
     yield caplog
     logger.removeHandler(caplog.handler)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Any]:
+    """A PostgreSQL server; tests that want one say that they skip where there is none."""
+    from tests_postgres import PostgresServer, why_not
+
+    pytest.importorskip("psycopg")
+    if why := why_not():
+        pytest.skip(why)
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture(params=["file", "database"])
+def log_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a new response log can be: in a file, in a database."""
+    return str(tmp_path / "log.db") if request.param == "file" else request.getfixturevalue("postgres").address()

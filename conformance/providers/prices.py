@@ -37,10 +37,12 @@ _CACHES = {
     "cache_write": "cache_creation_input_token_cost",
     "cache_write_hour": "cache_creation_input_token_cost_above_1hr",
 }
+_STEP = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 _UNIT = (
     "USD per million tokens: list prices of the smallest context, without batches or priority; cached_input is what "
     "tokens read from the provider's cache cost, cache_write and cache_write_hour what those cost that are written to "
-    "it, and batch the share of all prices that is asked in a batch, where they are known"
+    "it, batch the share of all prices that is asked in a batch, above_times how many times as much a request costs "
+    "whose prompt has more tokens than above, where they are known"
 )
 
 
@@ -62,6 +64,10 @@ def price(entry: dict[str, Any]) -> dict[str, float] | None:
             found[ours] = round(cost * 1e6, 6)
     if batched := entry.get("input_cost_per_token_batches"):
         found["batch"] = round(batched / read, 6)
+    steps = [(int(match[1]) * 1000, entry[key]) for key in entry if (match := _STEP.fullmatch(key)) and entry[key]]
+    if steps:
+        found["above"], dearer = min(steps)
+        found["above_times"] = round(dearer / read, 6)
     return found
 
 

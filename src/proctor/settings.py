@@ -34,6 +34,7 @@ def cache_home() -> Path:
 _TABLE: dict[str, _Setting] = {
     "seed": _Setting(42, int, "seed from which every random stream derives"),
     "cache_dir": _Setting(None, Path, "folder for converted models and indexes; where it is set, also for the log"),
+    "log": _Setting(None, str, "the response log where none is named: a file, or postgresql://USER@HOST/DATABASE"),
     "hub_dir": _Setting(
         None, Path, "folder that holds datasets as <hub id>/, asked before the hub", "hf_offline_datasets_path"
     ),

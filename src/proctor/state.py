@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -24,6 +25,9 @@ from proctor.settings import cache_home, settings
 
 _KEY_BYTES = 32
 """Of the key: as many as its digests have."""
+
+_WRITTEN_SECONDS = 2.0
+"""So long may a key be without its bytes: who made it was killed if they are not there by then."""
 
 LOG_NAME = "responses.db"
 """The response log's file."""
@@ -131,15 +135,23 @@ def secret() -> bytes:
 def _secret_in(folder: Path) -> bytes:
     key = folder / "key"
     with suppress(FileNotFoundError):
-        return key.read_bytes()
+        return _whole(key)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     made = secrets.token_bytes(_KEY_BYTES)
     try:
         with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(made)
     except FileExistsError:  # another process made it meanwhile
-        return key.read_bytes()
+        return _whole(key)
     return made
+
+
+def _whole(key: Path) -> bytes:
+    """Return a key that another process may just be writing."""
+    until = time.monotonic() + _WRITTEN_SECONDS
+    while len(found := key.read_bytes()) < _KEY_BYTES and time.monotonic() < until:
+        time.sleep(0.005)
+    return found
 
 
 def place_in_state(name: str, settle: Callable[[Path], bool] = Path.exists) -> Path:

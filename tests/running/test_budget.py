@@ -12,7 +12,7 @@ from proctor.engines.http.providers import providers
 from proctor.errors import UsageError
 from proctor.ir import Decoding, Generate, Prompt, Response, Usage
 from proctor.running import run_exams
-from proctor.running.accounts import Distinct, cost_of
+from proctor.running.accounts import Distinct, Sent, cost_of
 from proctor.running.budget import Allowance, Price, PriceTable, make_allowance, price_table
 from proctor.running.log import Key
 from proctor.testing.server import FaultServer
@@ -90,12 +90,12 @@ def test_every_kind_of_tokens_is_billed_at_its_own_price(usage, price, usd, most
 def test_a_cost_says_on_which_side_of_it_the_truth_is():
     table = PriceTable("2026-01-31", {})
     written, read = Usage(100, 1, cache_write_tokens=50), Usage(100, 1, cached_tokens=50)
-    assert cost_of(Price(1, 1), table, written, written)["usd_is_at_least"] is True
-    assert cost_of(Price(1, 1), table, read, read)["usd_is_at_most"] is True
-    both = cost_of(Price(1, 1), table, written + read, read)
+    assert cost_of(Price(1, 1), table, Sent(written), Sent(written))["usd_is_at_least"] is True
+    assert cost_of(Price(1, 1), table, Sent(read), Sent(read))["usd_is_at_most"] is True
+    both = cost_of(Price(1, 1), table, Sent(written + read), Sent(read))
     assert both["usd_is_about"] is True
     assert "50 cache_write_tokens" in both["why"]
-    known = cost_of(Price(1, 1, 0.1, 1.25), table, written + read, read)
+    known = cost_of(Price(1, 1, 0.1, 1.25), table, Sent(written + read), Sent(read))
     assert not {"usd_is_at_least", "usd_is_at_most", "usd_is_about", "why"} & set(known)
     assert known["usd_cache_write"] == pytest.approx(50 * 1.25 / 1e6, abs=1e-6)
 
@@ -333,3 +333,22 @@ def test_a_budget_that_does_not_pay_for_one_request_asks_nothing(tmp_path):
     result = run_exams([exam], engine, log=tmp_path / "log.db", budget=Allowance(max_tokens=100))
     assert not engine.asked
     assert "its answer may have 500" in result.stopped
+
+
+def test_long_prompts_that_cost_more_are_said_and_held_at_their_price():
+    table = price_table()
+    price = table.price_of("claude-haiku-5-5")
+    assert (price.above, price.above_times) == (100_000, 5.0)
+    assert table.price_of("gpt-5.6").above == 272_000
+    usage = Usage(100_001, 10)
+    cost = cost_of(price, table, Sent(usage, longest=100_001), Sent(usage))
+    assert cost["usd_is_at_least"] is True
+    assert "prompts of more than 100,000 tokens cost up to 5 times as much" in cost["why"]
+    assert "usd_is_at_least" not in cost_of(price, table, Sent(usage, longest=100_000), Sent(usage))
+    spent = {}
+    for read in (100_000, 100_001):
+        allowance = Allowance(max_usd=1.0, price=price)
+        claim = allowance.claim(Generate(Prompt("x" * 3 * read), Decoding(max_tokens=10)), ToyEngine())
+        allowance.settle(claim, Response(texts=("a",), usage=Usage(read, 10)))
+        spent[read] = allowance.usd
+    assert spent[100_001] == pytest.approx(5 * spent[100_000], rel=1e-4)

@@ -21,7 +21,7 @@ from proctor.ir import Decoding, Generate, Prompt, Response
 from proctor.running import claims, log_schema, run_exams
 from proctor.running.claims import Claims
 from proctor.running.log import Key, ResponseLog, write
-from proctor.running.log_schema import NOW
+from proctor.running.log_database import LogDatabase
 from proctor.testing.faults import Fault, Faults
 from proctor.testing.server import FaultServer
 
@@ -29,10 +29,11 @@ KEYS = [Key.of(Generate(Prompt(f"{number}?"), Decoding()).key) for number in ran
 
 
 @pytest.fixture
-def two(tmp_path):
-    """Two processes' claims on one engine, and their logs."""
+def two(log_place, monkeypatch):
+    """Two processes' claims on one engine, and their logs; in a database that was there long before."""
+    monkeypatch.setattr(LogDatabase, "alive", f"until > {LogDatabase.now}")
     with ExitStack() as stack:
-        logs = [stack.enter_context(ResponseLog(tmp_path / "log.db")) for _ in range(2)]
+        logs = [stack.enter_context(ResponseLog(log_place)) for _ in range(2)]
         numbers = [log.engine_number("e") for log in logs]
         yield (
             [stack.enter_context(Claims(log, number).held()) for log, number in zip(logs, numbers, strict=True)],
@@ -70,7 +71,7 @@ def test_who_has_not_said_for_long_that_he_lives_loses_his_claims(two):
     (one, other), (log, _), _ = two
     one.granted(KEYS[:3])
     connection = log.connect()
-    connection.execute(f"UPDATE processes SET until = {NOW} - 1 WHERE id = ?", (one._mine,))
+    connection.execute(f"UPDATE processes SET until = {log.store.now} - 1 WHERE id = ?", (one.process,))
     connection.close()
     assert list(other.wait(KEYS[:3])) == []
     assert other.granted(KEYS[:3]) == set(KEYS[:3])
@@ -82,9 +83,9 @@ def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(two):
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         ended.wait()
     connection = log.connect()
-    (note,) = connection.execute("SELECT note FROM processes WHERE id = ?", (one._mine,)).fetchone()
+    (note,) = connection.execute("SELECT note FROM processes WHERE id = ?", (one.process,)).fetchone()
     gone = json.dumps({**json.loads(note), "pid": ended.pid})
-    connection.execute("UPDATE processes SET note = ? WHERE id = ?", (gone, one._mine))
+    connection.execute("UPDATE processes SET note = ? WHERE id = ?", (gone, one.process))
     connection.close()
     assert list(other.wait(KEYS[:3])) == []
 
@@ -94,7 +95,7 @@ def test_a_damaged_note_of_a_process_ends_nobody(two, note):
     (one, other), (log, _), _ = two
     one.granted(KEYS[:1])
     connection = log.connect()
-    connection.execute("UPDATE processes SET note = ? WHERE id = ?", (note, one._mine))
+    connection.execute("UPDATE processes SET note = ? WHERE id = ?", (note, one.process))
     connection.close()
     assert other.granted(KEYS[:1]) == set()
     assert next(other.wait(KEYS[:1])).startswith("process ")
@@ -108,8 +109,8 @@ def test_whoever_waits_is_told_for_whom_and_goes_on_when_it_is_answered(two):
     assert seen[0].startswith(f"process {os.getpid()} on ")
 
 
-def test_at_the_end_everything_is_free(tmp_path):
-    with ResponseLog(tmp_path / "log.db") as log:
+def test_at_the_end_everything_is_free(log_place):
+    with ResponseLog(log_place) as log:
         number = log.engine_number("e")
         with Claims(log, number).held() as mine:
             mine.granted(KEYS)
@@ -117,17 +118,17 @@ def test_at_the_end_everything_is_free(tmp_path):
             assert other.granted(KEYS) == set(KEYS)
 
 
-def test_who_lives_says_so_again_and_again(tmp_path, monkeypatch):
+def test_who_lives_says_so_again_and_again(log_place, monkeypatch):
     monkeypatch.setattr(claims, "_BEAT_SECONDS", 0.02)
     monkeypatch.setattr(claims, "LEASE_SECONDS", 100.0)
-    with ResponseLog(tmp_path / "log.db") as log, Claims(log, log.engine_number("e")).held() as mine:
+    with ResponseLog(log_place) as log, Claims(log, log.engine_number("e")).held() as mine:
         connection = log.connect()
         connection.execute("DELETE FROM processes")  # as another process does that took it for dead
         end = time.monotonic() + 10
         while not (found := connection.execute("SELECT id FROM processes").fetchall()) and time.monotonic() < end:
             time.sleep(0.01)
         connection.close()
-        assert found == [(mine._mine,)]
+        assert found == [(mine.process,)]
 
 
 MOUNTS = """22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
@@ -145,7 +146,7 @@ def test_network_file_systems_are_known(monkeypatch, path, found):
 
 
 def test_on_a_network_file_system_one_process_writes_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr("proctor.running.log.network_file_system", lambda _: "nfs4")
+    monkeypatch.setattr("proctor.running.log_file.network_file_system", lambda _: "nfs4")
     with ResponseLog(tmp_path / "log.db") as log, ResponseLog(tmp_path / "log.db") as again:
         number = log.engine_number("e")
         with Claims(log, number).held() as mine:
@@ -258,13 +259,13 @@ def test_kills_at_any_time_ask_nothing_twice_but_what_was_under_way(tmp_path):
 
 
 @pytest.mark.parametrize("trial", range(3))
-def test_threads_with_conversations_and_choices_share_them_too(tmp_path, trial):
+def test_threads_with_conversations_and_choices_share_them_too(tmp_path, log_place, trial):
     del trial
     engines = [ToyEngine() for _ in range(3)]
 
     def sit(number: int) -> None:
         exams = [ToyExam("plain", 60, question), ToyExam("choices", 30, choice), ToyExam("talks", 10, talk)]
-        run_exams(exams, engines[number], log=tmp_path / "log.db", output=tmp_path / f"o{number}")
+        run_exams(exams, engines[number], log=log_place, output=tmp_path / f"o{number}")
 
     threads = [threading.Thread(target=sit, args=(number,)) for number in range(3)]
     for each in threads:

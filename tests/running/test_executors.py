@@ -97,3 +97,16 @@ def test_two_workers_one_killed(tmp_path):
     assert report["killed"]["asked_again"] <= 16
     assert report["poison"]["failures"] == {"poison": 1, "fine": 0}
     assert report["broken"] == "EngineError: the model is broken"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
+def test_a_slow_answer_keeps_nothing_waiting_and_a_killed_worker_loses_its_slots():
+    program = PROGRAM.with_name("ray_http_program.py")
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=200, check=False)
+    assert done.stdout, done.stderr
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("{"))
+    report = json.loads(line)
+    assert report["workers"] < 1.1 * report["alone"] + 0.3  # seconds, on a machine that does other things, too
+    assert report["actors"] == 2
+    assert 120 <= report["asked_for_120"] <= 120 + 18

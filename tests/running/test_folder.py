@@ -15,7 +15,7 @@ import pytest
 from running_fakes import ToyEngine, ToyExam
 
 from proctor.errors import OutputError, UsageError
-from proctor.running import folder_lock, run_exams
+from proctor.running import folder_lock, process_notes, run_exams
 from proctor.running.folder import RunFolder
 from proctor.running.folder_lock import HELD, LOCK, STALE_SECONDS
 
@@ -177,7 +177,7 @@ def test_a_run_folder_may_be_a_link_itself(tmp_path):
 
 
 def note(**changes) -> str:
-    return json.dumps({"pid": os.getpid(), "host": "h", "since": "s", "machine": folder_lock._machine(), **changes})
+    return json.dumps({"pid": os.getpid(), "host": "h", "since": "s", "machine": process_notes._machine(), **changes})
 
 
 GONE = subprocess.Popen([sys.executable, "-c", ""])

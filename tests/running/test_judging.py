@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 
 import pytest
@@ -22,16 +23,17 @@ from proctor.artifacts import add_to_catalog
 from proctor.dialects.unitxt.resolve import exams_of
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import PolicyError, UsageError
-from proctor.ir import Failure, Response, Usage
+from proctor.ir import Decoding, Failure, Generate, Prompt, Response, Usage
 from proctor.recipes import load_recipe
 from proctor.running.budget import Allowance, Price, PriceTable
-from proctor.running.judging import judges_through
+from proctor.running.judging import JudgeCounts, Judging, judges_through
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines
 from proctor.running.progress import SilentObserver
 from proctor.running.run import run_exams
 from proctor.scoring.judges.criteria import CriteriaOption, CriteriaWithOptions
 from proctor.scoring.judges.direct import LLMJudgeDirect
+from proctor.testing.faults import Fault, Faults
 from proctor.testing.server import FaultServer
 
 POLITE = CriteriaWithOptions(
@@ -324,3 +326,40 @@ def test_what_a_judge_thinks_is_not_its_verdict(tmp_path):
     lost = ScriptedEngine(function=lambda prompt: Response(("<think>Yes",), finish_reasons=("length",)))
     failures = evaluate(PREDICTIONS, exam(lost), log=tmp_path / "log.db").failures
     assert {failure["kind"] for failure in failures.values()} == {"thinking"}
+
+
+REFUSED = Faults(lambda key, _: Fault("status", status=400) if int(key[:2], 16) % 2 else None)
+
+
+@pytest.mark.parametrize("faults", [Faults.none(), REFUSED])
+def test_processes_that_share_a_log_ask_each_verdict_once(log_place, faults):
+    """Two evaluations begin together, and both get all verdicts; what one failed at the other does not try, either."""
+    requests = [Generate(Prompt(f"{number}?"), Decoding()) for number in range(COUNT)]
+    found: list[list[Response]] = [[], []]
+    counts: list[JudgeCounts] = []
+    begin = threading.Barrier(2)
+    with FaultServer(answer=lambda *_: "Yes", latency_seconds=0.2, faults=faults) as server:
+
+        def judge(number: int) -> None:
+            engine = make_engine(
+                "openai", {"model": "m", "base_url": server.url, "max_concurrency": 2, "max_retries": 0}
+            )
+            judging = Judging(log_place)
+            begin.wait()
+            found[number] = [response for _, response in judging.answer(engine, requests)]
+            judging.close()
+            counts.extend(judging.counts.values())
+
+        threads = [threading.Thread(target=judge, args=(number,)) for number in range(2)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        extra = COUNT // 4 if faults is REFUSED else 0  # failed within the second in which both began: tried by both
+        assert COUNT <= server.statistics()["requests"] <= COUNT + extra
+    assert [each.texts for each in found[0]] == [each.texts for each in found[1]]
+    assert min(each.asked for each in counts) > COUNT // 6
+    assert [each.asked + each.from_log for each in counts] == [COUNT, COUNT]
+
+
+COUNT = 24

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from proctor.errors import LogError
 from proctor.ir import Failure, Response
-from proctor.running.log import Key, ResponseLog, default_log_path
+from proctor.running.log import Key, ResponseLog
+from proctor.running.log_file import default_log_path
 from proctor.running.log_schema import SCHEMA_VERSION
 
 
@@ -33,8 +34,8 @@ def failed(reason: str) -> Response:
 
 
 @pytest.fixture
-def log(tmp_path):
-    with ResponseLog(tmp_path / "log.db") as opened:
+def log(log_place):
+    with ResponseLog(log_place) as opened:
         yield opened
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from proctor.errors import LogError
 from proctor.ir import Response
-from proctor.running import log_writer
+from proctor.running import log_file, log_writer
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_schema import transaction as log_transaction
 from proctor.running.log_writer import LogWriter
@@ -22,8 +22,8 @@ def key(number: int) -> Key:
 
 
 @pytest.fixture
-def log(tmp_path):
-    with ResponseLog(tmp_path / "log.db") as opened:
+def log(log_place):
+    with ResponseLog(log_place) as opened:
         yield opened
 
 
@@ -181,9 +181,14 @@ def test_a_writer_that_is_ahead_of_the_disk_waits(log, monkeypatch):
 class TestALongJournal:
     LIMIT = 200_000
 
+    @pytest.fixture
+    def log(self, tmp_path):
+        with ResponseLog(tmp_path / "log.db") as opened:
+            yield opened
+
     @pytest.fixture(autouse=True)
     def _short(self, monkeypatch):
-        monkeypatch.setattr(log_writer, "_JOURNAL_BYTES", self.LIMIT)
+        monkeypatch.setattr(log_file, "_JOURNAL_BYTES", self.LIMIT)
 
     @staticmethod
     def fill(log, engine, numbers):

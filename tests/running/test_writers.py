@@ -11,7 +11,8 @@ from proctor.cli.__main__ import main
 from proctor.errors import ForgedError
 from proctor.ir import Response
 from proctor.running.codec import writer_of
-from proctor.running.log import Key, ResponseLog, default_log_path
+from proctor.running.log import Key, ResponseLog
+from proctor.running.log_file import default_log_path
 from proctor.running.maintenance import salvage, verify
 from proctor.running.writers import Writers, id_of
 

@@ -19,6 +19,7 @@ import click
 from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, say
 from proctor.cli.help_sections import grouped
 from proctor.errors import UsageError, closest, did_you_mean
+from proctor.running.log_place import LogAddress, folders_of
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -193,12 +194,15 @@ class WalledCommand(ProctorCommand):
         from proctor.wall import Needs
 
         folders, files = self._writes(given)
+        logs: list[Any] = [each for each in given.values() if isinstance(each, LogAddress)]
         if "log" in given:
-            from proctor.running.log import default_log_path
+            from proctor.running.log_file import default_log
 
-            folders = [*folders, Path(given["log"] or default_log_path()).parent]
+            logs.append(given["log"] or default_log())
+            folders = [*folders, *folders_of(logs[-1])]
+        databases = tuple({each.target for each in logs if isinstance(each, LogAddress)})
         trusts = bool(given.get("trust_code") or settings.trust_code)
-        return Needs(tuple(folders), tuple(files), self._asks, trusts)
+        return Needs(tuple(folders), tuple(files), self._asks, trusts, databases)
 
 
 PROGRAM = object()

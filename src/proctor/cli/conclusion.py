@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from proctor.cli.error_reporting import FAILURES, say, show, warn
@@ -45,7 +46,7 @@ def conclude(
         say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):
         warn(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
-        warn(f"  hint: proctor log verify --log {result.run['log']} says more")
+        warn(f"  hint: proctor log verify --log {quote(result.run['log'])} says more")
     if others := result.run.get("requests", {}).get("writers"):
         say(f"note: answers of other writers were used from the response log, by their keys: {', '.join(others)}")
     has_failed = _say_failures(result, failure_notes(rows))

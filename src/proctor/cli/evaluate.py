@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import FAILURES, say, show, warn
 from proctor.cli.exam_options import TABLE_OPTIONS, allow_option, sandbox_option, table_options
+from proctor.cli.log_option import LogPlace
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError, reason_of
 from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
@@ -43,9 +44,7 @@ if TYPE_CHECKING:
 )
 @click.option("--split", default="test", show_default=True, help="The split that was predicted.")
 @click.option("--intervals/--no-intervals", default=True, help="Whether to compute confidence intervals.")
-@click.option(
-    "--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log for judges."
-)
+@click.option("--log", "--use-cache", "log", type=LogPlace(), help="The response log for judges.")
 @click.option(
     "--truncated",
     type=click.Choice(["score", "fail"]),
@@ -69,7 +68,7 @@ def command(
     predictions: Path,
     split: str,
     intervals: bool,
-    log: Path | None,
+    log: Path | str | None,
     truncated: Truncated | None,
     answers: Answers | None,
     **shown: Any,
@@ -131,7 +130,7 @@ def _refuse(instances: bool, *, intervals: bool) -> None:
 
 
 def _of_exam(
-    name: str, exams: Sequence[Exam], given: Sequence[Any], log: Path | None, shown: Mapping[str, bool]
+    name: str, exams: Sequence[Exam], given: Sequence[Any], log: Path | str | None, shown: Mapping[str, bool]
 ) -> int:
     """Score predictions for an exam that is not a recipe, and show them as a run would."""
     from proctor.cli.conclusion import conclude

@@ -48,7 +48,7 @@ class Execution:
     """
 
     output: Path | None
-    log: Path | None
+    log: Path | str | None
     retry_failed: bool
     trust_code: bool | None
     budget_tokens: int | None

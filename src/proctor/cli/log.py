@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ import click
 
 from proctor.cli.commands import SETTINGS, ProctorCommand
 from proctor.cli.error_reporting import FAILURES, TROUBLE, say, show, wants_colour
+from proctor.cli.log_option import LogPlace
 from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _ORDINARY = ("", "stop")  # how nearly every answer ends, which is not worth a l
 _WIDEST_TEXT = 300  # characters of an answer in a listing: three or four lines of a terminal
 
 _where = click.option(
-    "--log", "--use-cache", "path", type=click.Path(dir_okay=False, path_type=Path), help="The log.  [default: yours]"
+    "--log", "--use-cache", "path", type=LogPlace(), help="The log: a file, or postgresql://…  [default: yours]"
 )
 _whose = click.option("--engine", "-e", help="Label of an engine, or the beginning of its identity (proctor log ls).")
 
@@ -38,13 +40,13 @@ def command() -> None:
 @command.command("ls", cls=ProctorCommand)
 @_where
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per engine.")
-def _ls(path: Path | None, as_json: bool) -> None:
+def _ls(path: Path | str | None, as_json: bool) -> None:
     """List the engines that have answered, and how often."""
     from proctor.running.maintenance import engines
 
     with _open(path, read_only=True) as log:
         found = engines(log)
-        where, size = log.path, log.path.stat().st_size
+        where, size = log.path, log.stats().size_bytes
     if as_json:
         _print_json_lines([asdict(each) for each in found])
         return
@@ -64,7 +66,7 @@ def _ls(path: Path | None, as_json: bool) -> None:
     "--limit", type=click.IntRange(1), metavar="N", default=10, show_default=True, help="Most entries to show."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per entry.")
-def _show(path: Path | None, as_json: bool, limit: int, **which: Any) -> None:
+def _show(path: Path | str | None, as_json: bool, limit: int, **which: Any) -> None:
     """Show what is in the log."""
     from proctor.running.maintenance import entries
 
@@ -81,7 +83,7 @@ def _show(path: Path | None, as_json: bool, limit: int, **which: Any) -> None:
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
 @_where
 @_whose
-def _export(target: Path, path: Path | None, engine: str | None) -> None:
+def _export(target: Path, path: Path | str | None, engine: str | None) -> None:
     """Write the log to TARGET, a .parquet or .jsonl file."""
     from proctor.running.log_export import export
 
@@ -96,7 +98,7 @@ def _export(target: Path, path: Path | None, engine: str | None) -> None:
 @click.option("--failures", is_flag=True, help="Only failures; answers are kept.")
 @click.option("--all", "everything", is_flag=True, help="Every entry; needed where nothing else is chosen.")
 @click.option("--dry-run", is_flag=True, help="Count what would go, remove nothing.")
-def _gc(path: Path | None, dry_run: bool, everything: bool, **which: Any) -> None:
+def _gc(path: Path | str | None, dry_run: bool, everything: bool, **which: Any) -> None:
     """Remove entries and give their space back. What is removed has to be asked again."""
     from proctor.errors import UsageError
     from proctor.running.maintenance import collect, compact
@@ -121,7 +123,7 @@ def _gc(path: Path | None, dry_run: bool, everything: bool, **which: Any) -> Non
 @_where
 @click.option("--drop", "drop_damaged", is_flag=True, help="Remove damaged entries: they are asked again.")
 @click.option("--salvage", metavar="FILE", type=click.Path(path_type=Path), help="Copy what is sound to a new log.")
-def _verify(path: Path | None, drop_damaged: bool, salvage: Path | None) -> int:
+def _verify(path: Path | str | None, drop_damaged: bool, salvage: Path | None) -> int:
     """Check the log's structure, and every entry against its digest."""
     from proctor.running import maintenance
 
@@ -150,9 +152,9 @@ def _verify(path: Path | None, drop_damaged: bool, salvage: Path | None) -> int:
 
 
 @command.command("merge", cls=ProctorCommand)
-@click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("sources", nargs=-1, required=True, type=LogPlace(exists=True))
 @_where
-def _merge(sources: tuple[Path, ...], path: Path | None) -> int:
+def _merge(sources: tuple[Path | str, ...], path: Path | str | None) -> int:
     """Copy the answers of other logs into yours, as processes that shared nothing filed them (run --shard).
 
     An answer that is there already stays; one that differs is counted, and the exit code is then 1. The marks of
@@ -164,7 +166,7 @@ def _merge(sources: tuple[Path, ...], path: Path | None) -> int:
     differing = 0
     with _open(path, read_only=False) as log:
         for each in sources:
-            if each.resolve() == log.path.resolve():
+            if os.path.realpath(each) == os.path.realpath(log.path):  # noqa: PTH - addresses, too
                 raise UsageError(f"{each} is the log that the others are merged into", hint="leave it out")
             with _open(each, read_only=True) as source:
                 found = merge(log, source)
@@ -175,8 +177,8 @@ def _merge(sources: tuple[Path, ...], path: Path | None) -> int:
 
 
 @command.command("trust", cls=ProctorCommand)
-@click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def _trust(log: Path) -> None:
+@click.argument("log", type=LogPlace(exists=True))
+def _trust(log: Path | str) -> None:
     """Use what the writers of LOG filed, in your own log, too, from now on.
 
     Each answer carries the id of its writer's key. Answers of others are used from a log that --log names, and else
@@ -189,7 +191,7 @@ def _trust(log: Path) -> None:
     with _open(log, read_only=True) as opened:
         found = verify(opened)
     others = [each for each in found.writers if each not in ("", id_of(secret()).hex())]
-    trust(others, log.resolve())
+    trust(others, opened.name)
     say(f"trusted from now on: {', '.join(others)}" if others else f"{log} has no answers of other writers")
 
 
@@ -197,7 +199,7 @@ def _beginning(text: str) -> str:
     return text if len(text) <= _WIDEST_TEXT else f"{text[: _WIDEST_TEXT - 1]}…"
 
 
-def _open(path: Path | None, *, read_only: bool) -> ResponseLog:
+def _open(path: Path | str | None, *, read_only: bool) -> ResponseLog:
     from proctor.running.log import ResponseLog
 
     return ResponseLog(path, read_only=read_only, trusts_all=True)

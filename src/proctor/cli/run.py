@@ -16,6 +16,7 @@ from proctor.cli.error_reporting import FAILURES, is_quiet, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, rehearse, run_shard, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
+from proctor.cli.log_option import LogPlace
 from proctor.cli.model_options import budget_options, model_options
 from proctor.cli.named_exams import exams_or_run
 from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
@@ -52,7 +53,7 @@ def _written(given: Mapping[str, Any]) -> Places:
 @click.option(
     "--output", "--output-path", "-o", "output", type=click.Path(file_okay=False, path_type=Path), help="Run folder."
 )
-@click.option("--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
+@click.option("--log", "--use-cache", "log", type=LogPlace(), help="The response log.")
 @click.option("--log-samples/--no-log-samples", default=None, help="Write samples.jsonl.  [default: yes]")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
 @budget_options
@@ -222,7 +223,8 @@ def _check_places(options: Mapping[str, Any]) -> None:
         NotAllowedError: It names another place, and the user did not allow that.
     """
     from proctor.cli.lm_eval_words import config_of
-    from proctor.effects import author_of_file, require, writing_results
+    from proctor.effects import Effect, author_of_file, require, writing_results
+    from proctor.running.log_place import LogAddress
 
     words = config_of(click.get_current_context())
     if words.config is None:
@@ -230,7 +232,10 @@ def _check_places(options: Mapping[str, Any]) -> None:
     author = author_of_file(words.config)
     named = {"--output": options["output"], "--log": options["log"]}
     said = [(option, place) for option, place in named.items() if option in words.of_config and place is not None]
-    require([effect for option, place in said for effect in writing_results(place, author, option)], author)
+    files = [(option, place) for option, place in said if not isinstance(place, LogAddress)]
+    asked = [Effect("net", place.target, option) for option, place in said if isinstance(place, LogAddress)]
+    written = [effect for option, place in files for effect in writing_results(place, author, option)]
+    require([*asked, *written], author)
 
 
 def origin_of_typed(options: dict[str, Any]) -> Origin:

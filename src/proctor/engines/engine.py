@@ -9,7 +9,7 @@ cannot work at all raises :class:`~proctor.errors.EngineError`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL, Artifact, registry, to_data
 from proctor.data.policy import policy_of
@@ -19,6 +19,9 @@ from proctor.engines.thoughts import UNKNOWN, Marks, heard, marks_of, opening_of
 from proctor.errors import UnsupportedRequestError
 from proctor.ir import Answers, Generate, Prompt, Response, Score, content_key
 from proctor.settings import settings
+
+if TYPE_CHECKING:
+    from proctor.engines.http.rate_limits import Window
 
 _TOP_TOKENS = 5  # what Unitxt's engines ask for (n_top_tokens), and the most that OpenAI's completions give
 
@@ -102,6 +105,22 @@ class Engine(Predicting, Artifact):
     def takes_time(self) -> bool:
         """Whether an answer takes longer than filing it: processes that share a log then divide its questions."""
         return True
+
+    @property
+    def reads_apart(self) -> bool:
+        """Whether it can read requests to write apart from where answers come out: it may then be fed one by one."""
+        return False
+
+    def read_apart(self) -> None:
+        """Read requests in a thread of their own from now on: the next one may be long in coming."""
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether it keeps limits per minute."""
+        return False
+
+    def share_rates(self, window: Window | None) -> None:
+        """Keep limits per minute together with other processes from now on; most engines have none."""
 
     @property
     def draws_alike(self) -> bool:

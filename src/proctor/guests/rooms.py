@@ -226,7 +226,12 @@ class GuestRoom:
         for each in fromlist or ():
             if each not in vars(found) and not isinstance(found, GuestModule) and each != "*":
                 self._add_child(found, f"{wanted}.{each}")
-        return found if fromlist or level else self.module(wanted.partition(".")[0])
+        if fromlist or level:
+            return found
+        first, *below = wanted.split(".")
+        if below and not isinstance(found, GuestModule) and self._own is not None and self._own(wanted) is found:
+            return _Above(first, found, self)
+        return self.module(first)
 
     def _add_child(self, parent: ModuleType, name: str) -> None:
         """Let a package that was run from files have the module below it that a statement names."""
@@ -237,6 +242,22 @@ class GuestRoom:
                 return
             if child is not None:
                 setattr(parent, own, child)
+
+
+class _Above(ModuleType):
+    """A package above a module of guest code (``import a.b.c as c``); it runs when anything else is asked of it."""
+
+    def __init__(self, name: str, below: ModuleType, room: GuestRoom) -> None:
+        super().__init__(name)
+        self._below, self._room = below, room
+
+    def __getattr__(self, name: str) -> Any:
+        whole = f"{self.__name__}.{name}"
+        if whole == self._below.__name__:
+            return self._below
+        if self._below.__name__.startswith(f"{whole}."):
+            return _Above(whole, self._below, self._room)
+        return getattr(self._room.module(self.__name__), name)
 
 
 class _Importlib(ModuleType):

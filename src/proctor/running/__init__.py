@@ -8,14 +8,16 @@ from proctor.lazy import lazily
 
 if TYPE_CHECKING:
     from proctor.running.exporting import ExportedRun, Exporter
-    from proctor.running.log import Key, LogStats, ResponseLog, default_log_path
+    from proctor.running.log import Key, LogStats, ResponseLog
+    from proctor.running.log_file import default_log_path
     from proctor.running.progress import LineObserver, LiveObserver, Observer, Progress, SilentObserver, observer_for
     from proctor.running.run import RunResult, run_exams
     from proctor.running.spec import RunSpec
 
 _HOMES = {
     "exporting": ("ExportedRun", "Exporter"),
-    "log": ("Key", "LogStats", "ResponseLog", "default_log_path"),
+    "log": ("Key", "LogStats", "ResponseLog"),
+    "log_file": ("default_log_path",),
     "progress": ("LineObserver", "LiveObserver", "Observer", "Progress", "SilentObserver", "observer_for"),
     "run": ("RunResult", "run_exams"),
     "spec": ("RunSpec",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.ir import BATCHED, Usage, total_usage
 from proctor.lazy import Deferred
@@ -67,6 +67,7 @@ class Tally:
         items: The items.
         count: Items so far.
         usage: The tokens of the requests that were sent for them.
+        longest: Tokens of the longest prompt.
         new: Those of the requests that stood in no exam before.
         batched: Those among these whose answers came in a provider's batch.
         endings: How their answers ended.
@@ -83,6 +84,7 @@ class Tally:
         self._new: list[bool] = []
         self.count = 0
         self.usage = self.new = self.batched = Usage()
+        self.longest = 0
         self.endings = Endings()
         self.maker = FingerprintMaker()
         self.latency = Latency()
@@ -105,6 +107,7 @@ class Tally:
             every = [True] * len(responses)
             first, new = (every, every) if self._first is None else (self._first, self._new)
             usages = [response.usage for response in responses]
+            self.longest = max([self.longest, *(usage.of_answer[0] for usage in usages)])
             self.usage = total_usage([self.usage, *compress(usages, first)])
             self.new = total_usage([self.new, *compress(usages, new)])
             batched = [
@@ -120,9 +123,25 @@ class Tally:
             yield block
 
 
-def cost_of(
-    price: Price, table: PriceTable, every: Usage, asked: Usage, batched: tuple[Usage, Usage] = (Usage(), Usage())
-) -> dict[str, Any]:
+class Sent(NamedTuple):
+    """The tokens of requests; one that stands in several exams was sent once.
+
+    Attributes:
+        usage: All of them.
+        batched: Those that came in a provider's batch.
+        longest: Those of the longest prompt.
+    """
+
+    usage: Usage = Usage()
+    batched: Usage = Usage()
+    longest: int = 0
+
+    def with_those_of(self, tally: Tally) -> Sent:
+        """Return them together with those of another exam."""
+        return Sent(self.usage + tally.new, self.batched + tally.batched, max(self.longest, tally.longest))
+
+
+def cost_of(price: Price, table: PriceTable, every: Sent, asked: Sent) -> dict[str, Any]:
     """Return the cost of a run at list prices, as JSON-like data.
 
     Thoughts and tokens read from a provider's cache have entries of their own, where there are some; both are part of
@@ -133,13 +152,12 @@ def cost_of(
         table: Where that is from.
         every: The tokens of all answers, whenever they were given.
         asked: Those of the answers that this run asked for.
-        batched: Of both, those that came in a provider's batch.
     """
     found = {
-        "usd": round(price.cost(every) - price.saved(batched[0]), _DIGITS),
-        "usd_of_this_run": round(price.cost(asked) - price.saved(batched[1]), _DIGITS),
-        **_parts(price, every),
-        **_said_of_batches(price, batched[0]),
+        "usd": round(price.cost(every.usage) - price.saved(every.batched), _DIGITS),
+        "usd_of_this_run": round(price.cost(asked.usage) - price.saved(asked.batched), _DIGITS),
+        **_parts(price, every.usage, every.longest),
+        **_said_of_batches(price, every.batched),
         "usd_per_million_tokens": price.as_data(),
         "prices_of": table.date,
     }
@@ -154,7 +172,7 @@ def _said_of_batches(price: Price, batched: Usage) -> dict[str, Any]:
     return {"usd_saved_by_batches": round(price.saved(batched), _DIGITS)}
 
 
-def _parts(price: Price, usage: Usage) -> dict[str, Any]:
+def _parts(price: Price, usage: Usage, longest: int) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if usage.thinking_tokens:
         parts["usd_thinking"] = round(price.cost_of_thinking(usage), _DIGITS)
@@ -173,6 +191,10 @@ def _parts(price: Price, usage: Usage) -> dict[str, Any]:
         bounds.add("usd_is_at_least")
         attempts = "1 attempt" if usage.unknown_attempts == 1 else f"{usage.unknown_attempts:,} attempts"
         why.append(f"{attempts} ended without a reply, and nobody said what that cost")
+    if price.times(longest) > 1.0:
+        bounds.add("usd_is_at_least")
+        dearer = f"prompts of more than {price.above:,} tokens cost up to {price.above_times:g} times as much"
+        why.append(f"{dearer}, and the longest has {longest:,}: all are reckoned as shorter ones are")
     if why:  # where one kind costs less than reckoned and another more, nobody knows on which side the truth is
         parts |= dict.fromkeys(bounds, True) if len(bounds) == 1 else {"usd_is_about": True}
         parts["why"] = "; ".join(why)

@@ -14,6 +14,7 @@ from proctor.errors import Location, OutputError, ProctorError, UsageError
 from proctor.foreign_text import parse_json
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint, instance_digest
 from proctor.results.instance_scores import main_score, whole_of
+from proctor.running.log_place import LogAddress
 from proctor.safe_files import opened, read_bytes, written
 
 FORMAT = "proctor-baseline"
@@ -85,8 +86,10 @@ def keys_of(digests: Iterable[str]) -> list[str]:
     return found
 
 
-def is_log(path: Path) -> bool:
-    """Return whether a file is an SQLite file, as response logs are."""
+def is_log(path: Path | LogAddress) -> bool:
+    """Return whether a place is that of a response log: an SQLite file, as they are, or the address of a database."""
+    if isinstance(path, LogAddress):
+        return True
     try:
         with path.open("rb") as file:
             return file.read(len(_SQLITE)) == _SQLITE

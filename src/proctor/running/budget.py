@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -25,6 +26,8 @@ from proctor.running.reckoning import Claim, Reckoner
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
+    from proctor.running.log import ResponseLog
+    from proctor.running.shared_means import Pool
 
 _MILLION = 1_000_000  # prices are given for a million tokens
 _REGION = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.(?=[a-z0-9]+\.)")
@@ -54,6 +57,8 @@ class Price(Struct, frozen=True, omit_defaults=True):
         cache_write_hour: Of those that it keeps there for an hour.
         audio_input, audio_output: Of sound, read and written.
         batch: The share of all these prices that answers of a batch cost.
+        above: Tokens of a prompt from which on a request costs more.
+        above_times: How many times as much, at most.
     """
 
     input: float
@@ -64,6 +69,8 @@ class Price(Struct, frozen=True, omit_defaults=True):
     audio_input: float | None = None
     audio_output: float | None = None
     batch: float | None = None
+    above: int | None = None
+    above_times: float | None = None
 
     def cost(self, usage: Usage, *, dearest: bool = False) -> float:
         """Return the cost of tokens, in US dollars.
@@ -89,6 +96,10 @@ class Price(Struct, frozen=True, omit_defaults=True):
             if count := min(getattr(usage, kind[0]), room[kind[2]]):
                 room[kind[2]] -= count
                 yield kind, count
+
+    def times(self, prompt: int) -> float:
+        """Return how many times the price a request costs at most, by the tokens of its prompt."""
+        return self.above_times or 1.0 if self.above is not None and prompt > self.above else 1.0
 
     def saved(self, batched: Usage, *, dearest: bool = False) -> float:
         """Return by how much tokens of batches are cheaper than :meth:`cost` says; 0 where nobody knows."""
@@ -204,6 +215,8 @@ class Allowance:
     _held_usd: float = field(default=0.0, init=False, repr=False)
     _has_written: bool = field(default=False, init=False, repr=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+    _pool: Pool | None = field(default=None, init=False, repr=False, compare=False)
+    _process: int | None = field(default=None, init=False, repr=False, compare=False)
     _own: ModelAllowance = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -231,18 +244,43 @@ class Allowance:
 
     def hold(self, claim: Claim, price: Price | None) -> Claim | None:
         """Hold tokens and dollars for a request, or say in :attr:`why` why there are not enough."""
-        usd = 0.0 if price is None else price.cost(self._most(claim, price), dearest=True)
+        usd = 0.0 if price is None else price.times(claim.prompt) * price.cost(self._most(claim, price), dearest=True)
         wanted = claim._replace(held=claim.prompt + (claim.answer or 0), usd=usd)
         with self._lock:
-            if self.max_tokens is not None and self.tokens + self._held_tokens + wanted.held > self.max_tokens:
-                self.why = _used_up(f"{self.max_tokens:,} tokens", f"{self.tokens:,}", wanted)
+            need = (self.tokens + self._held_tokens + wanted.held, self.usd + self._held_usd + wanted.usd)
+            others = self._of_others(need)
+            if self.max_tokens is not None and need[0] + others[0] > self.max_tokens:
+                self.why = _used_up(f"{self.max_tokens:,} tokens", f"{self.tokens + int(others[0]):,}", wanted)
                 return None
-            if self.max_usd is not None and self.usd + self._held_usd + wanted.usd > self.max_usd:
-                self.why = _used_up(f"${self.max_usd:,.2f}", f"${self.usd:,.4f}", wanted)
+            if self.max_usd is not None and need[1] + others[1] > self.max_usd:
+                self.why = _used_up(f"${self.max_usd:,.2f}", f"${self.usd + others[1]:,.4f}", wanted)
                 return None
             self._held_tokens += wanted.held
             self._held_usd += wanted.usd
         return wanted
+
+    def _of_others(self, need: tuple[int, float]) -> tuple[float, float]:
+        """Return what other processes took of the means, as far as that keeps this one from what it needs."""
+        pool = self._pool
+        if pool is None or (need[0] <= pool.granted[0] and need[1] <= pool.granted[1]):
+            return (0, 0.0)
+        is_grown = pool.grow(need, (self.max_tokens, self.max_usd))
+        return (0, 0.0) if is_grown else pool.of_others
+
+    @contextmanager
+    def shared(self, log: ResponseLog, engine: int) -> Iterator[None]:
+        """Share the means with all processes that ask an engine through a log, within a block."""
+        from proctor.running.shared_means import Pool
+
+        pool = Pool(log, engine, self._process)
+        self._process = pool.process
+        with pool.held((self.tokens, self.usd)):
+            self._pool = pool
+            try:
+                yield
+            finally:
+                self._pool = None
+                pool.left((self.tokens, self.usd))
 
     def spend(self, claim: Claim, usage: Usage, price: Price | None, *, is_batched: bool = False) -> None:
         """Count what came back in place of what was held."""
@@ -252,8 +290,8 @@ class Allowance:
             self.tokens += usage.prompt_tokens + usage.completion_tokens
             self._has_written = self._has_written or usage.cache_write_tokens > 0
             if price is not None:
-                self.usd += price.cost(usage, dearest=True)
-                self.usd -= price.saved(usage, dearest=True) if is_batched else 0.0
+                usd = price.cost(usage, dearest=True) - (price.saved(usage, dearest=True) if is_batched else 0.0)
+                self.usd += price.times(usage.of_answer[0]) * usd
 
     def _most(self, claim: Claim, price: Price) -> Usage:
         """Return the tokens of a request where all that is read goes into the provider's cache, if it may."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from proctor.ir import Usage
 from proctor.recipes.metric_code import installed_version
-from proctor.running.accounts import cost_of
+from proctor.running.accounts import Sent, cost_of
 from proctor.running.budget import price_table
 from proctor.running.machine import platform_name
 from proctor.running.session import Session
@@ -21,15 +21,13 @@ _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
 """Packages whose versions can change scores: random numbers, models, rows."""
 
 
-def circumstances(
-    session: Session, usage: Mapping[str, Usage], whole: tuple[Usage, Usage], began: float
-) -> dict[str, Any]:
+def circumstances(session: Session, usage: Mapping[str, Usage], sent: Sent, began: float) -> dict[str, Any]:
     """Return the circumstances of a run: time, machine, versions, and the usage of each exam's answers.
 
     Args:
         session: Who asked.
         usage: The tokens of each exam's requests.
-        whole: Those of all requests (one that stands in several exams was sent once), and of those in batches.
+        sent: Those of all requests.
         began: When the run began, in Unix seconds.
     """
     progress = session.progress
@@ -47,14 +45,14 @@ def circumstances(
             **({"writers": others} if (others := session.log.writers.others()) else {}),
         },
         "usage": {name: each.as_data() for name, each in usage.items()},
-        **_cost(session, whole),
+        **_cost(session, sent),
         "wall": str(standing() or "none"),
         "machine": {"platform": platform_name(), "python": platform.python_version()},
         "versions": {name: found for name in _VERSIONED if (found := version_of(name)) is not None},
     }
 
 
-def _cost(session: Session, usage: tuple[Usage, Usage]) -> dict[str, Any]:
+def _cost(session: Session, sent: Sent) -> dict[str, Any]:
     """Return what all answers cost at list prices, whenever they were given.
 
     Where no price is known, that is said of engines that probably cost something, and nothing of others.
@@ -64,7 +62,7 @@ def _cost(session: Session, usage: tuple[Usage, Usage]) -> dict[str, Any]:
     if price is None:
         why = f"no price is known for '{session.engine.price_name}'; name a table of your own with --prices"
         return {"cost": {"usd": None, "why": why, "prices_of": table.date}} if session.engine.is_billed else {}
-    return {"cost": cost_of(price, table, usage[0], progress.usage, (usage[1], progress.batched))}
+    return {"cost": cost_of(price, table, sent, Sent(progress.usage, progress.batched))}
 
 
 def version_of(package: str) -> str | None:

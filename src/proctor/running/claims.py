@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import json
 import secrets
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from proctor.errors import LogError
+from proctor.ir import Response
 from proctor.logs import get_logger
-from proctor.running.folder_lock import is_gone, own_note
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_errors import log_errors
-from proctor.running.log_schema import NOW, drop_claims, transaction
-from proctor.running.plan import Step
+from proctor.running.log_schema import LEASE_SECONDS, drop_claims
+from proctor.running.log_store import Connection
+from proctor.running.process_notes import is_gone, own_note
 
-LEASE_SECONDS: Final = 30.0
-"""So long is a process taken to live after it last said so: five times what a busy machine makes it wait."""
+S = TypeVar("S")
+T = TypeVar("T")
 
 _BEAT_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.2  # between two looks at what others have on their way: nobody feels it, and it costs nothing
@@ -35,7 +35,6 @@ _AHEAD_SECONDS: Final = 0.5
 """For how long a process claims ahead: a commit costs as much as ten requests, and others wait so long at the end."""
 
 _MOST_AHEAD: Final = 256
-_ALIVE: Final = f"SELECT id FROM processes WHERE until > {NOW}"  # noqa: S608 - our words, here and below
 
 
 class Claims:
@@ -44,11 +43,13 @@ class Claims:
     Args:
         log: An open log that may be written.
         engine: The engine's number in it.
+        process: The number of this process; by default a new one.
     """
 
-    def __init__(self, log: ResponseLog, engine: int) -> None:
+    def __init__(self, log: ResponseLog, engine: int, process: int | None = None) -> None:
         self._log, self._engine = log, engine
-        self._mine = secrets.randbits(62)
+        self._alive = f"SELECT id FROM processes WHERE {log.store.alive}"  # noqa: S608 - our words, here and below
+        self.process = process or secrets.randbits(62)
         self._lock = threading.Lock()
         self._ended = threading.Event()
 
@@ -60,11 +61,7 @@ class Claims:
             LogError: The log cannot be written, or lies on a network file system and another process writes it.
         """
         with closing(self._log.connect()) as self._connection:
-            with self._writing() as connection:
-                others = self._bury(connection)
-                if self._log.network:
-                    self._check_alone(others)
-                self._say_alive(connection)
+            self.write(self._begin)
             thread = threading.Thread(target=self._live, name="proctor-claims", daemon=True)
             thread.start()
             try:
@@ -72,9 +69,17 @@ class Claims:
             finally:
                 self._ended.set()
                 thread.join()
-                with self._writing() as connection:
-                    connection.execute("DELETE FROM claims WHERE process = ?", (self._mine,))
-                    connection.execute("DELETE FROM processes WHERE id = ?", (self._mine,))
+                self.write(self._end)
+
+    def _begin(self, connection: Connection) -> None:
+        others = self._bury(connection)
+        if self._log.store.network:
+            self._check_alone(others)
+        self._say_alive(connection)
+
+    def _end(self, connection: Connection) -> None:
+        connection.execute("DELETE FROM claims WHERE process = ?", (self.process,))
+        connection.execute("DELETE FROM processes WHERE id = ?", (self.process,))
 
     def _check_alone(self, others: Sequence[Mapping[str, Any]]) -> None:
         """See to it that one process at a time writes a log on a network file system, and say so.
@@ -82,17 +87,18 @@ class Claims:
         Raises:
             LogError: There is another one.
         """
-        where = f"the response log {self._log.path} lies on a network file system ({self._log.network})"
+        where = f"the response log {self._log.path} lies on a network file system ({self._log.store.network})"
         if others:
             raise LogError(
                 f"{where}, and {_names(others)} writes it",
                 why="SQLite shares a file between processes of one machine, not across a network",
-                hint="give each process a log on a local disk, and bring them together with proctor log merge",
+                hint="name a PostgreSQL database with --log (docs/clusters.md), or give each process a log on a local "
+                "disk, and bring them together with proctor log merge",
             )
         get_logger().warning("%s: it is written more slowly, by one process at a time", where)
 
-    def in_time(self, steps: Iterator[Step], mine: Callable[[list[Step]], Iterable[Step]]) -> Iterator[Step]:
-        """Yield what ``mine`` leaves of steps, which are claimed shortly before they are sent."""
+    def in_time(self, steps: Iterator[S], mine: Callable[[list[S]], Iterable[S]]) -> Iterator[S]:
+        """Yield what ``mine`` leaves of some steps, which are claimed shortly before they are sent."""
         size = 1
         while chunk := list(islice(steps, size)):
             began = time.monotonic()
@@ -104,65 +110,103 @@ class Claims:
         """Claim requests; return those that nobody else alive has on his way."""
         claim = "INSERT INTO claims (engine, request, repeat, process) VALUES (?, ?, ?, ?)"
         claim += " ON CONFLICT (engine, request, repeat) DO UPDATE SET process = excluded.process"
-        claim += f" WHERE process NOT IN ({_ALIVE})"
-        with self._writing() as connection:
-            connection.executemany(claim, [(self._engine, *key, self._mine) for key in keys])
-            others = self._of_others(connection, keys)
-        return set(keys) - others
+        # In order, here and where claims go: PostgreSQL locks row by row, and two must not wait for each other.
+        claim += f" WHERE claims.process NOT IN ({self._alive})"
+
+        def ask(connection: Connection) -> set[Key]:
+            connection.executemany(claim, [(self._engine, *key, self.process) for key in sorted(keys)])
+            return self._of_others(connection, keys)
+
+        return set(keys) - self.write(ask)
 
     def released(self, keys: Sequence[Key]) -> None:
         """Give up claims on requests that are not sent."""
         if keys:
-            with self._writing() as connection:
-                drop_claims(connection, [(self._engine, *key) for key in keys])
+            self.write(lambda connection: drop_claims(connection, [(self._engine, *key) for key in keys]))
 
     def wait(self, keys: Sequence[Key]) -> Iterator[str]:
         """Wait until no living process has one of some requests on its way; yield at each look, with who has them."""
         left = list(keys)
         while left:
-            with self._writing() as connection:
-                others = self._bury(connection)
-                held = self._of_others(connection, left)
+            others, held = self.write(lambda inside: (self._bury(inside), self._of_others(inside, tuple(left))))  # noqa: B023
             left = [key for key in left if key in held]
             if left:
                 yield _names(others)
                 time.sleep(_LOOK_SECONDS)
 
-    def _of_others(self, connection: sqlite3.Connection, keys: Sequence[Key]) -> set[Key]:
+    def _of_others(self, connection: Connection, keys: Sequence[Key]) -> set[Key]:
         """Return those of the keys that another process has claimed."""
         found: set[Key] = set()
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             chunk = [key.request for key in keys[start : start + _KEYS_PER_QUERY]]
-            marks = ",".join("?" * len(chunk))
-            query = f"SELECT request, repeat FROM claims WHERE engine = ? AND process <> ? AND request IN ({marks})"  # noqa: S608
-            found.update(Key(*row) for row in connection.execute(query, (self._engine, self._mine, *chunk)))
+            query = "SELECT request, repeat FROM claims WHERE engine = ? AND process <> ? AND request IN"
+            found.update(Key(*row) for row in connection.among(query, (self._engine, self.process), chunk))
         return found.intersection(keys)
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, log_errors(self._log.path), transaction(self._connection):
-            yield self._connection
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Do some work as one transaction on the connection of the claims."""
+        with self._lock, log_errors(self._log.path):
+            return self._connection.transact(work)
 
-    def _say_alive(self, connection: sqlite3.Connection) -> None:
-        connection.execute(
-            f"INSERT OR REPLACE INTO processes (id, until, note) VALUES (?, {NOW} + ?, ?)",  # noqa: S608
-            (self._mine, LEASE_SECONDS, own_note()),
-        )
+    def _say_alive(self, connection: Connection) -> None:
+        say = f"INSERT INTO processes (id, until, note) VALUES (?, {self._log.store.now} + ?, ?)"  # noqa: S608
+        say += " ON CONFLICT (id) DO UPDATE SET until = excluded.until, note = excluded.note"
+        connection.execute(say, (self.process, LEASE_SECONDS, own_note()))
 
-    def _bury(self, connection: sqlite3.Connection) -> list[Mapping[str, Any]]:
+    def _bury(self, connection: Connection) -> list[Mapping[str, Any]]:
         """Drop the processes that are dead, with their claims; return the notes of the other ones."""
-        found = connection.execute("SELECT id, note FROM processes WHERE id <> ?", (self._mine,)).fetchall()
+        found = connection.execute("SELECT id, note FROM processes WHERE id <> ?", (self.process,)).fetchall()
         notes = {number: _parsed(note) for number, note in found}
         gone = [(number,) for number, note in notes.items() if is_gone(note)]
         connection.executemany("DELETE FROM processes WHERE id = ?", gone)
-        connection.execute(f"DELETE FROM processes WHERE id NOT IN ({_ALIVE})")  # noqa: S608
+        connection.execute(f"DELETE FROM processes WHERE id NOT IN ({self._alive})")  # noqa: S608
         connection.execute("DELETE FROM claims WHERE process NOT IN (SELECT id FROM processes)")
         return [note for number, note in notes.items() if (number,) not in gone]
 
     def _live(self) -> None:
         while not self._ended.wait(_BEAT_SECONDS):
-            with suppress(LogError), self._writing() as connection:  # whoever files answers meets it, too, and says so
-                self._say_alive(connection)
+            with suppress(LogError):  # whoever files answers meets it, too, and says so
+                self.write(self._say_alive)
+
+
+class SharedKeys:
+    """Requests that the processes of a log divide among themselves, whose answers are wanted here.
+
+    Args:
+        claims: The claims of this process.
+        log: Where answers are filed.
+        engine: The engine's number in it.
+        found: Takes what others answered, and what they failed at since this began.
+    """
+
+    def __init__(self, claims: Claims, log: ResponseLog, engine: int, found: dict[Key, Response]) -> None:
+        self._claims, self._log, self._engine, self._found = claims, log, engine, found
+        self._began, self._elsewhere = int(log.clock()), list[Key]()
+
+    def mine(self, keys: Sequence[Key]) -> Iterator[Key]:
+        """Yield the keys that nobody else has on his way or has answered since the log was looked at."""
+        return self._claims.in_time(iter(keys), self._granted)
+
+    def _granted(self, keys: list[Key]) -> list[Key]:
+        granted = self._claims.granted(keys)
+        settled = self._settled([key for key in keys if key in granted])
+        self._claims.released(list(settled))
+        self._elsewhere += [key for key in keys if key not in granted]
+        return [key for key in keys if key in granted and key not in settled]
+
+    def _settled(self, keys: Sequence[Key]) -> set[Key]:
+        found = self._log.get_many(self._engine, keys)
+        if failed := self._log.failed_since(self._engine, keys, self._began) - found.keys():
+            found |= self._log.get_many(self._engine, list(failed), failures=True)
+        self._found |= found
+        return set(found)
+
+    def left_by_others(self) -> list[Key]:
+        """Wait for what others have on their way; return what none of them settled."""
+        for _ in self._claims.wait(self._elsewhere):
+            pass
+        settled = self._settled(self._elsewhere)
+        return [key for key in self._elsewhere if key not in settled]
 
 
 def _parsed(note: str) -> Mapping[str, Any]:

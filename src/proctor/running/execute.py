@@ -29,6 +29,7 @@ from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kin
 from proctor.running.reckoning import Claim
 from proctor.running.same_model import SameModel
 from proctor.running.session import Session
+from proctor.running.shared_means import sharing_limits
 
 _COUNTING_SECONDS = 1.0
 """So long may nobody be asked yet, for a total on the screen."""
@@ -56,6 +57,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
     claims = Claims(session.log, session.number) if session.engine.takes_time else None
     with (
         claims.held() if claims else nullcontext(),
+        sharing_limits(session.log, session.number, session.engine),
         LogWriter(session.log, session.number, claimed=bool(claims)) as writer,
     ):
         asking = _Asking(session, writer, claims)
@@ -168,7 +170,7 @@ class _Asking:
     def __init__(self, session: Session, writer: LogWriter, claims: Claims | None) -> None:
         self.session = session
         self._claims, self._elsewhere = claims, set[Key]()
-        self._began = int(time.time())
+        self._began = int(session.log.clock())
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
         self._writer = writer
         self._lock = threading.Lock()

@@ -24,8 +24,10 @@ from proctor.engines.engine import Engine
 from proctor.engines.thoughts import Marks
 from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
 from proctor.ir import Answers, Choose, Failure, Generate, Likelihood, Pair, Prompt, Response, Score
-from proctor.running.log import default_log_path
+from proctor.running.log_file import default_log
+from proctor.running.log_place import LogAddress, placed
 from proctor.running.plan import Kind, Single
+from proctor.running.ray_feeds import FedShift, Feed
 
 EXECUTORS = ("local", "ray", "batch")
 # The first may be the machine's fault; the second time it was asked alone, so it was the request.
@@ -43,7 +45,7 @@ def distribute(
     workers: int | None = None,
     address: str | None = None,
     gpus: float | None = None,
-    log: Path | None = None,
+    log: Path | str | None = None,
 ) -> Engine:
     """Return an engine with the same answers that runs where ``executor`` says.
 
@@ -68,7 +70,13 @@ def distribute(
     if executor != "ray" and any(value is not None for value in named.values()):
         given = next(name for name, value in named.items() if value is not None)
         raise UsageError(f"{given} is for Ray, and this run does not use it", hint="add --executor ray")
-    records = Path(f"{log or default_log_path()}.batches")
+    place = placed(log) if log else default_log()
+    if executor == "batch" and isinstance(place, LogAddress):
+        raise UsageError(
+            f"--batch writes down what it sent beside the response log, and {place} is not a file",
+            hint="name a file with --log, and bring its answers into the database with proctor log merge",
+        )
+    records = Path(f"{place}.batches")
     if executor == "batch" or records.is_dir():
         from proctor.running.batches import batched, check_none_waits
 
@@ -184,8 +192,8 @@ class RayEngine(PlacedEngine):
         engine: What each worker runs. Its answers are filed under its own identity.
         workers: Number of actors; by default one for each node.
         address: The cluster; by default one is started on this machine.
-        chunk_size: Requests that a worker gets at once. Larger keeps a batching or concurrent engine busier; smaller
-            loses less when a worker dies.
+        chunk_size: Requests that a worker gets at once, where it does not get them one by one as slots become free.
+            Larger keeps a batching engine busier; smaller loses less when a worker dies.
         cpus_per_worker, gpus_per_worker: What Ray reserves for each; by default one GPU where the engine asks no
             server and the cluster has GPUs.
     """
@@ -228,6 +236,12 @@ class RayEngine(PlacedEngine):
     def _answer(self, kind: Kind, requests: Iterable[Single]) -> Answers:
         if self._crew is None:
             self._crew = _Crew(self)
+        if kind == "generate" and self.engine.reads_apart:
+            try:
+                yield from FedShift(self._crew, enumerate(requests), self.engine.most_at_once, bare).answers()
+            except self._crew.ray.exceptions.RayTaskError as error:
+                raise _cause(error) from error
+            return
         yield from _Shift(self._crew, kind, enumerate(requests), self.chunk_size).answers()
 
 
@@ -256,7 +270,8 @@ class _Crew:
             gpus = float(has_gpus and _computes_here(engine.engine))
         self._check_room(gpus)
         self._count = engine.workers or max(nodes, 1)
-        self._actor = self.ray.remote(num_cpus=engine.cpus_per_worker, num_gpus=gpus)(_Worker)
+        most = 4 if engine.engine.reads_apart else 1  # it is fed while it answers
+        self._actor = self.ray.remote(num_cpus=engine.cpus_per_worker, num_gpus=gpus, max_concurrency=most)(_Worker)
         self.workers = [self.hire() for _ in range(self._count)]
 
     def _check_room(self, gpus: float) -> None:
@@ -402,6 +417,7 @@ class _Worker:
         for name, value in keys.items():
             os.environ.setdefault(name, value)
         self._engine: Engine | None = None
+        self._feeds: dict[str, Feed] = {}
 
     def start(self) -> Engine:
         """Build the engine; here and not in ``__init__``, so that its errors arrive as they are."""
@@ -424,6 +440,18 @@ class _Worker:
         answers = engine.generate(plain) if kind == "generate" else engine.score(plain)
         for position, response in answers:
             yield requests[position][0], response
+
+    def feed(self, shift: str, items: list[tuple[int, Any]], is_last: bool) -> None:
+        """Add requests to those of a shift, which may begin later."""
+        self._feeds.setdefault(shift, Feed()).add(items, is_last=is_last)
+
+    def answer_fed(self, shift: str) -> Answers:
+        """Yield the number and the response of each request that comes, until the last one is answered."""
+        engine, feed = self.start(), self._feeds.setdefault(shift, Feed())
+        engine.read_apart()
+        for position, response in engine.generate(feed):
+            yield feed.numbers.pop(position), response
+        del self._feeds[shift]
 
 
 _LIMITS = ("requests_per_minute", "tokens_per_minute")

@@ -29,7 +29,7 @@ class ExportedRun:
     result: RunResult
     exams: Sequence[Exam]
     engine: Engine
-    log: Path | None
+    log: Path | str | None
     spec: RunSpec
     facts: Mapping[str, Any] = field(default_factory=dict)
 

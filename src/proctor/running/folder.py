@@ -45,7 +45,7 @@ class RunFolder:
         self._known: Mapping[str, Fingerprint] = {}
 
     @contextmanager
-    def held(self, log: Path | None = None) -> Iterator[None]:
+    def held(self, log: str = "") -> Iterator[None]:
         """Make the folder, and keep other runs out of it until the block ends; what a killed run left is removed.
 
         Args:
@@ -58,7 +58,7 @@ class RunFolder:
         with ExitStack() as stack:
             with _output_errors(self.path):
                 self.path.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(locked(self.path, "" if log is None else str(log.absolute())))
+                stack.enter_context(locked(self.path, log))
                 for name in (SPEC, SAMPLES, RESULTS):
                     remove_leftovers(self.path / name)
             yield

@@ -16,6 +16,7 @@ from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker, RowsDiges
 from proctor.running.baselines import Baseline, ExamBaseline, keys_of
 from proctor.running.drawn_questions import shares_of
 from proctor.running.log import ResponseLog
+from proctor.running.log_place import LogAddress
 from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import Filed, answered
 from proctor.scoring.answer_reducers import reducer_of, reducers
@@ -159,7 +160,7 @@ def check_common(
         )
 
 
-def baseline_of_log(path: Path, exams: Sequence[Exam], engine: str | None = None) -> Baseline:
+def baseline_of_log(path: Path | LogAddress, exams: Sequence[Exam], engine: str | None = None) -> Baseline:
     """Return the scores of a model whose answers are in a response log; nobody is asked.
 
     Args:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,7 +115,7 @@ class Judging:
         if engine.answers_in_order:  # an answer belongs to its place, and could not be found again
             in_order = list(requests)
             progress = Progress(total=len(in_order), started=time.monotonic())
-            for position, response in self._counted(engine, engine.generate(in_order), progress):
+            for position, response in self.counted(engine, engine.generate(in_order), progress):
                 yield position, engine.heard(response)
             return
         from proctor.running.listening import listening
@@ -140,43 +140,35 @@ class Judging:
     def _asked(
         self, engine: Engine, number: int, wanted: dict[Key, Generate], progress: Progress
     ) -> dict[Key, Response]:
-        """Ask what is wanted, and file each answer as it comes."""
+        """Ask what is wanted and no other process asks already, and file each answer as it comes."""
+        from proctor.running.claims import Claims, SharedKeys
         from proctor.running.log_writer import LogWriter
+        from proctor.running.shared_means import sharing_limits
 
+        log = self._log()
         found: dict[Key, Response] = {}
-        budget = self._budget_of(engine)
-        asked = self._as_asked(engine)
-        left = deque(wanted.items())
-        sent: list[tuple[Key, Claim | None]] = []
-
-        def sending() -> Iterator[Generate]:
-            while left:
-                key, request = left[0]
-                claim = None if budget is None else budget.claim(request, asked)
-                if budget is not None and claim is None:
-                    return
-                left.popleft()
-                sent.append((key, claim))
-                yield request
-
-        with LogWriter(self._log(), number) as writer:
-            before = len(left) + 1
-            while 0 < len(left) < before:  # the budget may have to know what those on their way cost
-                before = len(left)
-                sent.clear()
-                for position, response in self._counted(engine, asked.generate(sending()), progress):
-                    key, claim = sent[position]
-                    found[key] = response
+        claims = Claims(log, number) if engine.takes_time else None
+        with (
+            claims.held() if claims else nullcontext(),
+            sharing_limits(log, number, engine),
+            LogWriter(log, number, claimed=bool(claims)) as writer,
+        ):
+            asking = _Asking(self._as_asked(engine), wanted, found, self._budget_of(engine))
+            left = list(wanted)
+            while left and not asking.held:
+                shared = None if claims is None else SharedKeys(claims, log, number, found)
+                for key, response in asking.answers(shared.mine(left) if shared else iter(left), self, progress):
                     writer.put(key, response)
-                    if budget is not None and claim is not None:
-                        budget.settle(claim, response)
-        if budget is not None and left:
-            self.stopped = budget.why
-            unasked = Response(failure=Failure("budget", budget.why))
+                left = [] if shared is None or asking.held else shared.left_by_others()
+        self.counts[engine.label].from_log += len(found.keys() - asking.asked)
+        if asking.held:
+            self.stopped = asking.budget.why if asking.budget else None
+            unasked = Response(failure=Failure("budget", self.stopped or ""))
             return {key: found.get(key, unasked) for key in wanted}
         return found
 
-    def _counted(self, engine: Engine, answers: Answers, progress: Progress) -> Answers:
+    def counted(self, engine: Engine, answers: Answers, progress: Progress) -> Answers:
+        """Count a judge's answers as they come."""
         counts, watch = self.counts[engine.label], self._watch
         for position, response in answers:
             counts.count(response)
@@ -232,3 +224,46 @@ def judges_through(
             yield judging
     finally:
         judging.close()
+
+
+class _Asking:
+    """Requests of one judge on their way.
+
+    Attributes:
+        held: What the budget did not pay for, if anything.
+        asked: What was sent.
+    """
+
+    def __init__(
+        self, engine: Engine, wanted: Mapping[Key, Generate], found: dict[Key, Response], budget: Budget | None
+    ) -> None:
+        self.budget = budget
+        self.held: list[Key] = []
+        self.asked: set[Key] = set()
+        self._engine, self._wanted, self._found = engine, wanted, found
+        self._sent: list[tuple[Key, Claim | None]] = []
+
+    def answers(self, keys: Iterator[Key], judging: Judging, progress: Progress) -> Iterator[tuple[Key, Response]]:
+        """Ask, and yield answers as they come, until all are there or the budget ends it."""
+        budget, is_first = self.budget, True
+        while is_first or (self.held and self._sent):  # the budget may have to know what those on their way cost
+            is_first = False
+            self._sent = []
+            for position, response in judging.counted(
+                self._engine, self._engine.generate(self._sending(keys)), progress
+            ):
+                key, claim = self._sent[position]
+                self._found[key] = response
+                if budget is not None and claim is not None:
+                    budget.settle(claim, response)
+                yield key, response
+
+    def _sending(self, keys: Iterator[Key]) -> Iterator[Generate]:
+        while (key := self.held.pop() if self.held else next(keys, None)) is not None:
+            claim = None if self.budget is None else self.budget.claim(self._wanted[key], self._engine)
+            if self.budget is not None and claim is None:
+                self.held.append(key)
+                return
+            self._sent.append((key, claim))
+            self.asked.add(key)
+            yield self._wanted[key]

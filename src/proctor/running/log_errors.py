@@ -53,7 +53,7 @@ DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
 @contextmanager
-def log_errors(path: Path) -> Iterator[None]:
+def log_errors(path: Path | str) -> Iterator[None]:
     """Turn what SQLite and the file system report into a :class:`LogError` that says what to do."""
     try:
         yield

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.running.log_errors import BUSY_SECONDS
+from proctor.running.log_store import Connection
 
 SCHEMA_VERSION = 3
 """Kept in ``PRAGMA user_version``; a log with a higher number was written by a newer Proctor.
@@ -48,18 +49,27 @@ SHARED = (
         engine INTEGER NOT NULL, address TEXT NOT NULL, says TEXT NOT NULL, PRIMARY KEY (engine, address))""",
     """CREATE TABLE IF NOT EXISTS probes (
         engine INTEGER NOT NULL, request BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (engine, request))""",
+    """CREATE TABLE IF NOT EXISTS spending (
+        process INTEGER PRIMARY KEY, engine INTEGER NOT NULL, tokens INTEGER NOT NULL, usd REAL NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS paces (
+        engine INTEGER NOT NULL, kind TEXT NOT NULL, slot INTEGER NOT NULL, amount REAL NOT NULL,
+        PRIMARY KEY (engine, kind, slot)) WITHOUT ROWID""",
 )
 """Which processes live, and what each has on its way (:mod:`proctor.running.claims`); which servers had a model, and
-requests by which one tells whether another one has it (:mod:`proctor.running.same_model`).
+requests by which one tells whether another one has it (:mod:`proctor.running.same_model`); what budgets and limits per
+minute have of all processes together (:mod:`proctor.running.shared_means`).
 """
+
+LEASE_SECONDS = 30.0
+"""So long is a process taken to live after it last said so: five times what a busy machine makes it wait."""
 
 NOW = "((julianday('now') - 2440587.5) * 86400.0)"
 """The time of the database, in seconds since 1970."""
 
 
-def drop_claims(connection: sqlite3.Connection, keys: Iterable[Sequence[Any]]) -> None:
+def drop_claims(connection: Connection, keys: Iterable[tuple[int, bytes, int]]) -> None:
     """Free requests, each given as engine, request and repeat, for whoever wants to send them."""
-    connection.executemany("DELETE FROM claims WHERE engine = ? AND request = ? AND repeat = ?", keys)
+    connection.executemany("DELETE FROM claims WHERE engine = ? AND request = ? AND repeat = ?", sorted(keys))
 
 
 def engine_seal(row: Sequence[Any]) -> bytes:
@@ -67,9 +77,10 @@ def engine_seal(row: Sequence[Any]) -> bytes:
     return blake2b(repr(tuple(row)).encode("utf-8", "surrogatepass"), digest_size=8, person=b"proctor engine").digest()
 
 
-def seal_engine(connection: sqlite3.Connection, row: Sequence[Any]) -> None:
+def seal_engine(connection: Connection, row: Sequence[Any]) -> None:
     """Keep the digest of a row of ``engines``."""
-    connection.execute("INSERT OR REPLACE INTO engine_seals VALUES (?, ?)", (row[0], engine_seal(row)))
+    insert = "INSERT INTO engine_seals VALUES (?, ?) ON CONFLICT (engine) DO UPDATE SET seal = excluded.seal"
+    connection.execute(insert, (row[0], engine_seal(row)))
 
 
 def text_of(data: bytes) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -26,13 +25,6 @@ _SPACING_OF_MANY_SECONDS = 0.1
 _SYNC_SPACING_SECONDS = 0.25  # flushing a disk takes 1 to 50 ms; a power loss costs a quarter of a second of answers
 _FLOOD = 2_000  # answers in a commit: more wait already, and the commit has paid for itself
 _MOST_WAITING = 20_000  # answers in memory, some 50 MB, before a fast engine has to wait for a slow disk
-# Pages in the journal before SQLite moves them into the file: 16 MB. Keys are digests, so every commit changes pages of
-# the index here and there, and a page that was changed by many commits is moved once. SQLite's own 1,000 cost a sixth
-# of what storing 100,000 answers takes.
-_CHECKPOINT_PAGES = 4_000
-# SQLite gets there unless others write all the time: then it is our turn.
-_JOURNAL_BYTES = 128 * 1024 * 1024
-_JOURNAL_PATIENCE_MS = 1_000  # answers wait while the journal waits for those who read; it may as well be moved later
 
 
 class LogWriter:
@@ -55,9 +47,7 @@ class LogWriter:
         self._closing = threading.Event()
         self._hurried = 0
         self._unsynced = False
-        self._journal_limit = _JOURNAL_BYTES
         self._connection = log.connect()
-        self._connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         self._threads = [self._start(self._commit_all), self._start(self._sync_now_and_then)]
 
     def put(self, key: Key, response: Response) -> None:
@@ -159,30 +149,12 @@ class LogWriter:
     def _commit(self, batch: dict[Key, Response]) -> None:
         with log_errors(self._log.path):
             write(self._log, self._connection, self._engine, batch.items(), claimed=self._claimed)
-            self._empty_journal()
+            self._connection.tidy()
         with self._change:
             self._unsynced = True
             for key in batch:
                 del self._waiting[key]
             self._change.notify_all()
-
-    def _empty_journal(self) -> None:
-        """Move a long journal into the file.
-
-        SQLite does that by itself, but starts the journal anew only when nobody writes meanwhile: several processes
-        that write all the time would let it grow for ever. Where somebody is reading, it is tried again much later.
-        """
-        journal = Path(f"{self._log.path}-wal")
-        size = journal.stat().st_size if journal.exists() else 0
-        if size < self._journal_limit:
-            return
-        (patience,) = self._connection.execute("PRAGMA busy_timeout").fetchone()
-        self._connection.execute(f"PRAGMA busy_timeout = {_JOURNAL_PATIENCE_MS}")
-        try:
-            (is_busy, *_) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        finally:
-            self._connection.execute(f"PRAGMA busy_timeout = {patience}")
-        self._journal_limit = size + _JOURNAL_BYTES if is_busy else _JOURNAL_BYTES
 
     def _sync_now_and_then(self) -> None:
         while not self._closing.wait(_SYNC_SPACING_SECONDS):
@@ -192,4 +164,4 @@ class LogWriter:
         with self._change:
             needed, self._unsynced = self._unsynced, False
         if needed:
-            self._log.sync()
+            self._log.store.sync()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,10 @@ from proctor.errors import ForgedError, LogError, UsageError
 from proctor.foreign_text import parse_json
 from proctor.ir import Response
 from proctor.running.codec import Sealer, decode, is_sealed, writer_of
-from proctor.running.log import Key, ResponseLog
+from proctor.running.log import INSERT, REPLACING, Key, ResponseLog
 from proctor.running.log_errors import DAMAGE, log_errors
-from proctor.running.log_schema import engine_seal, seal_engine, transaction
+from proctor.running.log_schema import engine_seal, seal_engine
+from proctor.running.log_store import Connection
 
 _ROWS = 5_000  # read at once: a damaged page costs a dozen halvings, a sound file is read as fast as with more
 _COLUMNS = "id, engine, request, repeat, at, body"
@@ -171,10 +171,11 @@ def collect(
         dry_run: Count only.
     """
     numbers = [each.number for each in choose(engines(log), engine)]
-    before = int(time.time() - older_than_seconds)
+    before = int(log.clock() - older_than_seconds)
     tables = ("failures",) if only_failures else ("failures", "responses")
-    removed = 0
-    with _connected(log) as connection, log_errors(log.path), transaction(connection):
+
+    def remove(connection: Connection) -> int:
+        removed = 0
         for number, table in product(numbers, tables):
             rows = f"FROM {table} WHERE engine = ? AND at <= ?"
             removed += connection.execute(f"SELECT count(*) {rows}", (number, before)).fetchone()[0]
@@ -187,17 +188,16 @@ def collect(
             " AND id NOT IN (SELECT engine FROM failures)"
         )
         connection.execute("DELETE FROM engine_seals WHERE engine NOT IN (SELECT id FROM engines)")
-    return removed
+        return removed
+
+    with _connected(log) as connection, log_errors(log.path):
+        return connection.transact(remove)
 
 
 def compact(log: ResponseLog) -> int:
-    """Rewrite the file without unused space; return how many bytes were freed. Others may not write meanwhile."""
+    """Rewrite a log without unused space; return how many bytes were freed. Others may not write meanwhile."""
     with _connected(log) as connection, log_errors(log.path):
-        _shorten(connection)
-        before = log.path.stat().st_size
-        connection.execute("VACUUM")
-        _shorten(connection)
-    return before - log.path.stat().st_size
+        return log.store.compact(connection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def merge(log: ResponseLog, source: ResponseLog) -> Merged:
     numbers = {each.number: log.engine_number(each.identity, each.label, each.config) for each in known}
     total = [0, 0, 0]
     with _connected(source) as old:
-        for rows in _readable(old, 1, _last_id(old, source.path)):
+        for rows in _readable(old, 1, _last_id(source, old)):
             for engine, sealer in sealers.items():
                 sound = [row[2:] for row in rows if row[1] == engine and _is_sound(sealer, row)]
                 for place, count in enumerate(_copied(log, numbers[engine], sealer, sound)):
@@ -239,10 +239,9 @@ def _copied(
     theirs = {Key(*row[:2]): row for row in rows}
     known = log.get_many(number, list(theirs))
     fresh = [(number, *row) for key, row in theirs.items() if key not in known]
-    with log_errors(log.path), _connected(log) as connection, transaction(connection):
-        connection.executemany(
-            "INSERT OR REPLACE INTO responses (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)", fresh
-        )
+    insert = f"{INSERT.format('responses')} {REPLACING}"
+    with log_errors(log.path), _connected(log) as connection:
+        connection.transact(lambda inside: inside.executemany(insert, fresh))
     differing = 0
     for key, mine in known.items():
         other = decode(sealer.opened(*theirs[key]))
@@ -286,35 +285,35 @@ class _Checking:
         self.faults: list[str] = []
         self.names: list[str] = []
 
-    def file(self, connection: sqlite3.Connection) -> None:
+    def file(self, connection: Connection) -> None:
         """Let SQLite check its structure."""
         del connection
         self.faults += self._log.check()
 
-    def engines(self, connection: sqlite3.Connection) -> None:
+    def engines(self, connection: Connection) -> None:
         """Check the rows of engines."""
         rows = connection.execute("SELECT id, identity, label, config, created FROM engines").fetchall()
         self._labels = {row[0]: str(row[2] or row[1]) for row in rows}
         self._sealers = {row[0]: Sealer(str(row[1]), self._log.writers) for row in rows}
-        seals = _seals(connection)
-        if seals is None:
+        if not self._log.store.has_seals(connection):
             return
+        seals = dict(connection.execute("SELECT engine, seal FROM engine_seals").fetchall())
         for row in rows:
             if seals.pop(row[0], None) != engine_seal(row):
                 self.faults.append(f"engine {row[0]} ({self._labels[row[0]]}) is damaged")
         self.faults += [f"engine {number} is missing" for number in seals]
 
-    def responses(self, connection: sqlite3.Connection) -> None:
+    def responses(self, connection: Connection) -> None:
         """Check the answers."""
-        for number, *row in connection.execute(f"SELECT {_COLUMNS} FROM responses"):  # noqa: S608 - our names
+        for number, *row in connection.stream(f"SELECT {_COLUMNS} FROM responses"):  # noqa: S608 - our names
             self.count += 1
             self.unsealed += not is_sealed(row[-1])
             if not self._is_sound(*row):
                 self.damaged.append(number)
 
-    def failures(self, connection: sqlite3.Connection) -> None:
+    def failures(self, connection: Connection) -> None:
         """Check the failures."""
-        for row in connection.execute("SELECT engine, request, repeat, at, body FROM failures"):
+        for row in connection.stream("SELECT engine, request, repeat, at, body FROM failures"):
             if not self._is_sound(*row):
                 self.damaged_failures.append(row[:3])
 
@@ -331,13 +330,6 @@ class _Checking:
         return False
 
 
-def _seals(connection: sqlite3.Connection) -> dict[Any, Any] | None:
-    """Return the digests of engines; ``None`` in a log of version 1."""
-    if connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'engine_seals'").fetchone()[0] == 0:
-        return None
-    return dict(connection.execute("SELECT engine, seal FROM engine_seals"))
-
-
 def drop(log: ResponseLog, found: Checkup | Sequence[int]) -> None:
     """Remove damaged entries, so that they are asked again.
 
@@ -346,9 +338,13 @@ def drop(log: ResponseLog, found: Checkup | Sequence[int]) -> None:
         found: What :func:`verify` found, or numbers of answers.
     """
     numbers, failures = (found.damaged, found.damaged_failures) if isinstance(found, Checkup) else (found, ())
-    with _connected(log) as connection, log_errors(log.path), transaction(connection):
+
+    def remove(connection: Connection) -> None:
         connection.executemany("DELETE FROM responses WHERE id = ?", [(number,) for number in numbers])
         connection.executemany("DELETE FROM failures WHERE engine = ? AND request = ? AND repeat = ?", failures)
+
+    with _connected(log) as connection, log_errors(log.path):
+        connection.transact(remove)
 
 
 def salvage(source: ResponseLog, target: Path) -> int:
@@ -364,17 +360,25 @@ def salvage(source: ResponseLog, target: Path) -> int:
     with ResponseLog(target) as log, _connected(source) as old, _connected(log) as new:
         with log_errors(source.path):
             known = old.execute("SELECT id, identity, label, config, created FROM engines").fetchall()
-        with log_errors(target), transaction(new):
-            new.executemany("INSERT INTO engines VALUES (?, ?, ?, ?, ?)", known)
+
+        def enter(inside: Connection) -> None:
+            inside.executemany("INSERT INTO engines VALUES (?, ?, ?, ?, ?)", known)
             for row in known:
-                seal_engine(new, row)
+                seal_engine(inside, row)
+
+        with log_errors(target):
+            new.transact(enter)
         sealers = {row[0]: Sealer(str(row[1]), source.writers) for row in known}
-        for rows in _readable(old, 1, _last_id(old, source.path)):
+        for rows in _readable(old, 1, _last_id(source, old)):
             sound = [row for row in rows if row[1] in sealers and _is_sound(sealers[row[1]], row)]
-            with log_errors(target), transaction(new):
-                new.executemany("INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?, ?)", sound)
+            with log_errors(target):
+                new.transact(partial(_insert, sound))
             saved += len(sound)
     return saved
+
+
+def _insert(rows: Sequence[tuple[Any, ...]], connection: Connection) -> None:
+    connection.executemany("INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", rows)
 
 
 def _is_sound(sealer: Sealer, row: tuple[Any, ...]) -> bool:
@@ -384,7 +388,7 @@ def _is_sound(sealer: Sealer, row: tuple[Any, ...]) -> bool:
         return False
 
 
-def _readable(connection: sqlite3.Connection, first: int, last: int) -> Iterator[list[tuple[Any, ...]]]:
+def _readable(connection: Connection, first: int, last: int) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows of a damaged table: where a range cannot be read, its halves may."""
     ranges = [(start, min(start + _ROWS - 1, last)) for start in range(first, last + 1, _ROWS)][::-1]
     while ranges:
@@ -400,19 +404,15 @@ def _readable(connection: sqlite3.Connection, first: int, last: int) -> Iterator
             yield rows
 
 
-def _last_id(connection: sqlite3.Connection, path: Path) -> int:
+def _last_id(log: ResponseLog, connection: Connection) -> int:
     try:
         return int(connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()[0])
     except DAMAGE:
-        return path.stat().st_size // _SMALLEST_ROW_BYTES
-
-
-def _shorten(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return log.store.size(connection) // _SMALLEST_ROW_BYTES
 
 
 @contextmanager
-def _connected(log: ResponseLog) -> Iterator[sqlite3.Connection]:
+def _connected(log: ResponseLog) -> Iterator[Connection]:
     """Give a connection of its own, closed at the end."""
     connection = log.connect()
     try:
@@ -421,10 +421,8 @@ def _connected(log: ResponseLog) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def _rows(
-    log: ResponseLog, connection: sqlite3.Connection, *, failures: bool
-) -> Iterator[tuple[int, bytes, int, int, bytes]]:
+def _rows(log: ResponseLog, connection: Connection, *, failures: bool) -> Iterator[tuple[int, bytes, int, int, bytes]]:
     table, order = ("failures", "engine") if failures else ("responses", "id")
     with log_errors(log.path):
         query = f"SELECT engine, request, repeat, at, body FROM {table} ORDER BY {order}"  # noqa: S608 - our names
-        yield from connection.execute(query)
+        yield from connection.stream(query)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
@@ -15,7 +15,9 @@ from proctor.recipes.exam import Exam, suited
 from proctor.running.budget import Price, PriceTable, price_table
 from proctor.running.checks import check_exams
 from proctor.running.listening import listening
-from proctor.running.log import Key, ResponseLog, default_log_path
+from proctor.running.log import Key, ResponseLog
+from proctor.running.log_file import default_log
+from proctor.running.log_store import AbsentLogError
 from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import BATCH, Filed, Single, Wanted, batches, wanted
 from proctor.running.reckoning import Reckoner
@@ -151,7 +153,7 @@ def plan_run(
     exams: Sequence[Exam],
     engine: Engine,
     *,
-    log: Path | None = None,
+    log: str | Path | None = None,
     prices: PriceTable | None = None,
     discordant: float = DISCORDANT,
 ) -> RunPlan:
@@ -170,9 +172,10 @@ def plan_run(
     engine = engine.answering()
     chosen = suited(exams, engine)
     check_exams(chosen, engine)
-    path = log or default_log_path()
     with ExitStack() as stack:
-        opened = stack.enter_context(ResponseLog(path, read_only=True)) if path.is_file() else None
+        opened = None
+        with suppress(AbsentLogError):
+            opened = stack.enter_context(ResponseLog(log or default_log(), read_only=True))
         answers = _Answers(opened, engine)
         plans = tuple(_planned(exam, engine, answers, discordant) for exam in chosen)
     price = (prices or price_table()).price_of(engine.price_name)

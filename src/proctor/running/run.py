@@ -19,7 +19,7 @@ from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
-from proctor.running.accounts import Distinct, Tally
+from proctor.running.accounts import Distinct, Sent, Tally
 from proctor.running.checks import check_exams
 from proctor.running.circumstances import circumstances, version_of
 from proctor.running.entries import SCORE_ORDER, entry_of, group_entries, order_of
@@ -124,9 +124,9 @@ def _begun(folder: RunFolder, session: Session, spec: RunSpec, exams: Sequence[E
         FolderHeldError: Another run is going on there.
     """
     try:
-        stack.enter_context(folder.held(session.log.path))
+        stack.enter_context(folder.held(session.log.name))
     except FolderHeldError as held:
-        if held.log != str(session.log.path.absolute()) or not session.engine.takes_time:
+        if held.log != session.log.name or not session.engine.takes_time:
             raise
         folder.check(spec, exams)
         if session.progress.done == 0:
@@ -220,7 +220,7 @@ def _conclude(
             folder.take(grading.fingerprints)
     grades, results = grading.grades, grading.results
     results.update(group_entries(exams, grades, results))
-    run = circumstances(session, grading.usage, (grading.whole_usage, grading.batched), began)
+    run = circumstances(session, grading.usage, grading.sent, began)
     if judged := judging.summary():
         run["judges"] = judged
     stopped = session.stopped or judging.stopped
@@ -246,7 +246,7 @@ class _Grading:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
         self.usage: dict[str, Usage] = {}
-        self.whole_usage = self.batched = Usage()
+        self.sent = Sent()
         self._distinct = Distinct()
         self.fingerprints: dict[str, dict[str, str]] = {}
         self.latency: dict[str, dict[str, Any]] = {}
@@ -304,8 +304,7 @@ class _Grading:
         if tally.models:
             self.models[exam.name] = dict(sorted(tally.models.items()))
         self.usage[exam.name] = tally.usage
-        self.whole_usage += tally.new
-        self.batched += tally.batched
+        self.sent = self.sent.with_those_of(tally)
 
 
 _ENDS_THE_RUN = (LogError, OutputError, RunInterruptedError)

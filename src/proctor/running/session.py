@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypedDict
 
 from proctor.engines.engine import Engine
 from proctor.ir import Response
-from proctor.running.budget import PriceTable
+from proctor.running.budget import Allowance, PriceTable
 from proctor.running.judging import Judging, Watch, judges_through
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Single
@@ -129,8 +129,9 @@ def session_with(
     Raises:
         LogError: The log cannot be opened.
     """
-    if isinstance(log, ResponseLog):
-        yield Session(engine, log, observer or SilentObserver(), retry_failed, budget, prices)
-        return
-    with ResponseLog(log) as opened:
-        yield Session(engine, opened, observer or SilentObserver(), retry_failed, budget, prices)
+    with ExitStack() as stack:
+        opened = log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
+        session = Session(engine, opened, observer or SilentObserver(), retry_failed, budget, prices)
+        if isinstance(budget, Allowance) and engine.takes_time:
+            stack.enter_context(budget.shared(opened, session.number))
+        yield session

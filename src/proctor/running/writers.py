@@ -77,7 +77,7 @@ def trusted() -> frozenset[bytes]:
         return frozenset()
 
 
-def trust(writers: Iterable[str], log: Path) -> None:
+def trust(writers: Iterable[str], log: Path | str) -> None:
     """Trust writers, by the ids of their keys, from now on.
 
     Raises:

@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any, ClassVar
 
 from proctor.artifacts import Artifact
-from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError
+from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError, problems_of
 from proctor.ir import Failure
 from proctor.scoring.assertions import (
     ASSERTIONS,
     EMBEDDED,
+    HEALTHBENCH,
     JUDGED,
-    RUBRICS,
     SET,
     Assertion,
     Verdict,
@@ -29,7 +29,16 @@ from proctor.scoring.assertions import (
 )
 from proctor.scoring.columns import Columns, ConstantColumn
 from proctor.scoring.flat_scores import MetricScores
-from proctor.scoring.judges.assertions import WORDS, Hearing, judged, with_criteria
+from proctor.scoring.judges.assertions import (
+    BY_CRITERIA,
+    NOTE,
+    WORDS,
+    Hearing,
+    conversation_of,
+    judged,
+    published_words,
+    with_criteria,
+)
 from proctor.scoring.judges.judge_client import check_engine, who_judges
 from proctor.scoring.judges.wording import digest_of_words
 from proctor.scoring.metric import Metric
@@ -80,9 +89,11 @@ class AssertionMetric(Metric):
             answer, golds = str(columns.predictions[place]), [str(each) for each in columns.references[place]]
             try:
                 own = filled(assertion, rows[place]) if self.fills else assertion
-                own = with_criteria(own, rows[place]) if own.kind == RUBRICS else own
+                own = with_criteria(own, rows[place]) if own.kind in BY_CRITERIA else own
                 if own.kind in JUDGED:
-                    hearings[number] = Hearing(own, self._asked(rows[place]), answer, golds)
+                    asked = self._asked(rows[place])
+                    asked = conversation_of(rows[place], asked) if own.kind == HEALTHBENCH else asked
+                    hearings[number] = Hearing(own, asked, answer, golds)
                     continue
                 value = self._similarity(own, answer, golds) if own.kind == EMBEDDED else check_of(own)(answer, golds)
                 found[number] = Verdict(value, holds(value, own))
@@ -194,6 +205,15 @@ class AnswerAssertion(AssertionMetric):
         super().verify()
         _ = self.parsed
 
+    def asked_with(self) -> dict[str, Any] | None:
+        """Return what the judge is asked with: of HealthBench's, whose words they are."""
+        found = super().asked_with()
+        if found is None or self.parsed.kind != HEALTHBENCH:
+            return found
+        if (words := published_words()) is None:
+            return {**found, "note": NOTE}
+        return {**found, "words": "simple-evals", "prompt": digest_of_words([words])}
+
     @property
     def name(self) -> str:
         """The assertion."""
@@ -202,6 +222,8 @@ class AnswerAssertion(AssertionMetric):
     def check(self) -> Iterator[Diagnostic]:
         """Yield what it needs and is not there."""
         yield from self._needs([self.parsed])
+        if self.parsed.kind == HEALTHBENCH:
+            yield from problems_of(published_words)
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         del instances

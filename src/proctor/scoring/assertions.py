@@ -21,7 +21,9 @@ from proctor.scoring.bare_answers import bare
 
 RUBRICS: Final = "rubrics"
 """The assertion whose criteria, with their points, stand in a column of the row, as HealthBench has them."""
-JUDGED: Final = ("judge", "llm-rubric", "g-eval", "factuality", RUBRICS)
+HEALTHBENCH: Final = "healthbench"
+"""The same, judged in the words of HealthBench's authors, where these are here."""
+JUDGED: Final = ("judge", "llm-rubric", "g-eval", "factuality", RUBRICS, HEALTHBENCH)
 """Assertions that a model judges."""
 ASSERTIONS: Final = "assertions"
 """The column of samples that lists what became of each assertion of a row."""
@@ -407,9 +409,11 @@ KINDS: Final[Mapping[str, Kind]] = {
 }
 """Assertions that need no model, by their words."""
 
-_WITHOUT_VALUE: Final = frozenset({"is-json", "contains-json", "judge", RUBRICS})
+_WITHOUT_VALUE: Final = frozenset({"is-json", "contains-json", "judge", RUBRICS, HEALTHBENCH})
 _NEEDS_VALUE: Final = {"regex": "PATTERN", "llm-rubric": "CRITERION", "g-eval": "CRITERION"}
 THRESHOLDS: Final[Mapping[str, float]] = {"similar": 0.75, "g-eval": 0.7}
 """From which share on an assertion holds that says no threshold; others hold wholly or not."""
 _OWN_THRESHOLD: Final = frozenset({"levenshtein"})
-_WITH_THRESHOLD: Final = frozenset({"f1", "similar", "llm-rubric", "judge", "g-eval", "levenshtein", RUBRICS})
+_WITH_THRESHOLD: Final = frozenset(
+    {"f1", "similar", "llm-rubric", "judge", "g-eval", "levenshtein", RUBRICS, HEALTHBENCH}
+)

@@ -35,6 +35,10 @@ _OF_LIBRARIES = ("~/nltk_data", "~/.cache/torch", "~/.config/matplotlib")
 _KEPT_BY_LIBRARIES = ("~/.cache/matplotlib", "/dev/shm")  # noqa: S108 - locks that processes share
 """What libraries write: a list of fonts, which takes seconds to make."""
 
+_PG_FILES = ("PGPASSFILE", "PGSERVICEFILE", "PGSSLCERT", "PGSSLKEY", "PGSSLROOTCERT")
+_OF_DATABASES = ("~/.pgpass", "~/.pg_service.conf", "~/.postgresql", *filter(None, map(os.environ.get, _PG_FILES)))
+"""Passwords and certificates with which the user opens a database."""
+
 _PORTS = (443, 80, 53)
 """Of the hubs, of redirects to them, and of the names of hosts."""
 
@@ -69,12 +73,14 @@ class Needs:
         files: Single files that it writes.
         asks: Whether it asks models: which servers and programs they need is known later (:func:`open_for`).
         trusts: Whether the user trusts the code of exams, which reads, asks and starts what it likes.
+        databases: Hosts and ports of PostgreSQL databases that hold logs.
     """
 
     folders: tuple[Path, ...] = ()
     files: tuple[Path, ...] = ()
     asks: bool = False
     trusts: bool = False
+    databases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +144,10 @@ def rules_for(words: Sequence[str], scratch: str, needs: Needs = Needs()) -> Rul
         readable.append(_EVERYTHING)
         writable += [*_OF_LIBRARIES, *_other_caches()]
     hosts, ports = _proxies()
-    everything = (*_PORTS, *ports, *_ports_of_grants())
+    if needs.databases:
+        readable += _OF_DATABASES
+        hosts |= {each.rpartition(":")[0] for each in needs.databases}
+    everything = (*_PORTS, *ports, *_ports_of_grants(), *map(port_of, needs.databases))
     files = _real(needs.files)
     return Rules(_real(readable), _real(shown), _real(writable), files, needs.trusts, everything, hosts)
 

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from contextlib import asynccontextmanager
+from queue import SimpleQueue
 
 import pytest
 
@@ -174,3 +175,29 @@ def test_the_caller_wakes_for_many_answers_at_once(monkeypatch):
     monkeypatch.setattr(_Crew, "outcomes", lambda crew: batches.append(found := take(crew)) or found)
     assert len(list(answer_in_background(range(5000), opening_of(echo), 32))) == 5000
     assert len(batches) < 1000
+
+
+def test_requests_that_come_late_keep_no_answer_waiting():
+    """The second request is not there before the first one is answered."""
+    answered: SimpleQueue[int] = SimpleQueue()
+
+    def requests():
+        yield 0
+        for number in range(1, 5):
+            answered.get(timeout=10)
+            yield number
+
+    found = []
+    for position, response in answer_in_background(requests(), opening_of(echo), 2, apart=True):
+        found.append((position, response.texts))
+        answered.put(position)
+    assert found == [(number, (str(number),)) for number in range(5)]
+
+
+def test_what_goes_wrong_where_requests_are_read_apart_is_raised():
+    def requests():
+        yield 0
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        list(answer_in_background(requests(), opening_of(echo), 2, apart=True))

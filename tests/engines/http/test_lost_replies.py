@@ -9,7 +9,7 @@ from proctor.engines.http.lost_replies import tokens_said
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.transport import Reply, TransportError
 from proctor.ir import Decoding, Generate, Prompt, Usage
-from proctor.running.accounts import cost_of
+from proctor.running.accounts import Sent, cost_of
 from proctor.running.budget import Allowance, Price, PriceTable
 from proctor.running.reckoning import Reckoner
 
@@ -52,7 +52,7 @@ def test_an_unfinished_answer_is_billed_and_counted(monkeypatch):
     assert response.failure is None
     assert response.usage == Usage(3000, 30, lost_prompt_tokens=2000, lost_completion_tokens=20)
     assert response.usage.of_answer == (1000, 10)
-    cost = cost_of(PRICE, TABLE, response.usage, response.usage)
+    cost = cost_of(PRICE, TABLE, Sent(response.usage), Sent(response.usage))
     assert cost["usd"] == pytest.approx(3 * (1000 * 10 + 10 * 20) / 1e6)
     assert cost["usd_lost"] == pytest.approx(2 * (1000 * 10 + 10 * 20) / 1e6)
     assert "usd_is_at_least" not in cost
@@ -67,7 +67,7 @@ def test_a_failure_costs_what_its_attempts_cost(monkeypatch):
 def test_what_a_time_out_costs_nobody_knows(monkeypatch):
     response = asked(monkeypatch, TransportError("timeout", "no answer"), answer())
     assert response.usage == Usage(1000, 10, unknown_attempts=1)
-    cost = cost_of(PRICE, TABLE, response.usage, response.usage)
+    cost = cost_of(PRICE, TABLE, Sent(response.usage), Sent(response.usage))
     assert cost["usd_is_at_least"] is True
     assert "1 attempt ended without a reply" in cost["why"]
 

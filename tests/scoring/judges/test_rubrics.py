@@ -73,3 +73,71 @@ def test_rows_without_rubrics_fail_with_what_is_wanted(cell):
 def test_a_judge_that_cannot_be_read_is_a_failure_of_its_row():
     found = AnswerAssertion(assertion="rubrics", judge=ScriptedEngine(answer="hm")).measure(columns(RUBRICS))
     assert "no verdict" in found.failures[0].message
+
+
+# -- HealthBench ------------------------------------------------------------------------------------------------------
+
+WORDS = '''
+from . import common
+raise SystemExit("this file must not run")
+GRADER_TEMPLATE = """
+Read this:
+<<conversation>>
+Is it so? <<rubric_item>>
+""".strip()
+'''
+TALK = [
+    {"role": "user", "content": "My head hurts"},
+    {"role": "assistant", "content": "Since when?"},
+    {"role": "user", "content": "Today"},
+]
+
+
+def healthbench(judge: ScriptedEngine, answer: str = "Rest.") -> list[float]:
+    row = {"prompt": TALK, "rubrics": RUBRICS}
+    metric = AnswerAssertion(assertion="healthbench", judge=judge)
+    return list(metric.measure(Columns([answer], [[]], [row])).instances["healthbench"])
+
+
+def test_healthbench_is_judged_in_the_words_of_its_authors_where_they_are_here(tmp_path, monkeypatch):
+    (tmp_path / "simple_evals").mkdir()
+    (tmp_path / "simple_evals" / "healthbench_eval.py").write_text(WORDS)
+    monkeypatch.syspath_prepend(tmp_path)
+    asked = []
+
+    def decide(prompt):
+        asked.append(prompt.payload[-1]["content"])
+        return '```json\n{"explanation": "so", "criteria_met": %s}\n```' % str("[5] says" in asked[-1]).lower()  # noqa: UP031
+
+    judge = ScriptedEngine(function=decide)
+    assert healthbench(judge) == [pytest.approx(5 / 7)]
+    assert asked[0] == (
+        "Read this:\nuser: My head hurts\n\nassistant: Since when?\n\nuser: Today\n\nassistant: Rest.\n"
+        "Is it so? [5] says when to see a doctor"
+    )
+    with_words = AnswerAssertion(assertion="healthbench", judge=judge).asked_with()
+    assert (with_words["words"], "note" in with_words) == ("simple-evals", False)
+
+
+def test_without_them_it_says_so_before_anybody_is_asked():
+    asked, judge = judge_who_says_yes_to("doctor", "page")
+    assert healthbench(judge) == [pytest.approx(2 / 7)]
+    assert "<criterion>" in asked[0]
+    assert "in Proctor's words" in AnswerAssertion(assertion="healthbench", judge=judge).asked_with()["note"]
+
+
+def test_words_in_another_form_are_not_guessed_at(tmp_path, monkeypatch):
+    (tmp_path / "simple_evals").mkdir()
+    (tmp_path / "simple_evals" / "healthbench_eval.py").write_text(WORDS.replace("<<rubric_item>>", ""))
+    monkeypatch.syspath_prepend(tmp_path)
+    metric = AnswerAssertion(assertion="healthbench", judge=ScriptedEngine(answer="{}"))
+    assert any("in the form that is known" in each.what for each in metric.check())
+
+
+def test_a_verdict_that_is_no_truth_value_is_a_failure(tmp_path, monkeypatch):
+    (tmp_path / "simple_evals").mkdir()
+    (tmp_path / "simple_evals" / "healthbench_eval.py").write_text(WORDS)
+    monkeypatch.syspath_prepend(tmp_path)
+    metric = AnswerAssertion(assertion="healthbench", judge=ScriptedEngine(answer='{"criteria_met": "yes"}'))
+    found = metric.measure(Columns(["Rest."], [[]], [{"prompt": TALK, "rubrics": RUBRICS}]))
+    assert "criteria_met" in found.failures[0].message

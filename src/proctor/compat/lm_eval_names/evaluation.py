@@ -42,6 +42,7 @@ from proctor.recipes.option_values import parse_samples
 from proctor.recipes.options import ExamOptions
 from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
+from proctor.running.log_place import placed
 from proctor.running.plan import Filed, answered
 from proctor.running.run import RunResult, run_exams
 from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES
@@ -156,7 +157,9 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         for each in exams:
             each.problems()  # reads their code
         engine = engine_of(*named)
-    described = partial(_described, engine, model, model_args, log=use_cache, told=task_manager is None)
+    described = partial(
+        _described, engine, model, model_args, log=use_cache and str(placed(use_cache)), told=task_manager is None
+    )
     made = _results(engine, exams, use_cache, described, log_samples=log_samples or predict_only)
     made["config"] |= {
         "model_args": made["config"]["model_args"] if model_args is not None else None,
@@ -399,7 +402,7 @@ def _results(
     log_samples: bool,
 ) -> dict[str, Any]:
     with ExitStack() as stack:
-        place: Path | None = None if log is None else Path(log)
+        place = None if log is None else placed(log)
         if isinstance(engine, ForeignModel) and log is None:
             place = Path(stack.enter_context(TemporaryDirectory(prefix="proctor-"))) / "responses.db"
         elif isinstance(engine, ForeignModel):
@@ -459,7 +462,7 @@ def _described(
     )
 
 
-def _samples(engine: Engine, exams: Sequence[Exam], result: RunResult, log: Path | None) -> dict[str, list[Any]]:
+def _samples(engine: Engine, exams: Sequence[Exam], result: RunResult, log: Path | str | None) -> dict[str, list[Any]]:
     with ResponseLog(log) as opened:
         number = opened.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         filed = Filed(opened, number, with_failures=True)

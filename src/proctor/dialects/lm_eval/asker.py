@@ -153,6 +153,12 @@ class _Asking:
         }[self.config.output_type]
 
     def _prompt(self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None) -> Prompt:
+        if self.fields.messages is not None:
+            if demos:
+                raise TemplateError("messages of lmms-eval's tasks show no demos", hint="leave out --num-fewshot")
+            instruction = self._task.options.system_prompt
+            before = [{"role": "system", "content": instruction}] if instruction else []
+            return Prompt([*before, *self.fields.messages(view.doc)])
         pieces = turn_pieces(view.text, None, view.choices, prefix, (self.config.target_delimiter, ""))
         return self._maker.make(system, demos, pieces, self._media(view.doc))
 

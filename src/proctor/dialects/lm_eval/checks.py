@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
 from proctor.dialects.lm_eval.generation import usable
+from proctor.dialects.lm_eval.lmms_keys import KEYS, as_ours, lmms_problems
 from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, UnknownTag
 from proctor.dialects.lm_eval.template_base import TemplateConfig
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
@@ -66,6 +67,7 @@ TASK_KEYS: Final[dict[str, str]] = {
     "recipe": "text",
     "clusters": "text",
     "class": "function",
+    **KEYS,
 }
 """Keys of a task, and which kinds of values they take."""
 
@@ -115,7 +117,7 @@ def task_from_values(
     if problems:
         raise ValidationError(problems)
     known = {each.name for each in fields(TaskConfig)}
-    given = {key: value for key, value in values.items() if key in known}
+    given = {key: value for key, value in as_ours(values).items() if key in known}
     for key in ("template_config", "template_choice", "source", "originals"):
         given.pop(key, None)
     try:
@@ -142,6 +144,7 @@ def _switch_problems(metrics: Any, locate: Locate) -> Iterator[Diagnostic]:
 def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterator[Diagnostic]:
     """Yield what is wrong with a task's values."""
     yield from key_problems(values, {**TASK_KEYS, "group": "text", "task_list": "list", "include": "list name"}, locate)
+    yield from lmms_problems(values, locate)
     output_type = values.get("output_type", "generate_until")
     if isinstance(output_type, str) and output_type not in OUTPUT_TYPES:
         yield Diagnostic(

@@ -58,6 +58,8 @@ class TaskConfig:
     doc_to_target: Any = None
     doc_to_image: Any = None
     doc_to_audio: Any = None
+    doc_to_visual: Any = None
+    doc_to_messages: Any = None
     unsafe_code: bool = False
     doc_to_choice: Any = None
     process_results: Any = None
@@ -107,6 +109,11 @@ class TaskConfig:
     def fewshot(self) -> FewshotConfig:
         """The choice and the words of demos, with nothing left to inherit."""
         return self.fewshot_config  # type: ignore[no-any-return]
+
+    @property
+    def is_of_lmms(self) -> bool:
+        """Whether it is a task of lmms-eval that shows more than text."""
+        return self.doc_to_visual is not None or self.doc_to_messages is not None
 
     @property
     def version(self) -> Any:

@@ -78,6 +78,8 @@ class DocumentScorer:
             results: What the filters left of the answer to each request.
             answers: All answers to each request, for metrics of repeats.
         """
+        if self.config.is_of_lmms:  # which takes the space around answers away before anything is scored
+            results = [each.strip() if isinstance(each, str) else each for each in results]
         if self._process is not None:
             found = self._process(doc, self._as_code_sees(results))
             if not isinstance(found, Mapping):
@@ -161,7 +163,7 @@ class DocumentScorer:
             values.append(value.get(metric.name, 0.0) if isinstance(value, dict) else value)
         if values and all(isinstance(value, list | tuple) for value in values):
             return (list(gold), result)
-        return 1.0 if any(values) else 0.0
+        return max(values) if metric.name == "anls" else 1.0 if any(values) else 0.0
 
     def _repeat_score(self, metric: Metric, gold: Any, answers: Sequence[Any]) -> Any:
         """Return pass@k, avg@k or maj@k: scores of repeats, each answer filtered on its own."""

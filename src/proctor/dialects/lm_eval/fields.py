@@ -33,7 +33,9 @@ def as_function(spec: object, purpose: str) -> Callable[..., Any] | None:
     """
     if isinstance(spec, FunctionReference):
         found = functions.resolve_function(spec, purpose)
-        return functions.guarded(found, f"{purpose} ('{spec.name}')", spec.location) if callable(found) else None
+        if not callable(found):
+            return None
+        return functions.with_given(functions.guarded(found, f"{purpose} ('{spec.name}')", spec.location), spec.given)
     return spec if callable(spec) else None
 
 

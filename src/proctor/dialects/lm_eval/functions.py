@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,6 +19,7 @@ from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import DataError, Location, TrustError
 from proctor.guests.code import module_named
 from proctor.guests.rooms import GuestModule, GuestRoom
+from proctor.guests.table import table_of
 from proctor.packages import check_module, package_folder
 from proctor.settings import settings
 
@@ -79,7 +82,8 @@ def load_code(value: Any) -> None:
 
 
 _modules: dict[tuple[str, int], ModuleType] = {}
-_TASKS = "/lm_eval/tasks/"
+_TASKS: Final = re.compile(r".*/(?:(lm_eval/tasks)|(lmms_eval))/")
+"""Folder that modules of tasks import from: of lmms-eval the whole package, since nothing here has its names."""
 TASKS: Final = "lm_eval.tasks"
 _READ: Final = "__proctor_read__"
 """Name in a module of a task for what it imported from installed packages."""
@@ -115,16 +119,16 @@ def _module(file: Path, name: str) -> ModuleType:
     vars(module)["__builtins__"] = room.builtins()
     vars(module)[_READ] = room.read
     before = sys.modules.get(name)
-    sys.modules[name] = module
+    sys.modules[name] = _modules[key] = module  # whoever imports it while it runs gets what there is by then
     try:
         with importing(module, file):
             spec.loader.exec_module(module)
     except BaseException:
         sys.modules.pop(name, None)
+        del _modules[key]
         if before is not None:
             sys.modules[name] = before
         raise
-    _modules[key] = module
     return module
 
 
@@ -141,25 +145,36 @@ class TaskRoom(GuestRoom):
 
     def _file(self, name: str) -> ModuleType | None:
         """Return a module below ``lm_eval.tasks``; ``None`` of other modules, and where there is no such file."""
-        place = self.place(name) if name.startswith(f"{TASKS}.") else None
+        place = self.place(name) if name.startswith((f"{TASKS}.", "lmms_eval")) else None
         if place is None:
             return None
         start = place / "__init__.py" if place.is_dir() else place
         if not start.is_file():
-            return GuestModule(name, self)
+            return GuestModule(name, self) if table_of(name) is not None else _folder(name)
         found = _module(start, name)
         self.read |= vars(found).get(_READ, {})
         return found
 
     def place(self, name: str) -> Path | None:
         """Return the file or the folder of a module below ``lm_eval.tasks``; ``None`` where there is none."""
-        below = Path(*name.split(".")[2:])
-        for folder in filter(None, (self._tasks, _tasks_of_package())):
+        package, *parts = name.split(".")
+        is_lmms = self._tasks is not None and self._tasks.name == "lmms_eval"
+        if is_lmms != (package == "lmms_eval"):
+            return None
+        below = Path(*parts[not is_lmms :])
+        for folder in filter(None, (self._tasks, None if is_lmms else _tasks_of_package())):
             if (file := folder / f"{below}.py").is_file():
                 return file
             if (folder / below).is_dir():
                 return folder / below
         return None
+
+
+def _folder(name: str) -> ModuleType:
+    """Return a package that is a folder without a file of its own."""
+    module = ModuleType(name)
+    module.__path__ = []
+    return module
 
 
 def module_of_tasks(name: str) -> ModuleType | None:
@@ -198,16 +213,17 @@ def read_by(file: Path) -> dict[str, str]:
 
 def _tasks_folder(file: Path) -> Path | None:
     """Return the folder that ``lm_eval.tasks`` means to a file: the one that it lies in."""
-    before, marker, _ = f"{file}/".rpartition(_TASKS)
-    return Path(f"{before}{_TASKS}") if marker else None
+    found = _TASKS.match(f"{file}/")
+    return Path(found[0]) if found else None
 
 
 def _module_name(file: Path) -> str:
     """Return the name under which lm-eval would import the file, so that its relative imports work."""
-    _, marker, after = str(file.with_suffix("")).rpartition(_TASKS)
-    if marker:
-        return f"lm_eval.tasks.{after.replace('/', '.')}"
-    return str(file.with_suffix(""))
+    plain = str(file.with_suffix(""))
+    if found := _TASKS.match(plain):
+        package = (found[1] or found[2]).replace("/", ".")
+        return f"{package}.{plain[found.end() :].replace('/', '.')}".removesuffix(".__init__")
+    return plain
 
 
 def _import(module_name: str, reference: FunctionReference) -> ModuleType:
@@ -243,3 +259,14 @@ def guarded(function: Callable[..., Any], what: str, location: Location | None =
 
     call.__wrapped__ = function  # type: ignore[attr-defined] # what it draws with is found there
     return call
+
+
+def with_given(function: Callable[..., Any], given: Mapping[str, Any] | None) -> Callable[..., Any]:
+    """Return a function of a document; one with a second parameter gets what the task gives to its functions."""
+    if given is None:
+        return function
+    parameters = inspect.signature(function).parameters  # of what was wrapped, where it is
+    kinds = {each.kind for each in parameters.values()}
+    if "lmms_eval_specific_kwargs" in parameters or inspect.Parameter.VAR_KEYWORD in kinds:
+        return lambda doc: function(doc, lmms_eval_specific_kwargs=dict(given))
+    return function if len(parameters) == 1 else lambda doc: function(doc, dict(given))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from proctor.dialects.lm_eval.fields import value_of
@@ -38,14 +40,20 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
             return own or mean
         return aggregations.find_aggregation(known.aggregation)
     if isinstance(spec, FunctionReference):
-        found = value_of(spec, "aggregation")
-        is_known = any(found is each for each in AGGREGATIONS.values())  # those have standard errors
-        return found if is_known else guarded(found, f"aggregation ('{spec.name}')", spec.location)
+        return _of_file(value_of(spec, "aggregation"), spec)
     if callable(spec):
         return spec  # type: ignore[no-any-return]
     if spec not in AGGREGATIONS and (found := _registered("aggregation_registry", spec)) is not None:
         return guarded(found, f"the aggregation '{spec}'")
     return aggregations.find_aggregation(spec)
+
+
+def _of_file(found: Callable[..., Any], spec: FunctionReference) -> Aggregate:
+    if any(found is each for each in AGGREGATIONS.values()):  # those have standard errors
+        return found
+    if "args" in inspect.signature(found).parameters:  # of lmms-eval's command line: there is none
+        found = partial(found, args=None)
+    return guarded(found, f"aggregation ('{spec.name}')", spec.location)
 
 
 def _registered(kind: str, name: Any) -> Any:

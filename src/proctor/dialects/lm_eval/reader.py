@@ -7,7 +7,7 @@ code. YAML 1.1 rules apply, as lm-eval reads it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,12 @@ class FunctionReference:
     Attributes:
         name: The words behind the tag: dotted module path, then the function.
         location: Where the tag stands. The module is looked for beside that file.
+        given: What the function gets beside the document, where a task of lmms-eval says so.
     """
 
     name: str
     location: Location
+    given: Mapping[str, Any] | None = field(default=None, compare=False)
 
     @property
     def folder(self) -> Path:

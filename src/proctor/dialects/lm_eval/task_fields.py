@@ -18,6 +18,7 @@ from proctor.dialects.lm_eval.fields import (
     find_target,
     find_text,
 )
+from proctor.dialects.lm_eval.lmms_keys import find_messages
 from proctor.dialects.lm_eval.prompts_library import named_prompt
 from proctor.errors import Diagnostic, ProctorError, TemplateError
 
@@ -41,6 +42,7 @@ class TaskFields:
     description: Find | None
     image: Find | None
     audio: Find | None
+    messages: Find | None = None
 
 
 def compile_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
@@ -73,6 +75,7 @@ def compile_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
         find_plain(config.description, "description"),
         None if config.doc_to_image is None else find_literal(config.doc_to_image, names, "doc_to_image"),
         None if config.doc_to_audio is None else find_literal(config.doc_to_audio, names, "doc_to_audio"),
+        find_messages(config, names),
     )
 
 

@@ -41,6 +41,8 @@ def answer_in_background(
     concurrency: int,
     window: int | None = None,
     new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
+    *,
+    apart: bool = False,
 ) -> Iterator[tuple[int, Response]]:
     """Yield ``(position, response)`` in the order in which answers arrive.
 
@@ -50,11 +52,15 @@ def answer_in_background(
         concurrency: Requests answered at once.
         window: Most requests read but not yielded; by default enough to keep all workers busy, as fast as answers come.
         new_loop: Makes the event loop.
+        apart: Read requests in a thread of their own, all that come: the next one may wait for answers.
 
     Raises:
         BaseException: Whatever ``requests``, ``opening`` or the answering raises.
     """
     crew = _Crew(opening, concurrency, new_loop())
+    if apart:
+        yield from _read_apart(requests, crew)
+        return
     source = enumerate(requests)
     outstanding, exhausted = 0, False
     rate, last = 0.0, time.monotonic()
@@ -75,6 +81,34 @@ def answer_in_background(
                 if isinstance(outcome, BaseException):
                     raise outcome
                 outstanding -= 1
+                yield outcome
+    finally:
+        crew.stop()
+
+
+def _read_apart(requests: Iterable[R], crew: _Crew[R]) -> Iterator[tuple[int, Response]]:
+    """Yield answers while a thread hands over requests as they come."""
+    read: list[int] = []
+
+    def read_all() -> None:
+        position = -1
+        try:
+            for position, request in enumerate(requests):
+                crew.submit((position, request))
+        except BaseException as error:  # noqa: BLE001 - raised where answers are read
+            crew.tell([error])
+        read.append(position + 1)
+        crew.tell([])
+
+    crew.start()
+    threading.Thread(target=read_all, name="proctor-requests", daemon=True).start()
+    answered = 0
+    try:
+        while not read or answered < read[0]:
+            for outcome in crew.outcomes():
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                answered += 1
                 yield outcome
     finally:
         crew.stop()
@@ -129,6 +163,10 @@ class _Crew(Generic[R]):
     def outcomes(self) -> list[_Outcome]:
         """Wait for outcomes, and return those that came together."""
         return self._outbox.get()
+
+    def tell(self, outcomes: list[_Outcome]) -> None:
+        """Hand over outcomes, or nothing, so that whoever waits looks up."""
+        self._outbox.put(outcomes)
 
     def stop(self) -> None:
         self._stopping = True

@@ -123,6 +123,11 @@ class ProviderEngine(OpenAIEngine):
         provider = provider_named(self.provider)[1]
         return () if self.is_billed or provider.protocol != "openai" else (self._url or provider.url,)
 
+    @property
+    def reads_apart(self) -> bool:
+        """Whether a server of the provider is asked."""
+        return type(self).generate is ProviderEngine.generate and self._local() is None
+
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once.
 
@@ -154,7 +159,8 @@ class ProviderEngine(OpenAIEngine):
             adapted = type(self)(
                 **{**fields, **{key: value for key, value in given.items() if key in type(self).model_fields}}
             )
-        adapted._make_transport, adapted._new_loop = self._make_transport, self._new_loop  # noqa: SLF001 - as above
+        for name in ("_make_transport", "_new_loop", "_window", "_apart"):
+            setattr(adapted, name, getattr(self, name))
         adapted.come_from(self)
         return adapted
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass
+from typing import Protocol
 
 from proctor.ir import Failure, Response
 
@@ -135,6 +136,13 @@ class _Round:
         return self.answered / max(1e-9, now - (self.began or 0.0))
 
 
+class Window(Protocol):
+    """What several processes sent within the last minute."""
+
+    def take(self, kind: str, per_minute: float, spent: float, least: float, most: float) -> tuple[float, float]:
+        """Count what was spent, and take between ``least`` and ``most``; return what was taken, or how long to wait."""
+
+
 class Pace:
     """A limit per minute, of requests or tokens, kept over every window of 60 seconds.
 
@@ -173,6 +181,44 @@ class Pace:
         while self._spent and self._spent[0][0] <= now - _MINUTE:
             self._total -= self._spent.popleft()[1]
         return (self._per_minute or 0.0) - self._total
+
+
+class SharedPace(Pace):
+    """A limit per minute that several processes keep together.
+
+    Args:
+        per_minute: The limit.
+        window: What all of them sent.
+        kind: What is limited.
+    """
+
+    def __init__(self, per_minute: float, window: Window, kind: str) -> None:
+        super().__init__(per_minute)
+        self._limit, self._window, self._kind = per_minute, window, kind
+        self._taken = self._charged = self._until = 0.0
+
+    async def wait(self, amount: float = 0.0) -> None:
+        """Wait until there is room for all, then take ``amount``."""
+        async with self._turn:
+            loop = asyncio.get_running_loop()
+            while loop.time() >= self._until or self._taken < amount:
+                charged, self._charged = self._charged, 0.0
+                most = max(amount, self._limit / _MINUTE * _AHEAD) if amount else 0.0
+                take = (self._kind, self._limit, charged, amount, most)
+                self._taken, seconds = await asyncio.to_thread(self._window.take, *take)
+                if not seconds:
+                    self._until = loop.time() + _AHEAD
+                    break
+                await asyncio.sleep(seconds)
+            self._taken -= amount
+
+    def charge(self, amount: float) -> None:
+        """Take ``amount`` when it is next looked whether there is room."""
+        self._charged += amount
+
+
+_AHEAD = 0.25
+"""For so many seconds a process takes ahead, and believes what it was told: four transactions a second."""
 
 
 class Pacing:

@@ -80,7 +80,7 @@ _NAMES = {
         ),
     },
     "unitxt.base_metric": {
-        "proctor.guests.unitxt.type_names": "parse_string_types_instead_of_actual_objects=parse_type_string",
+        "proctor.guests.unitxt.parameters": "parse_string_types_instead_of_actual_objects",
     },
     "unitxt.blocks": {
         "proctor.artifacts": "Artifact add_to_catalog",
@@ -202,9 +202,10 @@ _NAMES = {
             "performance_drop_rate interpret_effect_size normalized_cohens_h normalized_hedges_g mean_subgroup_score"
         ),
         "proctor.scoring.judges.guardian": "RiskType RISK_TYPE_TO_CLASS",
-        "proctor.guests.unitxt.parameters": "normalize_answer nan_mean nan_max",
+        "proctor.guests.unitxt.parameters": (
+            "normalize_answer nan_mean nan_max parse_string_types_instead_of_actual_objects"
+        ),
         "proctor.scoring.map_reduce": "EvaluationInput",
-        "proctor.guests.unitxt.type_names": "parse_string_types_instead_of_actual_objects=parse_type_string",
         "proctor.guests.unitxt.packages": "NLTKMixin",
         "proctor.guests.evaluate": "hf_evaluate_load=load",
         "proctor.guests.unitxt.helpers": "new_random_generator",
@@ -257,7 +258,7 @@ _NAMES = {
         "proctor.data.table_operators": "shuffle_columns shuffle_rows",
     },
     "unitxt.task": {
-        "proctor.guests.unitxt.type_names": "parse_string_types_instead_of_actual_objects=parse_type_string",
+        "proctor.guests.unitxt.parameters": "parse_string_types_instead_of_actual_objects",
     },
     "unitxt.templates": {
         "proctor.errors": "TemplateFormatKeyError=TemplateError",

@@ -25,6 +25,10 @@ _CALLED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "normalize_answer": ("proctor.scoring.distances:normalize_answer", {"s": "text"}),
     "is_package_installed": ("proctor.guests.unitxt.functions:is_package_installed", {"package_name": "name"}),
     "is_module_available": ("proctor.guests.unitxt.functions:is_package_installed", {"module_name": "name"}),
+    "parse_string_types_instead_of_actual_objects": (
+        "proctor.guests.unitxt.type_names:parse_type_string",
+        {"obj": "type_string"},
+    ),
     "is_sqlglot_parsable": (f"{_SQL}:is_sqlglot_parsable", {"sql": "sql_text"}),
     "is_sqlparse_parsable": (f"{_SQL}:is_sqlparse_parsable", {"sql": "query"}),
     "sql_exact_match": (f"{_SQL}:sql_exact_match", {"sql1": "one", "sql2": "other"}),
@@ -50,6 +54,7 @@ def _under(function: Callable[..., Any], names: Mapping[str, str]) -> Callable[.
     def called(*args: Any, **given: Any) -> Any:
         return function(*args, **{names.get(name, name): value for name, value in given.items()})
 
+    called.also_takes = frozenset(names)  # type: ignore[attr-defined]
     return called
 
 

@@ -6,16 +6,20 @@ the same answers of a judge give the same verdicts.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from proctor.artifacts import Artifact
 from proctor.errors import ScoringError
-from proctor.foreign_text import parse_json
+from proctor.foreign_text import parse_json, read_source_text
 from proctor.ir import Failure
-from proctor.scoring.assertions import RUBRICS, Assertion, Verdict, json_in
+from proctor.packages import package_folder
+from proctor.scoring.assertions import HEALTHBENCH, RUBRICS, Assertion, Verdict, json_in
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 
 
@@ -78,10 +82,16 @@ class Criterion(NamedTuple):
     Attributes:
         text: What an answer has, or has not.
         points: What it gets for that; less than nothing for what it should not have.
+        shown: The line as HealthBench's judge sees it.
     """
 
     text: str
     points: float
+    shown: str = ""
+
+
+BY_CRITERIA: Final = (RUBRICS, HEALTHBENCH)
+"""Assertions whose criteria stand in the row."""
 
 
 def with_criteria(assertion: Assertion, row: Mapping[str, Any]) -> Assertion:
@@ -94,7 +104,10 @@ def with_criteria(assertion: Assertion, row: Mapping[str, Any]) -> Assertion:
     cell = row.get(column)
     try:
         entries = parse_json(cell) if isinstance(cell, str) else cell
-        criteria = [Criterion(str(each["criterion"]), float(each["points"])) for each in entries or ()]
+        criteria = [
+            Criterion(str(text := each["criterion"]), float(each["points"]), f"[{each['points']}] {text}")
+            for each in entries or ()
+        ]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         hint = f'[{{"criterion": "…", "points": 5}}, …] in the column {column}; rubrics:NAME names another one'
         raise ScoringError(f"the column '{column}' has no rubrics", why=repr(error), hint=hint) from None
@@ -105,14 +118,18 @@ def with_criteria(assertion: Assertion, row: Mapping[str, Any]) -> Assertion:
 
 def _parts(hearing: Hearing) -> list[Hearing]:
     """Return what is judged by itself: of rubrics each criterion."""
-    if hearing.assertion.kind != RUBRICS:
+    if hearing.assertion.kind not in BY_CRITERIA:
         return [hearing]
-    return [replace(hearing, assertion=Assertion("judge", each.text), golds=()) for each in hearing.assertion.value]
+    as_published = hearing.assertion.kind == HEALTHBENCH and published_words() is not None
+    kind, words = (HEALTHBENCH, "shown") if as_published else ("judge", "text")
+    return [
+        replace(hearing, assertion=Assertion(kind, getattr(each, words)), golds=()) for each in hearing.assertion.value
+    ]
 
 
 def _together(hearing: Hearing, found: Sequence[Verdict | Failure]) -> Verdict | Failure:
     """Return the points of the criteria that are met, of those that could be had; a penalty may bring it below 0."""
-    if hearing.assertion.kind != RUBRICS:
+    if hearing.assertion.kind not in BY_CRITERIA:
         return found[0]
     if failed := [each for each in found if isinstance(each, Failure)]:
         return failed[0]
@@ -195,6 +212,9 @@ def _unmarked(text: str) -> str:
 
 def _prompt(hearing: Hearing, steps: Sequence[str]) -> str:
     assertion = hearing.assertion
+    if assertion.kind == HEALTHBENCH and (words := published_words()) is not None:
+        said = f"{hearing.question}\n\nassistant: {hearing.answer}"
+        return words.replace("<<conversation>>", said).replace("<<rubric_item>>", str(assertion.value))
     golds = [assertion.value] if assertion.kind == "factuality" and assertion.value is not None else hearing.golds
     right = "".join(f"<right_answer>\n{_unmarked(str(each))}\n</right_answer>\n" for each in golds)
     case = _CASE.format(question=_unmarked(hearing.question), golds=right, answer=_unmarked(hearing.answer))
@@ -252,6 +272,14 @@ def _verdict(said: str, assertion: Assertion) -> Verdict | Failure:
     return Verdict(value, value >= 1 if "pass" not in found else is_passed, _reason(found), score)
 
 
+def _met(said: str, _: Assertion) -> Verdict | Failure:
+    found = _object(said)
+    met = None if found is None else found.get("criteria_met")
+    if found is None or not isinstance(met, bool):
+        return _unread(said, "criteria_met")
+    return Verdict(float(met), met, str(found.get("explanation") or "").strip())
+
+
 def _rating(said: str, _: Assertion) -> Verdict | Failure:
     found = _object(said)
     score = None if found is None else _number(found.get("score"))
@@ -291,4 +319,43 @@ _READ: Final[Mapping[str, Callable[[str, Assertion], Verdict | Failure]]] = {
     "llm-rubric": _verdict,
     "g-eval": _rating,
     "factuality": _facts,
+    HEALTHBENCH: _met,
 }
+
+
+# -- HealthBench ------------------------------------------------------------------------------------------------------
+
+NOTE: Final = (
+    "HealthBench's judge is asked in Proctor's words: those of its authors are read from a clone of "
+    "github.com/openai/simple-evals in a folder simple_evals on PYTHONPATH"
+)
+
+
+def published_words() -> str | None:
+    """Return the question of HealthBench's authors to their judge, read as data; ``None`` where their file is not here.
+
+    Raises:
+        ScoringError: The file has it in another form.
+    """
+    folder = package_folder("simple_evals")
+    return None if folder is None else _words_in(folder / "healthbench_eval.py")
+
+
+@lru_cache(maxsize=4)
+def _words_in(file: Path) -> str | None:
+    if not file.is_file():
+        return None
+    for node in ast.parse(read_source_text(file)).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "GRADER_TEMPLATE":
+            texts = [str(each.value) for each in ast.walk(node.value) if isinstance(each, ast.Constant)]
+            if len(texts) == 1 and all(place in texts[0] for place in ("<<conversation>>", "<<rubric_item>>")):
+                return texts[0].strip()
+    raise ScoringError(f"{file} does not have the words of HealthBench's judge in the form that is known")
+
+
+def conversation_of(row: Mapping[str, Any], asked: str) -> str:
+    """Return the messages of a row as HealthBench's judge sees them; what was asked where a row has none."""
+    messages = row.get("prompt")
+    if not isinstance(messages, list) or not all(isinstance(each, Mapping) for each in messages):
+        return f"user: {asked}"
+    return "\n\n".join(f"{each.get('role')}: {each.get('content')}" for each in messages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from typing import Any, Final
 
 from proctor.logs import get_logger
@@ -52,17 +52,9 @@ def by_row(scorers: Iterable[object]) -> Callable[[Mapping[str, Any]], Mapping[s
     Returns:
         ``None`` where no judge reads its criteria from rows.
     """
-    opening = [found for each in scorers if (found := getattr(getattr(each, "metric", each), "opened", None))]
-    opening = [each for each in opening if getattr(each.__self__, "criteria_field", None)]
-    if not opening:
-        return None
-
-    def opened(row: Mapping[str, Any]) -> Mapping[str, Any]:
-        for each in opening:
-            row = each(row)
-        return row
-
-    return opened
+    judges: list[Any] = [getattr(each, "metric", each) for each in scorers]
+    opening = [each.opened for each in judges if getattr(each, "criteria_field", None)]
+    return (lambda row: reduce(lambda found, opened: opened(found), opening, row)) if opening else None
 
 
 _heard: ContextVar[list[dict[str, Any]] | None] = ContextVar("proctor_judged", default=None)
@@ -119,6 +111,8 @@ def judges_that_differ(first: object, second: object) -> str:
 
 def note_of(asked: Mapping[str, Any]) -> str:
     """Return a sentence on a judge of :func:`asked_with` where Unitxt's names mean our words; else nothing."""
+    if note := asked.get("note"):
+        return str(note)
     names = asked.get("instead") or ()
     if not names:
         return ""

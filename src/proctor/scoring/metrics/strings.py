@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
@@ -151,6 +152,17 @@ class ANLS(InstanceMetric):
         """Return the score of an instance."""
         similarity = 1.0 - min(_normalized_distance(prediction, reference) for reference in references)
         return {self.main_score: similarity if similarity >= self.threshold else 0.0}
+
+
+def anls_of(references: Sequence[str], predictions: Sequence[str], thresh_hold: float = 0.5) -> float:
+    """Return :class:`ANLS` of an answer, 0 to 1, under lmms-eval's name of its threshold.
+
+    Args:
+        references: What is right; any of them.
+        predictions: The answer.
+        thresh_hold: Least similarity that counts.
+    """
+    return float(ANLS(threshold=thresh_hold).compute(list(references), predictions[0], {})["anls"])
 
 
 @lru_cache(maxsize=_MEMORY)
