@@ -167,7 +167,7 @@ class _Site:
                 return found[0]
             target, mark, part = urljoin(address, target).partition("#")
             file = target[1:] if target.startswith("/static/") else self._place_of(target)
-            here = quote(relpath(file, Path(place).parent))
+            here = quote(relpath(file, Path(place).parent)) if file else ""
             return f' {name}="{escape(here)}{mark}{part}"' if file else ""
 
         return _LINK.sub(link, page)
