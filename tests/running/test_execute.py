@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import zlib
 from collections import Counter
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from running_fakes import Toy, ToyEngine, ToyExam, answer, choice, question, talk
 
+from proctor.engines.http.openai_engine import OpenAIEngine
+from proctor.engines.http.transport import Reply
 from proctor.errors import EngineError, PolicyError
 from proctor.ir import Choose, Converse, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling
 from proctor.running import ResponseLog, SilentObserver, execute, run_exams
@@ -18,6 +24,11 @@ from proctor.running.question_spool import QuestionSpool
 from proctor.running.reckoning import Claim
 from proctor.testing.exams import made_exam
 
+_SPEC = spec_from_file_location("model_server", Path(__file__).resolve().parents[2] / "benchmarks" / "model_server.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+model_server = module_from_spec(_SPEC)
+_SPEC.loader.exec_module(model_server)
 MEGABYTE = "x" * (1 << 20)
 
 
@@ -444,3 +455,68 @@ def test_answers_are_closed_at_once_also_where_somebody_holds_on_to_them(tmp_pat
     with pytest.raises(EngineError, match="answered request 77"):
         run_exams([ToyExam("a", 3)], engine, log=tmp_path / "log.db")
     assert closed == [True]
+
+
+def test_conversations_are_led_to_their_end_one_after_the_other(tmp_path):
+    """A server that keeps the beginnings of few prompts finds each turn's there."""
+
+    class Listens(ToyEngine):
+        transient_fields = ToyEngine.transient_fields | {"lengths"}
+        lengths: Any = None
+
+        def generate(self, requests):
+            self.lengths = []
+            for position, request in enumerate(requests):
+                self.lengths.append(len(request.prompt.messages))
+                yield position, answer(request)
+
+    engine = Listens()
+    result = run_exams([ToyExam("d", 5, talk)], engine, log=tmp_path / "log.db")
+    one = engine.lengths[: len(engine.lengths) // 5]
+    assert one == sorted(set(one)), "each turn has the ones before it"
+    assert engine.lengths == one * 5
+    by_rounds = run_exams([ToyExam("d", 5, talk)], Calls(), log=tmp_path / "other.db")
+    assert [result.results["d"][name] for name in ("score", "n", "answers")] == [
+        by_rounds.results["d"][name] for name in ("score", "n", "answers")
+    ]
+
+
+def long_talk(name, number):
+    turns = []
+    for turn in range(5):
+        turns += [{"role": "user", "content": " ".join(f"{number}.{turn}.{word}" for word in range(120))}, None]
+    return Converse(tuple(turns))
+
+
+class Chat:
+    """A chat server that keeps some blocks of what it read, as vLLM does."""
+
+    def __init__(self, blocks: int):
+        self.cache = model_server.PrefixCache(blocks)
+
+    async def post(self, url, body, headers, timeout_seconds):
+        said = [word for message in json.loads(body)["messages"] for word in message["content"].split()]
+        ids = [zlib.crc32(word.encode()) for word in said]
+        self.cache.run(ids)
+        await asyncio.sleep(0.002)
+        text = " ".join(f"{said[-1]}.{word}" for word in range(60))
+        computed = self.cache.computed
+        self.cache.run(ids + [zlib.crc32(word.encode()) for word in text.split()])  # what it wrote is kept, too
+        self.cache.computed = computed
+        choice = {"message": {"content": text}, "finish_reason": "stop"}
+        return Reply(200, {}, json.dumps({"choices": [choice]}).encode())
+
+    async def close(self):
+        pass
+
+
+def test_a_server_that_keeps_few_conversations_finds_each_turns_beginning(tmp_path):
+    computed = {}
+    for blocks in (1 << 30, 1024):
+        server = Chat(blocks)
+        engine = OpenAIEngine(model="m", base_url="http://127.0.0.1:1/v1", max_concurrency=8)
+        engine._make_transport = lambda server=server: server
+        result = run_exams([ToyExam("d", 60, long_talk)], engine, log=tmp_path / f"{blocks}.db")
+        assert result.results["d"]["failures"] == 0
+        computed[blocks] = server.cache.computed
+    assert computed[1024] <= 1.05 * computed[1 << 30], "60 conversations have 3,400 blocks; eight at a time, 450"

@@ -173,7 +173,8 @@ class _Asking:
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
         self._writer = writer
         self._lock = threading.Lock()
-        self._sent: dict[int, tuple[Key, Claim | None]] = {}
+        self._sent: dict[int, tuple[Step, Claim | None]] = {}
+        self._next: deque[Step] = deque()
         self._on_the_way: set[Key] = set()
         self._failed: set[Key] = set()
         self._policy = session.engine.policy
@@ -235,6 +236,14 @@ class _Asking:
                     fresh.append(step)
         return fresh
 
+    def further(self) -> Iterator[Step]:
+        """Yield the next steps of conversations that were just answered: a server has their beginnings at hand.
+
+        What the log has of them already is left to the next round.
+        """
+        while self._next:
+            yield from self.unclaimed(iter(self._unknown([self._next.popleft()])[0]))
+
     def unclaimed(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Yield the steps that no other process has on its way."""
         return steps if self._shared is None else self._shared.mine(steps, attrgetter("key"))
@@ -276,7 +285,7 @@ class _Asking:
                 if is_last_word:
                     session.stopped = session.budget.why
                 return False
-        self._sent[self._count] = step.key, claim  # one step on a dict needs no lock
+        self._sent[self._count] = step, claim  # one step on a dict needs no lock
         self._count += 1
         session.progress.asked += 1
         return True
@@ -311,8 +320,8 @@ class _Asking:
         for sent in left:
             self._settle(*sent, Response(failure=_NO_ANSWER))
 
-    def _settle(self, key: Key, claim: Claim | None, response: Response) -> None:
-        session, progress = self.session, self.session.progress
+    def _settle(self, step: Step, claim: Claim | None, response: Response) -> None:
+        session, progress, key = self.session, self.session.progress, step.key
         response = measured(response)
         self._writer.put(key, response)
         if response.failure is not None:
@@ -320,6 +329,8 @@ class _Asking:
         self._on_the_way.discard(key)  # last: until then nobody claims it, from then on it is found where it was put
         if claim is not None and session.budget is not None:
             session.budget.settle(claim, response)
+        if step.then is not None and not session.engine.answers_in_order and (then := step.then(response)) is not None:
+            self._next.append(then)
         progress.count(response)
         session.observer.asking(progress)
 
@@ -330,6 +341,9 @@ class _Stream:
     An error while reading an exam ends the stream and is raised by :meth:`check`, because the engine that reads
     the stream could take it for an error of its own.
     """
+
+    are_talks: bool = False
+    """Whether what was read last is a turn of a conversation: of these no more are begun than are answered at once."""
 
     def __init__(self, kind: Kind, asking: _Asking, exams: list[Exam]) -> None:
         self.again: dict[Kind, list[Exam]] = {"generate": [], "score": []}
@@ -369,14 +383,24 @@ class _Stream:
     def _requests(self) -> Iterator[Single]:
         send, engine = self._asking.send, self._asking.session.engine
         try:
-            for step in self._left:
+            for step in self._in_order():
                 if not send(step):
                     self._held = step
                     break
+                self.are_talks = step.then is not None
                 yield _drawn_again(step, engine) if step.key.repeat else step.request
             self._ended = True
         except Exception as error:  # noqa: BLE001 - kept for check()
             self._error = error
+
+    def _in_order(self) -> Iterator[Step]:
+        """Yield what is to be sent: conversations to their end, before others begin."""
+        while True:
+            if self._kind == "generate":
+                yield from self._asking.further()
+            if (step := next(self._left, None)) is None:
+                return
+            yield step
 
     def _steps(self, exam: Exam) -> Iterator[list[Step]]:
         again: set[Kind] = set()

@@ -6,7 +6,8 @@ of its own in the log; so a conversation that was cut off goes on where it stopp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from typing import Literal, TypeVar
 
@@ -47,11 +48,16 @@ class Wanted(Struct, frozen=True, gc=False):
 
 
 class Step(Struct, frozen=True, gc=False):
-    """The next thing to ask of an engine."""
+    """The next thing to ask of an engine.
+
+    Attributes:
+        then: From its answer to the next step of a conversation, if there is one.
+    """
 
     request: Single
     key: Key
     is_last: bool = True
+    then: Callable[[Response], Step | None] | None = None
 
 
 def wanted(question: Question, place: str = "") -> list[Wanted]:
@@ -122,7 +128,16 @@ class Filed:
         talks = [self._talk(entry.request, entry) for entry in requests if isinstance(entry.request, Converse)]
         self._advance(talks)
         answered = len(plain) - len(steps) + sum(len(talk.replies) for talk in talks)
-        return steps + [step for talk in talks if (step := talk.step) is not None], answered
+        return steps + [step for talk in talks if (step := self._followed(talk)) is not None], answered
+
+    def _followed(self, talk: _Talk) -> Step | None:
+        """Return the next step of a conversation, which knows how it goes on."""
+        return None if talk.step is None else structs.replace(talk.step, then=partial(self._then, talk))
+
+    def _then(self, talk: _Talk, reply: Response) -> Step | None:
+        if talk.step is not None:
+            talk.hear(self._hear(talk.step.request, reply))
+        return self._followed(talk)
 
     def assemble(self, requests: Sequence[Wanted]) -> list[Response | None]:
         """Return the response to each request; ``None`` where there is none."""

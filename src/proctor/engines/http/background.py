@@ -52,7 +52,8 @@ def answer_in_background(
         requests: Read lazily, in the caller's thread.
         opening: Called once in the event loop.
         concurrency: Requests answered at once.
-        window: Most requests read but not yielded; by default enough to keep all workers busy, as fast as answers come.
+        window: Most requests read but not yielded; by default enough to keep all workers busy, as fast as answers come,
+            and none beyond these where ``requests.are_talks``: the next turn of a conversation then comes next.
         new_loop: Makes the event loop.
 
     Raises:
@@ -69,7 +70,12 @@ def answer_in_background(
     try:
         while True:
             if not exhausted:
-                most = window or 2 * concurrency + min(_STOCK, int(rate * _STOCK_SECONDS))
+                ahead = (
+                    0
+                    if getattr(requests, "are_talks", False)
+                    else concurrency + min(_STOCK, int(rate * _STOCK_SECONDS))
+                )
+                most = window or concurrency + ahead
                 taken, exhausted = _pull(source, crew, max(most - outstanding, 0))
                 outstanding += taken
             if not outstanding:
