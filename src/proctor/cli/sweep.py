@@ -15,7 +15,7 @@ from proctor.cli.commands import Places, WalledCommand, open_wall_for, quiet_opt
 from proctor.cli.error_reporting import DONE, FAILURES, quietly, say, show, warn
 from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import RUNS, Execution, default_output, run_spec, terminated_like_ctrl_c
-from proctor.cli.log_option import LogPlace
+from proctor.cli.log_option import LOG
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import Diagnostic, ProctorError, UsageError, did_you_mean
@@ -65,7 +65,7 @@ def _written(given: Mapping[str, Any]) -> Places:
 @click.option("--perturb", "perturbations", default="", metavar="NAME,…", help=_PERTURB)
 @model_options
 @click.option("--output", "-o", type=click.Path(file_okay=False, path_type=Path), help="The folder of the sweep.")
-@click.option("--log", type=LogPlace(), help="The response log.")
+@click.option("--log", type=LOG, help="The response log.")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
 @budget_options
 @click.option("--flips", default=10, show_default=True, type=click.IntRange(0), help="Questions listed that flip.")
