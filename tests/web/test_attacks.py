@@ -28,6 +28,7 @@ from proctor.errors import UsageError
 from proctor.web.access import WITHOUT_TOKEN, Access
 from proctor.web.app import create_app
 from proctor.web.security import HEADERS
+from proctor.web.site import export_site
 
 SECRET = "the-secret-of-the-user"
 HOST = "127.0.0.1:7700"
@@ -624,6 +625,13 @@ def test_run_folders_of_strangers_show_nothing_of_the_disk(app, quiet):
             _check(answer, app.state.access)
         if name.startswith("spec-"):
             assert "cannot be made again" in answer.text, name
+
+
+@pytest.mark.usefixtures("app", "quiet")
+def test_exported_pages_of_run_folders_of_strangers_show_nothing_of_the_disk(place, tmp_path):
+    assert export_site([place / "runs"], tmp_path / "site", print) > 10
+    for path in (tmp_path / "site").rglob("*"):
+        assert not path.is_file() or SECRET not in path.read_text(encoding="utf-8"), path
 
 
 def test_honest_exams_of_the_folders_are_shown(app, quiet):

@@ -10,12 +10,33 @@ import click
 
 from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.completion import complete_runs
+from proctor.cli.error_reporting import say
 from proctor.cli.execution import RUNS
+from proctor.errors import UsageError
 
 
 def _written(given: Mapping[str, Any]) -> Places:
-    """Return the folder that runs will appear in, where there is none yet."""
-    return [] if given["runs"] or Path(RUNS).exists() else [Path(RUNS)], ()
+    """Return the folder of an export; that in which runs will appear, where there is none yet."""
+    exported = [given["export"]] if given["export"] else []
+    return [*exported, *([] if given["runs"] or Path(RUNS).exists() else [Path(RUNS)])], ()
+
+
+def _refuse_what_serves() -> None:
+    """See to it that nothing is typed that has no effect where pages are written.
+
+    Raises:
+        UsageError: It is.
+    """
+    context = click.get_current_context()
+    for each in context.command.params:
+        is_typed = context.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE
+        if is_typed and each.name in _OF_SERVING:
+            raise UsageError(
+                f"{each.opts[0]} has no effect with --export", why="nothing is served", hint="leave it out"
+            )
+
+
+_OF_SERVING = frozenset(("port", "host", "no_open", "include_paths", "no_token"))
 
 
 @click.command("view", cls=WalledCommand, writes=_written)
@@ -32,15 +53,32 @@ def _written(given: Mapping[str, Any]) -> Places:
     type=click.Path(exists=True, file_okay=False),
     help="One more folder with exams, for the explorer; may be repeated.",
 )
+@click.option(
+    "--export",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Write the pages of the runs into a folder that opens without Proctor and without a server.",
+)
 @click.option("--no-token", is_flag=True, help="Let in every user and program of this machine; on loopback only.")
 def command(
-    runs: tuple[Path, ...], port: int, host: str, no_open: bool, include_paths: tuple[str, ...], no_token: bool
+    runs: tuple[Path, ...],
+    port: int,
+    host: str,
+    no_open: bool,
+    include_paths: tuple[str, ...],
+    export: Path | None,
+    no_token: bool,
 ) -> None:
     """Open the explorer and the run viewer in the browser.
 
     RUN is a run folder, or a folder that holds some; by default the folder runs. The address that is printed has the
-    token of this start: whoever has it may look, nobody else.
+    token of this start: whoever has it may look, nobody else. With --export nothing is served: open index.html.
     """
-    from proctor.web.serve import serve
+    from proctor.web.serve import export_pages, serve
+
+    if export is not None:
+        _refuse_what_serves()
+        say(f"{export_pages(list(runs), export, say):,} pages: open {export / 'index.html'}")
+        return
 
     serve(list(runs), host, port, open_browser=not no_open, include_paths=include_paths, needs_token=not no_token)

@@ -36,7 +36,7 @@ def environment() -> Environment:
         "duration": duration,
         "ago": ago,
     }
-    made.globals |= {"label_of": label_of, "part_class": part_class, "parts": COLOURS, "signs": SIGNS}
+    made.globals |= {"label_of": label_of, "part_class": part_class, "parts": COLOURS, "signs": SIGNS, "static": False}
     return made
 
 

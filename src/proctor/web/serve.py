@@ -7,7 +7,7 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from html import escape
 from importlib.util import find_spec
@@ -50,9 +50,7 @@ def serve(
         MissingExtraError: The extra ``web`` is not installed.
         UsageError: The address cannot be listened on, or everybody could reach it.
     """
-    for package in ("starlette", "uvicorn"):
-        if find_spec(package) is None:
-            raise MissingExtraError.of(package, "web", "proctor view")
+    _require("starlette", "uvicorn")
     from proctor.web.access import TOKEN, WITHOUT_TOKEN, Access
     from proctor.web.app import create_app
     from proctor.web.library import Library, roots_of
@@ -79,6 +77,30 @@ def serve(
             if open_browser:
                 threading.Timer(0.5, browse, [page.as_uri()]).start()
             _answer(app, listening)
+
+
+def export_pages(runs: Sequence[Path], folder: Path, say: Callable[[str], None]) -> int:
+    """Write the pages of runs into a folder, as :func:`proctor.web.site.export_site` does; return how many.
+
+    Raises:
+        MissingExtraError: The extra ``web`` is not installed.
+        UsageError: The folder holds other things, or cannot be written.
+    """
+    _require("starlette")
+    from proctor.web.library import roots_of
+    from proctor.web.site import export_site
+
+    try:
+        with effects.session():
+            return export_site(roots_of(runs), folder, say)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written", why=reason_of(error), hint="name another --export") from None
+
+
+def _require(*packages: str) -> None:
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingExtraError.of(package, "web", "proctor view")
 
 
 @contextmanager
