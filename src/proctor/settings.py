@@ -103,7 +103,8 @@ def idle_variables() -> Iterator[str]:
     for name in sorted(os.environ):
         if name.startswith(_OURS) and name not in known and not name.startswith("PROCTOR_TEST_"):
             near = " or ".join(f"'{_OURS}{each}'" for each in closest(name.removeprefix(_OURS), rests))
-            yield f"the environment variable {name} has no effect; {f'did you mean {near}?' if near else 'leave it out'}"
+            hint = f"did you mean {near}?" if near else "leave it out"
+            yield f"the environment variable {name} has no effect; {hint}"
 
 
 _TRUE = {"1", "true", "yes", "on"}
