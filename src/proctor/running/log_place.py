@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from proctor.errors import UsageError
 from proctor.secrets import is_secret, keep, keep_login
 
-_HOW = "postgresql://USER@HOST:5432/DATABASE is how one is written"
+_HOW = "postgresql://HOST:5432/DATABASE?user=NAME is how one is written"
 
 
 class LogAddress(str):
