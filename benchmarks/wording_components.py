@@ -3,7 +3,8 @@
 Scores of simulated questions under simulated wordings, graded and right or wrong, with and without empty cells.
 Printed is for each component how often its interval holds the true variance and how large the estimate is on average,
 then how often the interval of the mean holds the true mean, beside the one of questions alone, which holds less often
-the more questions there are. Ends with 1 where one of ours holds in less than 93% and the noise of the simulation.
+the more questions there are; and how often the best of equal wordings is called better. Ends with 1 where one of ours
+holds in less than 93% and the noise of the simulation, or the best of equal ones is called better in more than 5%.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from proctor.results.comparison import bounded_test
+from proctor.statistics.paired_tests import signs_of
 from proctor.statistics.variance_components import COMBINATIONS, QUESTION, REST, components_of
+from proctor.statistics.wording_spread import best_of
 
 QUESTIONS = (50, 200, 1_000, 4_000)
 DEVIATIONS = {
@@ -76,10 +80,23 @@ def measured(questions: int, runs: int, seed: int = 7) -> dict[str, dict[str, li
     return found
 
 
+def called_better(wordings: int, questions: int, runs: int, seed: int = 11) -> float:
+    """Return how often the best of equal wordings is called better than some other."""
+    stream, wrong = np.random.default_rng(seed), 0
+    for _ in range(runs):
+        scores = (stream.random((wordings, questions)) < stream.beta(2, 2, questions)).astype(float)
+        best = best_of(scores)
+        others = (each for place, each in enumerate(scores) if place != best.place)
+        tests = (bounded_test(scores[best.place], each, None, 1.0) for each in others)
+        wrong += any(signs_of(test, 1 - best.pair_level)[0] for test in tests)
+    return wrong / runs
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables; return 1 where an interval holds too seldom."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--equal", type=int, default=2_000, help="simulations of equal wordings")
     given = parser.parse_args(arguments)
     least, is_good = 0.93 - 2 * math.sqrt(0.95 * 0.05 / given.runs), True
     for questions in QUESTIONS:
@@ -94,6 +111,12 @@ def main(arguments: list[str] | None = None) -> int:
                 off = "" if estimates is None else f"  estimate {np.mean(estimates):.3f} of the truth"
                 print(f"  {what:24} {share:.3f}{off}{mark}")
                 is_good = is_good and not mark
+    for wordings, count in ((5, 200), (10, 200), (20, 500)):
+        share = called_better(wordings, count, given.equal)
+        is_good = is_good and share <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / given.equal)
+        print(
+            f"{wordings} equal wordings, {count} questions: the best is called better in {share:.2%} of {given.equal:,}"
+        )
     return 0 if is_good else 1
 
 

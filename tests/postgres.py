@@ -6,6 +6,7 @@ It runs as ``nobody`` where tests run as root, which PostgreSQL refuses.
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -61,7 +62,7 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self.folder} -c fsync=off -c max_connections=200"
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=200"
         self._do("pg_ctl", "-D", str(self._data), "-w", "-o", options, "-l", str(self.folder / "log"), "start")
 
     def stop(self, mode: str = "fast") -> None:
@@ -71,12 +72,14 @@ class PostgresServer:
     def kill(self) -> None:
         """Kill all of it at once, as a machine does that loses its power."""
         first = int((self._data / "postmaster.pid").read_text().split()[0])
+        os.kill(first, signal.SIGSTOP)  # it starts no more of them
         children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         for each in (first, *map(int, children)):
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
         while any(Path(f"/proc/{each}").exists() and not _is_dead(int(each)) for each in (first, *children)):
             time.sleep(0.01)
+        (self._data / "postmaster.pid").unlink()  # where nobody buries orphans, it would be taken for alive
 
     def address(self, *, password: bool = True) -> str:
         """Return the address of a new database."""
@@ -108,6 +111,8 @@ def _is_dead(pid: int) -> bool:
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """Return a port that no client is given for its own end: one that tries again and again would meet itself."""
+    while True:
+        with socket.socket() as found, suppress(OSError):
+            found.bind(("127.0.0.1", random.randrange(20_000, 32_000)))
+            return int(found.getsockname()[1])

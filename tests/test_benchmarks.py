@@ -44,7 +44,7 @@ PRINTED = {
     "scoring_speed": ({}, ["--one", "f1 micro + macro + accuracy, 1,000"]),
     "viewer": ({"REPORTED": 50}, ["--samples", "600"]),
     "walk": ({}, []),
-    "wording_components": ({"QUESTIONS": (30,)}, ["--runs", "3"]),
+    "wording_components": ({"QUESTIONS": (30,)}, ["--runs", "3", "--equal", "3"]),
 }
 """Programs: constants, and what is typed."""
 WITH_MODELS = ("hf_rates", "model_server", "real_verdicts", "same_models", "smollm2_models")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests_postgres import PASSWORD
 
 from proctor.testing.server import FaultServer
 
@@ -74,6 +75,32 @@ def test_an_indexed_job(bash, tmp_path):
             bash(container["args"][0], JOB_COMPLETION_INDEX=str(index), SERVER=server.url, LOGS=".")
         assert server.statistics()["requests"] == COUNT
     assert len(list(tmp_path.glob("[0-9].db"))) == job["completions"]
+
+
+def test_an_array_job_with_one_log_in_a_database(bash, tmp_path, postgres):
+    place = postgres.address()
+    with FaultServer(answer=lambda *_: "yes", latency_seconds=0.1) as server:
+        for task in ("1", "2"):
+            text = (FOLDER / "postgres.sbatch").read_text()
+            bash(text, SERVER=server.url, PROCTOR_LOG=place, SLURM_ARRAY_TASK_ID=task)
+        assert server.statistics()["requests"] == COUNT
+    assert [score(tmp_path / f"results-{task}") for task in (1, 2)] == [(1.0, COUNT)] * 2
+
+
+def test_a_job_with_one_log_in_a_database_of_its_own(bash, tmp_path, postgres):
+    service, database, job = yaml.safe_load_all((FOLDER / "postgres-job.yaml").read_text())
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    given = {each["name"]: each.get("value") for each in container["env"]}
+    (own,) = database["spec"]["template"]["spec"]["containers"]
+    made = {each["name"]: each.get("value") for each in own["env"]}
+    expected = f"postgresql://{made['POSTGRES_USER']}@{service['metadata']['name']}/{made['POSTGRES_DB']}"
+    assert given["PROCTOR_LOG"] == expected
+    with FaultServer(answer=lambda *_: "yes") as server:
+        for number in range(2):
+            more = {"PROCTOR_LOG": postgres.of("postgres", password=False), "PGPASSWORD": PASSWORD}
+            bash(container["args"][0], SERVER=server.url, RESULTS=f"r{number}", **more)
+        assert server.statistics()["requests"] == COUNT
+    assert score(tmp_path / "r1") == (1.0, COUNT)
 
 
 SERVE = """

@@ -111,7 +111,9 @@ def test_a_variable_that_is_called_as_ours_and_that_nobody_reads_is_said(monkeyp
     monkeypatch.setenv("PROCTOR_CACHEDIR", "x")
     monkeypatch.setenv("PROCTOR_LOADER_CACHE_SIZE", "3")  # of Unitxt's programs alone
     monkeypatch.setenv("PROCTOR_JUDGE", "dummy")
+    monkeypatch.setenv("PROCTOR_BIN", "/bin")
     said = "\n".join(idle_variables())
+    assert "PROCTOR_BIN has no effect; leave it out" in said, "what all begin with is no likeness"
     assert "PROCTOR_CACHEDIR has no effect; did you mean 'PROCTOR_CACHE_DIR'" in said
     assert "PROCTOR_LOADER_CACHE_SIZE" in said
     assert "variable PROCTOR_JUDGE" not in said

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proctor.errors import SettingsError, did_you_mean
+from proctor.errors import SettingsError, closest, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +92,19 @@ VARIABLES = {
     for name, entry in _TABLE.items()
 }
 """By setting: the environment variables that say it, the first of which wins."""
+_OURS = "PROCTOR_"
 _READ_ELSEWHERE = frozenset({"PROCTOR_DATASET_MAP", "PROCTOR_CONFIG_ENV"})
 
 
 def idle_variables() -> Iterator[str]:
     """Yield a sentence on each variable that is set, is called as ours are, and that nobody reads."""
     known = {each for names in VARIABLES.values() for each in names} | _READ_ELSEWHERE
+    rests = [each.removeprefix(_OURS) for each in known if each.startswith(_OURS)]  # the rest makes the likeness
     for name in sorted(os.environ):
-        if name.startswith("PROCTOR_") and name not in known and not name.startswith("PROCTOR_TEST_"):
-            yield f"the environment variable {name} has no effect; {did_you_mean(name, known) or 'leave it out'}"
+        if name.startswith(_OURS) and name not in known and not name.startswith("PROCTOR_TEST_"):
+            near = " or ".join(f"'{_OURS}{each}'" for each in closest(name.removeprefix(_OURS), rests))
+            hint = f"did you mean {near}?" if near else "leave it out"
+            yield f"the environment variable {name} has no effect; {hint}"
 
 
 _TRUE = {"1", "true", "yes", "on"}

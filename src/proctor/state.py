@@ -26,9 +26,6 @@ from proctor.settings import cache_home, settings
 _KEY_BYTES = 32
 """Of the key: as many as its digests have."""
 
-_WRITTEN_SECONDS = 2.0
-"""So long may a key be without its bytes: who made it was killed if they are not there by then."""
-
 LOG_NAME = "responses.db"
 """The response log's file."""
 
@@ -147,8 +144,8 @@ def _secret_in(folder: Path) -> bytes:
 
 
 def _whole(key: Path) -> bytes:
-    """Return a key that another process may just be writing."""
-    until = time.monotonic() + _WRITTEN_SECONDS
+    """Return a key that another process may just be writing; who was killed then left it without its bytes."""
+    until = time.monotonic() + 2.0
     while len(found := key.read_bytes()) < _KEY_BYTES and time.monotonic() < until:
         time.sleep(0.005)
     return found

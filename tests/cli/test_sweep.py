@@ -84,7 +84,7 @@ def swept(invoke, *given: str, log: str = "log.db") -> dict:
     (("config.py", "--templates", "config.py,other.py", "--choice-orders", "3", "--extraction", "own,last"), 12),
     (("recipe.json", "--templates", "all,prompts.txt", "--demos", "0,1,2", "--demo-seeds", "2"), 20),
     (("hub/eval.yaml", "--choice-orders", "2", "--perturb", "whitespace"), 4),
-    (("foo.yaml", "--templates", "all", "--system-prompts", "none", "--system-prompts", "Hi"), 4),
+    (("foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2", "--system-prompts", "none", "--system-prompts", "Hi"), 4),
 ])  # fmt: skip
 def test_every_dialect_is_asked_in_every_combination(invoke, given, cells):
     if given[0] in ("recipe.json", "task.yaml"):  # a prompt like one of its own templates is the same wording
@@ -117,12 +117,21 @@ def test_a_sweep_that_grows_asks_what_is_new(invoke):
 
 
 def test_what_flips_is_named(invoke):
-    record = swept(invoke, "foo.yaml", "--templates", "all", "--system-prompts", "none", "--system-prompts", "Hi")
+    record = swept(
+        invoke,
+        "foo.yaml::1",
+        "--templates",
+        "foo.yaml::1,foo.yaml::2",
+        "--system-prompts",
+        "none",
+        "--system-prompts",
+        "Hi",
+    )
     flips = {each["question"]: each["flips"] for each in record["result"]["flips"]}
     assert flips == pytest.approx({"Capital of France?": 2 / 3, "Capital of Norway?": 2 / 3})
-    code, out, _ = invoke("sweep", "foo.yaml", "--templates", "all", *SAYS, "--log", "log.db")
+    code, out, _ = invoke("sweep", "foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2", *SAYS, "--log", "log.db")
     assert code == 0
-    for words in ("Scores", "Distribution over wordings", "Questions that flip most", "Capital of France?"):
+    for words in ("Scores of the wordings", "Distribution over wordings", "Questions that flip", "Capital of France?"):
         assert words in out
 
 
@@ -169,10 +178,79 @@ def test_what_cannot_be_swept_is_refused_before_anybody_is_asked(invoke, given, 
 def test_the_folder_of_another_sweep_is_kept(invoke):
     swept(invoke, "texts.ndjson", "--templates", "prompts.txt")
     before = Path("out/sweep.json").read_text()
-    code, _, err = invoke("sweep", "foo.yaml", "--templates", "all", *SAYS, "--output", "out")
+    code, _, err = invoke("sweep", "foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2", *SAYS, "--output", "out")
     assert code == 2
     assert "out is a sweep of another exam" in err
     assert Path("out/sweep.json").read_text() == before
     code, _, err = invoke("sweep", "texts.ndjson", "--templates", "prompts.txt", *SAYS, "--output", "hub")
     assert code == 2
     assert "hub holds something else" in err
+
+
+def _two(invoke) -> None:
+    """Make two sweeps of different models, ``a`` and ``b``, of which the second knows more."""
+    for name, rules in (
+        ("a", '[["please","Paris"]]'),
+        ("b", '[["France","Paris"],["Italy","Rome"],["please","Oslo"]]'),
+    ):
+        model = ("--model", "scripted", "--model-args", f"rules={rules},answer=-")
+        code, _, err = invoke(
+            "sweep", "texts.ndjson", "--templates", "prompts.txt", "--perturb", "typos", *model, "--output", name
+        )
+        assert code == 0, err
+
+
+def test_a_sweep_is_reported_as_text_and_as_a_page_that_needs_nothing_else(invoke):
+    _two(invoke)
+    code, out, _ = invoke("report", "a")
+    assert code == 0
+    for words in ("over wordings and questions", "How much a single score varies", "What would make the error smaller",
+                  "corrected for having been chosen", "Differences from"):  # fmt: skip
+        assert words in out
+    assert invoke("report", "a", "-o", "a.html")[0] == 0
+    page = Path("a.html").read_text()
+    assert page.count("<svg") >= 4 + 3
+    assert 'class="heat"' in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert invoke("report", "a", "-o", "a.md")[0] == 0
+    assert Path("a.md").read_text().strip() == out.strip()
+    code, _, err = invoke("report", "a", "-o", "a.csv")
+    assert code == 2
+    assert "as html or md" in err
+
+
+def test_sweeps_are_compared_over_their_wordings(invoke):
+    _two(invoke)
+    code, out, err = invoke("compare", "a", "b", "--json")
+    assert code == 0, err
+    (found,) = json.loads(out)
+    a, b = (json.loads(Path(name, "sweep.json").read_text())["result"]["cells"] for name in "ab")
+    differences = [two["score"] - one["score"] for one, two in zip(a, b, strict=True)]
+    assert found["mean"] == pytest.approx(sum(differences) / 4)
+    assert found["higher_under"] == sum(each > 0 for each in differences)
+    assert found["low"] <= found["naive_low"] + 1e-9
+    assert found["quantiles"][0]["difference"] == pytest.approx(min(differences))
+    assert "b beside a (4 wordings, 3 questions)" in invoke("compare", "a", "b")[1]
+    code, _, err = invoke("compare", "a", "b", "--fail-if-worse")
+    assert code == 2
+    assert "these are sweeps" in err
+    swept(invoke, "foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2")
+    code, _, err = invoke("compare", "a", "out")
+    assert code == 2
+    assert "cannot be compared" in err
+
+
+def test_noise_of_answers_is_told_apart(invoke):
+    record = swept(invoke, "texts.ndjson", "--templates", "prompts.txt", "--repeats", "3")
+    assert record["result"]["answer_noise"] == {"variance": 0.0, "repeats": 3}
+
+
+def test_a_score_that_is_no_mean_has_no_components(invoke):
+    code, out, err = invoke(
+        "sweep", "samples.sentiment", "--perturb", "case", "--model", "scripted", "--model-args", "answer=positive",
+        "--output", "out", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    result = json.loads(out)["result"]
+    assert "components" not in result
+    assert "f1_macro is not a mean over questions" in result["notes"][0]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from running_fakes import ToyEngine, ToyExam, choice, question, talk
+from tests_postgres import why_not
 
 from proctor.errors import LogError
 from proctor.ir import Decoding, Generate, Prompt, Response
@@ -250,9 +251,12 @@ def test_another_run_in_the_folder_is_refused_as_ever(tmp_path):
     assert "another run is going on in the folder" in second.stderr
 
 
-def test_kills_at_any_time_ask_nothing_twice_but_what_was_under_way(tmp_path):
+@pytest.mark.parametrize("where", [[], ["--postgres"]])
+def test_kills_at_any_time_ask_nothing_twice_but_what_was_under_way(tmp_path, where):
+    if where and why_not():
+        pytest.skip(why_not())
     program = Path(__file__).parent / "shared_log_kills.py"
-    few = ["--processes", "3", "--kills", "4", "--questions", "120", "--folder", str(tmp_path)]
+    few = ["--processes", "3", "--kills", "5", "--questions", "120", "--folder", str(tmp_path), *where]
     done = subprocess.run([sys.executable, str(program), *few], capture_output=True, text=True, timeout=300, check=True)
     found = json.loads(done.stdout)
     assert (found["codes"], found["results"], found["once"]) == ([0], 1, True), found

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import threading
-from contextlib import closing
 
 import pytest
 
@@ -82,16 +81,18 @@ def test_a_budget_that_goes_on_in_another_session_is_not_new(log_place):
 
 
 def test_a_window_is_everybody_s(log_place):
-    with ResponseLog(log_place) as log, closing(log.connect()) as one, closing(log.connect()) as other:
+    with ResponseLog(log_place) as log:
         number = log.engine_number("e")
-        windows = [SharedWindow(log, number, each) for each in (one, other)]
+        windows = [SharedWindow(log, number) for _ in range(2)]
         assert windows[0].take("requests", 40, 0.0, 1.0, 25.0) == (25.0, 0.0)
         assert windows[1].take("requests", 40, 0.0, 1.0, 25.0) == (15.0, 0.0)
         taken, wait = windows[0].take("requests", 40, 0.0, 1.0, 1.0)
         assert (taken, 59 < wait <= 60.5) == (0.0, True)
         assert windows[1].take("tokens", 100, 250.0, 0.0, 0.0)[1] > 59
-        one.execute("UPDATE paces SET slot = slot - 241")
+        log._connection.execute("UPDATE paces SET slot = slot - 241")
         assert windows[1].take("requests", 40, 0.0, 1.0, 1.0) == (1.0, 0.0)
+        for each in windows:
+            each.close()
 
 
 def started(folder, server, name, log, *more):

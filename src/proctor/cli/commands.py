@@ -19,7 +19,7 @@ import click
 from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, say
 from proctor.cli.help_sections import grouped
 from proctor.errors import UsageError, closest, did_you_mean
-from proctor.running.log_place import LogAddress, folders_of
+from proctor.running.log_place import LogAddress
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -198,8 +198,8 @@ class WalledCommand(ProctorCommand):
         if "log" in given:
             from proctor.running.log_file import default_log
 
-            logs.append(given["log"] or default_log())
-            folders = [*folders, *folders_of(logs[-1])]
+            logs.append(log := given["log"] or default_log())
+            folders = [*folders, *([log.parent] if isinstance(log, Path) else [])]
         databases = tuple({each.target for each in logs if isinstance(each, LogAddress)})
         trusts = bool(given.get("trust_code") or settings.trust_code)
         return Needs(tuple(folders), tuple(files), self._asks, trusts, databases)

@@ -48,11 +48,15 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     p and the interval are of one test: McNemar's exact one where answers are right or wrong, a paired t-test where
     scores are means, a paired bootstrap where a score is of the whole exam (F1, BLEU). Both hold for all comparisons
     together (95%), and whatever an instance without a score would have scored. The exit code is 1 where an exam could
-    not be compared.
+    not be compared. Of sweeps (proctor sweep), distributions over wordings are compared.
     """
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
 
+    if (Path(baseline) / "sweep.json").is_file():
+        from proctor.cli.sweep import compare_sweeps
+
+        return compare_sweeps((baseline, *others), idle=bool(clusters or fail_if_worse), as_json=as_json)
     found = compared(baseline, others, clusters)
     if as_json:
         records = [{"run": run, "baseline": base, **row.record(run)} for base, run, rows in found for row in rows]

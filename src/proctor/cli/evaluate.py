@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import FAILURES, say, show, warn
 from proctor.cli.exam_options import TABLE_OPTIONS, allow_option, sandbox_option, table_options
-from proctor.cli.log_option import LogPlace
+from proctor.cli.log_option import LOG
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError, reason_of
 from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 )
 @click.option("--split", default="test", show_default=True, help="The split that was predicted.")
 @click.option("--intervals/--no-intervals", default=True, help="Whether to compute confidence intervals.")
-@click.option("--log", "--use-cache", "log", type=LogPlace(), help="The response log for judges.")
+@click.option("--log", "--use-cache", "log", type=LOG, help="The response log for judges.")
 @click.option(
     "--truncated",
     type=click.Choice(["score", "fail"]),

@@ -217,30 +217,22 @@ def _reader_of(name: str, option: Option) -> Callable[..., Any] | None:
 _READ_TOGETHER: dict[str, Callable[..., Any]] = {"seed": _read_seed, "code_seeds": _read_code_seeds}
 """Options of which one may say the other: lm-eval's four seeds are in one."""
 
-_GEN_KWARGS = "--decoding in lm-eval's names: until, max_gen_toks, do_sample …"
 _OPTIONS = [
-    *((name, _of_field(name, option)) for name, option in DECLARED.items() if option.flags),
-    ("gen_kwargs", click.option("--gen-kwargs", metavar="K=V,…", help=_GEN_KWARGS)),
-    ("", click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along.")),
-    ("", sandbox_option),
-    ("", allow_option),
+    *(_of_field(name, option) for name, option in DECLARED.items() if option.flags),
+    click.option(
+        "--gen-kwargs", metavar="K=V,…", help="--decoding in lm-eval's names: until, max_gen_toks, do_sample …"
+    ),
+    click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
+    sandbox_option,
+    allow_option,
 ]
 
 
 def exam_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that choose what an exam asks."""
-    return exam_options_but()(command)
-
-
-def exam_options_but(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what adds the options that choose what an exam asks, without some fields that a command varies."""
-
-    def added(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed([option for name, option in _OPTIONS if name not in names]):
-            command = option(command)
-        return command
-
-    return added
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 TABLE_OPTIONS = (*OF_TABLES, "judge")

@@ -13,7 +13,7 @@ from proctor.cli.error_reporting import is_quiet, say, show, warn
 from proctor.cli.exam_notes import say_what_has_no_effect
 from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
-from proctor.cli.log_option import LogPlace
+from proctor.cli.log_option import LOG, LogPlace
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import OutputError, RunInterruptedError, UsageError
@@ -34,16 +34,17 @@ _LEVEL = 0.95
 def _written(given: Mapping[str, Any]) -> Places:
     """Return what is written: the files that are named, and those of SQLite beside a response log that is read."""
     from proctor.running.baselines import is_log
-    from proctor.running.log_place import folders_of
 
     files = [given[each] for each in ("junit", "save_baseline") if given[each] is not None]
     baseline = given["baseline"]
-    return folders_of(baseline) if baseline is not None and is_log(baseline) else [], files
+    return [baseline.parent] if isinstance(baseline, Path) and is_log(baseline) else [], files
 
 
 @click.command("gate", cls=WalledCommand, writes=_written, asks=True)
 @exams_argument
-@click.option("--baseline", type=LogPlace(exists=True, dir_okay=True), metavar="RUN|FILE", help="What to compare with.")
+@click.option(
+    "--baseline", type=LogPlace(exists=True, path_type=Path), metavar="RUN|FILE", help="What to compare with."
+)
 @click.option("--baseline-model", metavar="LABEL", help="Whose answers count, where the baseline is a response log.")
 @click.option("--margin", type=float, metavar="X", help="How much worse it may be, as a share: 0.03 is three points.")
 @click.option("--at-least", type=float, metavar="X", help="Instead of a baseline: the score to have, as a share.")
@@ -60,7 +61,7 @@ def _written(given: Mapping[str, Any]) -> Places:
 @click.option("--save-baseline", type=_FILE, metavar="FILE", help="Write the scores of --baseline, or of the model.")
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write the verdicts as JUnit XML.")
 @model_options
-@click.option("--log", "--use-cache", "log", type=LogPlace(), help="The response log.")
+@click.option("--log", "--use-cache", "log", type=LOG, help="The response log.")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
 @budget_options
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")

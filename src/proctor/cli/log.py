@@ -14,7 +14,7 @@ import click
 
 from proctor.cli.commands import SETTINGS, ProctorCommand
 from proctor.cli.error_reporting import FAILURES, TROUBLE, say, show, wants_colour
-from proctor.cli.log_option import LogPlace
+from proctor.cli.log_option import LOG, LogPlace
 from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _ORDINARY = ("", "stop")  # how nearly every answer ends, which is not worth a l
 _WIDEST_TEXT = 300  # characters of an answer in a listing: three or four lines of a terminal
 
 _where = click.option(
-    "--log", "--use-cache", "path", type=LogPlace(), help="The log: a file, or postgresql://…  [default: yours]"
+    "--log", "--use-cache", "path", type=LOG, help="The log: a file, or postgresql://…  [default: yours]"
 )
 _whose = click.option("--engine", "-e", help="Label of an engine, or the beginning of its identity (proctor log ls).")
 
@@ -152,7 +152,7 @@ def _verify(path: Path | str | None, drop_damaged: bool, salvage: Path | None) -
 
 
 @command.command("merge", cls=ProctorCommand)
-@click.argument("sources", nargs=-1, required=True, type=LogPlace(exists=True))
+@click.argument("sources", nargs=-1, required=True, type=LogPlace(exists=True, dir_okay=False, path_type=Path))
 @_where
 def _merge(sources: tuple[Path | str, ...], path: Path | str | None) -> int:
     """Copy the answers of other logs into yours, as processes that shared nothing filed them (run --shard).
@@ -177,7 +177,7 @@ def _merge(sources: tuple[Path | str, ...], path: Path | str | None) -> int:
 
 
 @command.command("trust", cls=ProctorCommand)
-@click.argument("log", type=LogPlace(exists=True))
+@click.argument("log", type=LogPlace(exists=True, dir_okay=False, path_type=Path))
 def _trust(log: Path | str) -> None:
     """Use what the writers of LOG filed, in your own log, too, from now on.
 

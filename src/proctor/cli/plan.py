@@ -10,7 +10,7 @@ import click
 from proctor.cli.commands import WalledCommand, open_wall_for
 from proctor.cli.error_reporting import say
 from proctor.cli.exam_options import exam_options, read_options
-from proctor.cli.log_option import LogPlace
+from proctor.cli.log_option import LOG
 from proctor.cli.model_options import exams_argument, model_options, named_too, prices_option
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import UsageError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command("plan", cls=WalledCommand, asks=True)
 @exams_argument
 @model_options
-@click.option("--log", type=LogPlace(), help="The response log.")
+@click.option("--log", type=LOG, help="The response log.")
 @prices_option
 @click.option("--difference", type=float, metavar="X", help="A difference to be shown: how many questions it needs.")
 @click.option(

@@ -75,7 +75,7 @@ def _written(given: Mapping[str, Any]) -> Places:
     "with intervals that hold for what is true. On the terminal, or with the scores as html and md.",
 )
 @click.option("--json", "as_json", is_flag=True, help="With --items, --readings or --labels: print everything as JSON.")
-def command(
+def command(  # noqa: C901 - one branch for each report
     *,
     runs: tuple[Path, ...],
     output: Path | None,
@@ -109,6 +109,10 @@ def command(
         from proctor.cli.report_answers import report_answers
 
         return report_answers(runs, output, form, answers, samples)
+    if (runs[0] / "sweep.json").is_file():
+        from proctor.cli.sweep import report_sweep
+
+        return report_sweep(runs, output, form or (None if output is None else _form_of(output)), samples)
     to_terminal = output is None and form is None
     output, form = _place(output, form, pivot=pivot)
     if labels and not to_terminal and form not in ("html", "md"):

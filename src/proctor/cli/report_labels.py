@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 
 from proctor.cli.error_reporting import DONE, FAILURES, show
 from proctor.jsonable import jsonable
 from proctor.results.export import markdown_cell
 from proctor.runs.corrected_scores import Corrections, correction_notes, correction_tables
+from proctor.runs.item_tables import ItemTable
 
 
 def print_corrections(found: Corrections, *, as_json: bool) -> int:
@@ -25,10 +27,17 @@ def corrections_text(found: Corrections | None) -> str:
     """Return plain and corrected scores as a section of a Markdown report, in columns; empty where there are none."""
     if found is None:
         return ""
+    notes = (f"- {markdown_cell(note)}" for note in correction_notes(found))
+    return "\n".join([*markdown_tables(correction_tables(found)), "", *notes, ""])
+
+
+def markdown_tables(tables: Iterable[ItemTable]) -> list[str]:
+    """Return the lines of tables as Markdown, in columns."""
     lines: list[str] = []
-    for table in correction_tables(found):
+    for table in tables:
         rows = [[markdown_cell(cell) for cell in row] for row in (table.header, *table.rows)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         head, *told = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
         lines += ["", f"## {table.title}", "", head, "|" + "|".join("-" * (width + 2) for width in widths) + "|", *told]
-    return "\n".join([*lines, "", *(f"- {markdown_cell(note)}" for note in correction_notes(found)), ""])
+        lines += ["", f"{table.left_out} more."] if table.left_out else []
+    return lines

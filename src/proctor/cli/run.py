@@ -16,7 +16,7 @@ from proctor.cli.error_reporting import FAILURES, is_quiet, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, rehearse, run_shard, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
-from proctor.cli.log_option import LogPlace
+from proctor.cli.log_option import LOG
 from proctor.cli.model_options import budget_options, model_options
 from proctor.cli.named_exams import exams_or_run
 from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
@@ -53,7 +53,7 @@ def _written(given: Mapping[str, Any]) -> Places:
 @click.option(
     "--output", "--output-path", "-o", "output", type=click.Path(file_okay=False, path_type=Path), help="Run folder."
 )
-@click.option("--log", "--use-cache", "log", type=LogPlace(), help="The response log.")
+@click.option("--log", "--use-cache", "log", type=LOG, help="The response log.")
 @click.option("--log-samples/--no-log-samples", default=None, help="Write samples.jsonl.  [default: yes]")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
 @budget_options

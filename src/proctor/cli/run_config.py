@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -177,9 +177,13 @@ def _run_all(
     results: dict[str, RunResult] = {}
     code = 0
     with terminated_like_ctrl_c():
-        for name, (spec, origin), here in each_in_its_folder(jobs, execution):
+        for name, (spec, origin) in jobs.items():
             if len(jobs) > 1:
                 say(f"model {name}")
+            output = execution.output
+            if output is not None and len(jobs) > 1:
+                output = output / name.replace("/", "-")
+            here = replace(execution, output=output)
             if habits["--dry-run"]:
                 unusable = rehearse(spec, here, origin)
                 code = max(code, FAILURES if unusable and not printed["allow_failures"] else 0)
@@ -187,23 +191,6 @@ def _run_all(
             results[name] = run_spec(spec, here, origin)
             code = max(code, conclude(results[name], thresholds=execution.fail_under, **printed))
     return results, code
-
-
-def each_in_its_folder(
-    jobs: Mapping[str, tuple[RunSpec, Origin]], execution: Execution, *, alone: bool = False
-) -> Iterator[tuple[str, tuple[RunSpec, Origin], Execution]]:
-    """Yield runs by name, each to be carried out in a folder of its own within the one that is named.
-
-    Args:
-        jobs: The runs.
-        execution: How to carry them out.
-        alone: Whether a single one has a folder of its own, too, and not the one that is named.
-    """
-    for name, job in jobs.items():
-        output = execution.output
-        if output is not None and (alone or len(jobs) > 1):
-            output = output / name.replace("/", "-")
-        yield name, job, replace(execution, output=output)
 
 
 def _check_all(jobs: Mapping[str, tuple[RunSpec, Origin]]) -> None:

@@ -5,42 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from proctor.cli.commands import Places, WalledCommand, open_wall_for, quiet_option
-from proctor.cli.error_reporting import DONE, FAILURES, quietly, say, warn
-from proctor.cli.exam_options import exam_options_but, read_options
+from proctor.cli.error_reporting import DONE, FAILURES, quietly, say, show, warn
+from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import RUNS, Execution, default_output, run_spec, terminated_like_ctrl_c
-from proctor.cli.log_option import LogPlace
+from proctor.cli.log_option import LOG
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import Diagnostic, ProctorError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from proctor.engines.engine import Engine
     from proctor.engines.model_args import Origin
     from proctor.recipes.exam import Exam
-    from proctor.running.run import RunResult
     from proctor.running.spec import RunSpec
-    from proctor.running.sweeps import Cell, Design, Factor, Level
+    from proctor.running.sweeps import Cell, Design, Factor
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-_DIMENSIONS: Final = (
-    *("templates", "formats", "demos", "demo_seeds", "system_prompts", "choice_orders", "extraction"),
-    "perturbations",
+    _Jobs = Mapping[str, tuple[RunSpec, Origin]]
+
+_DIMENSIONS: Final = {
+    "templates": ("template",), "formats": ("apply_chat_template", "meta_template", "demos_as_turns"),
+    "demos": ("num_demos",), "demo_seeds": ("seed",), "system_prompts": ("system_prompt",),
+    "choice_orders": ("choice_order",), "extraction": (), "perturbations": (),
+}  # fmt: skip
+"""What may be varied, with the options of exams that it gives other values."""
+_CARRIED_OUT: Final = ("log", "retry_failed", "budget_tokens", "budget_usd", "prices")
+_TEMPLATES: Final = (
+    "Ways to ask: templates by name, all (the exam's own), prompts in words (prompts.txt, --- between), files of a "
+    "template (own.yaml); of AISBench, Hugging Face and promptfoo other exams on the same rows."
 )
-_VARIED: Final = {
-    "templates": ("template",),
-    "formats": ("apply_chat_template", "meta_template", "demos_as_turns"),
-    "demos": ("num_demos",),
-    "demo_seeds": ("seed",),
-    "system_prompts": ("system_prompt",),
-    "choice_orders": ("choice_order",),
-}
-"""Options of exams that a dimension gives other values."""
+_FORMATS: Final = (
+    "Layouts: text, chat, chat-turns, chat-one-turn, a meta template's file, a recipe's format (formats.…)."
+)
+_SYSTEM: Final = "What opens prompts: words, a file (--- between them), or none; repeatable."
+_READ: Final = "How answers are read: as the exam does, the first match, the last, only what is clear. Nobody is asked."
+_PERTURB: Final = (
+    "Words of questions a little otherwise, beside the exam's own: whitespace, prefix-suffix, case, punctuation, typos."
+)
 
 
 def _written(given: Mapping[str, Any]) -> Places:
@@ -49,55 +55,25 @@ def _written(given: Mapping[str, Any]) -> Places:
 
 @click.command("sweep", cls=WalledCommand, writes=_written, asks=True)
 @exams_argument
-@click.option(
-    "--templates",
-    multiple=True,
-    metavar="NAME,…",
-    help="Ways to ask: templates by name, all (the exam's own), prompts in words (prompts.txt, --- between), files "
-    "of a template (own.yaml); of AISBench, Hugging Face and promptfoo other exams on the same rows.",
-)
-@click.option(
-    "--formats",
-    multiple=True,
-    metavar="NAME,…",
-    help="Layouts: text, chat, chat-turns, chat-one-turn, a file of a meta template, a format of a recipe (formats.…).",
-)
-@click.option("--demos", metavar="0,1,5", help="How many solved examples a prompt shows.")
+@click.option("--templates", multiple=True, metavar="NAME,…", help=_TEMPLATES)
+@click.option("--formats", multiple=True, metavar="NAME,…", help=_FORMATS)
+@click.option("--demos", default="", metavar="0,1,5", help="How many solved examples a prompt shows.")
 @click.option("--demo-seeds", type=click.IntRange(min=1), metavar="N", help="Draws of these examples.")
-@click.option(
-    "--system-prompts",
-    multiple=True,
-    metavar="TEXT|FILE",
-    help="What opens prompts: words, a file (--- between them), or none; repeatable.",
-)
-@click.option(
-    "--choice-orders", type=click.IntRange(min=1), metavar="N", help="Orders of choices, the exam's own first."
-)
-@click.option(
-    "--extraction",
-    metavar="own,first,last,strict",
-    help="How answers are read: as the exam does, the first match, the last, only what is clear. Nobody is asked.",
-)
-@click.option(
-    "--perturb",
-    "perturbations",
-    metavar="NAME,…",
-    help="Words of questions a little otherwise, beside the exam's own: whitespace, prefix-suffix, case, punctuation, "
-    "typos.",
-)
+@click.option("--system-prompts", multiple=True, metavar="TEXT|FILE", help=_SYSTEM)
+@click.option("--choice-orders", type=click.IntRange(min=1), metavar="N", help="Orders of choices, the exam's first.")
+@click.option("--extraction", default="", metavar="own,first,last,strict", help=_READ)
+@click.option("--perturb", "perturbations", default="", metavar="NAME,…", help=_PERTURB)
 @model_options
 @click.option("--output", "-o", type=click.Path(file_okay=False, path_type=Path), help="The folder of the sweep.")
-@click.option("--log", type=LogPlace(), help="The response log.")
+@click.option("--log", type=LOG, help="The response log.")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
 @budget_options
-@click.option(
-    "--flips", "most", default=10, show_default=True, type=click.IntRange(0), help="Questions listed that flip."
-)
+@click.option("--flips", default=10, show_default=True, type=click.IntRange(0), help="Questions listed that flip.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @quiet_option
-@exam_options_but("perturb", "prompts")
-def command(**options: Any) -> int:
+@exam_options
+def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool, **options: Any) -> int:
     """Ask one exam in every combination of wordings, and say how much of its score they are.
 
     Each combination is a run of its own in the sweep's folder. A sweep that grows (one more template, more demos) asks
@@ -107,120 +83,124 @@ def command(**options: Any) -> int:
     proctor sweep samples.sentiment --model smollm2 --templates all --demos 0,2 --demo-seeds 3
     proctor sweep rows.csv --model smollm2 --templates prompts.txt --perturb case,typos
     """  # noqa: D301 - click reads the control character
-    from proctor.cli.sweep_output import tell
-    from proctor.running.sweeps import check_folder, write_sweep
+    from proctor.cli.json_output import print_json
+    from proctor.dialects.run_file import exam_of_run
+    from proctor.running.sweeps import check_folder
+    from proctor.runs.sweep import result_of, sweep_scores
 
     options = named_too(options)
-    mine = {name: options.pop(name) for name in (*_DIMENSIONS, *_MINE)}
+    varied = {name: options.pop(name) for name in _DIMENSIONS}
+    how = {name: options.pop(name) for name in _CARRIED_OUT}
     if options.pop("trust_code", None):
         from proctor.settings import settings
 
         settings.trust_code = True
     options = read_options({**options, "log_samples": None})
-    _check_once(mine, options)
-    base, exam, output = _named(options, mine)
-    cells, readings = _cells(exam, base.tasks[0], {**mine, "prompt": options.get("prompt") or ()})
-    design = _design(base, cells, readings)
-    check_folder(output, design)
-    jobs = {cell.folder: _job(options, cell) for cell in cells}
-    _check_cells(cells, [spec for spec, _ in jobs.values()], jobs[cells[0].folder][1])
-    write_sweep(output, design.record())
-    is_whole = _run(jobs, design, _execution(mine, output), allow_failures=mine["allow_failures"])
-    record = _concluded(output, design)
-    tell(record, output, mine["most"], as_json=mine["as_json"])
-    return DONE if is_whole else FAILURES
+    design, place = _design(varied, options)
+    folder = output or place
+    check_folder(folder, design)
+    given = {cell.folder: {**options, **cell.changes} for cell in design.cells}
+    jobs = {name: (spec_of_options(each), origin_of_model(each)) for name, each in given.items()}
+    _check_cells(design.cells, jobs)
+    design.write(folder)
+    is_whole = _run(jobs, design, Execution(
+        output=folder, **how, trust_code=None, executor="local", workers=None, ray_address=None,
+        output_format="proctor", write_out=False,
+    ))  # fmt: skip
+    record = design.write(folder, result_of(sweep_scores(folder, design, exam_of_run), design))
+    if as_json:
+        print_json(record, indent=2)
+    else:
+        show(sweep_text(record, flips))
+    say(f"sweep folder: {folder}")
+    return DONE if is_whole or allow_failures else FAILURES
 
 
-_MINE: Final = (
-    *("output", "log", "retry_failed", "budget_tokens", "budget_usd", "prices", "most", "allow_failures", "as_json"),
-)
+command.params = [each for each in command.params if each.name not in ("perturb", "prompts")]  # which are varied
 
 
-def _check_once(mine: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Refuse an option that is given one value and varied as well.
-
-    Raises:
-        UsageError: There is one.
-    """
-    from proctor.recipes.honours import flag_of
-
-    for dimension, names in _VARIED.items():
-        given = [name for name in names if options.get(name) is not None]
-        if mine[dimension] and given:
-            one, several = flag_of(given[0]), f"--{dimension.replace('_', '-')}"
-            raise UsageError(f"{one} and {several} say the same", hint=f"leave {one} out, and name its value there")
-
-
-def _named(options: dict[str, Any], mine: Mapping[str, Any]) -> tuple[RunSpec, Exam, Path]:
-    """Return the run that is varied, its exam, and where the sweep is written.
+def _design(varied: Mapping[str, Any], options: dict[str, Any]) -> tuple[Design, Path]:
+    """Return what is asked, and where it is written unless the user says it.
 
     Raises:
-        UsageError: It is not one exam.
+        UsageError: It is not one exam; a level cannot be meant; an option is varied and given at once.
     """
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
+    from proctor.recipes.honours import flag_of
     from proctor.recipes.permissions import admit
+    from proctor.running.sweeps import Design, crossed
 
-    output: Path | None = mine["output"]
-    spec = spec_of_options({**options, "prompt": (options.get("prompt") or ())[:1]})
+    for dimension, names in _DIMENSIONS.items():
+        if varied[dimension] and (given := [name for name in names if options.get(name) is not None]):
+            one, several = flag_of(given[0]), f"--{dimension.replace('_', '-')}"
+            raise UsageError(f"{one} and {several} say the same", hint=f"leave {one} out, and name its value there")
+    prompts = options.get("prompt") or ()
+    spec = spec_of_options({**options, "prompt": prompts[:1]})
     with closing(make_engine(spec.model, spec.model_args, origin_of_model(options))) as engine:
         open_wall_for(engine)
         with _hushed():
             exams = exams_of_spec(spec)
         admit(exams, engine)
-        of_prompts = exams[0].dialect == "promptfoo" and len(spec.tasks) == 1 and "all" in _split(mine["templates"])
-        if len(exams) != 1 and not of_prompts:
-            names = ", ".join(each.name for each in exams[:5]) + (" …" if len(exams) > 5 else "")  # noqa: PLR2004
-            raise UsageError(
-                f"a sweep is of one exam, and {', '.join(spec.tasks)} are {len(exams)}",
-                why=names,
-                hint="name one of them",
-            )
-        if output is None:
-            known = default_output(spec, suited(exams, engine), engine)
-            output = known.with_name(f"sweep-{known.name}")
-    return spec, exams[0], output
+        if len(exams) != 1:
+            what = f"a sweep is of one exam, and {', '.join(spec.tasks)} are {len(exams)}"
+            raise UsageError(what, why=", ".join(each.name for each in islice(exams, 5)), hint="name one of them")
+        readings = _readings(exams[0], _split([varied["extraction"]]))
+        factors = [each for each in _factors(exams[0], spec.tasks[0], varied, prompts) if each.levels]
+        if not factors and not readings:
+            offered = ", ".join(f"--{name.replace('_', '-')}" for name in list(_DIMENSIONS)[:-1])
+            raise UsageError("nothing is varied", hint=f"say what differs between wordings: {offered}, --perturb")
+        place = default_output(spec, suited(exams, engine), engine)
+        design = Design(spec.tasks[0], engine.label, tuple(crossed(factors)), readings)
+    return design, place.with_name(f"sweep-{place.name}")
 
 
-def _cells(exam: Exam, task: str, mine: Mapping[str, Any]) -> tuple[list[Cell], tuple[str, ...]]:
-    """Return the cells of the design and the readings of their answers.
-
-    Raises:
-        UsageError: A level cannot be meant.
-    """
-    from proctor.running.sweeps import crossed
-
-    readings = _readings(exam, mine["extraction"])
-    factors = [each for each in _factors(exam, task, mine) if each.levels]
-    if not factors and len(readings) < 2:  # noqa: PLR2004 - one reading is no dimension
-        offered = ", ".join(f"--{name.replace('_', '-')}" for name in _DIMENSIONS[:-1])
-        raise UsageError("nothing is varied", hint=f"say what differs between wordings: {offered}, --perturb")
-    return crossed(factors), readings
-
-
-def _factors(exam: Exam, task: str, mine: Mapping[str, Any]) -> Iterator[Factor]:
+def _factors(exam: Exam, task: str, varied: Mapping[str, Any], prompts: Sequence[str]) -> Iterator[Factor]:
     from proctor.dialects import sweep_levels
+    from proctor.recipes.options import PERTURBED
     from proctor.running import sweeps
     from proctor.running.sweeps import Factor, Level
 
-    numbers = _numbers(mine["demos"])
-    if mine["demo_seeds"] and numbers == [0]:
+    demos, changed = _split([varied["demos"]]), _split([varied["perturbations"]])
+    if bad := next((each for each in demos if not each.isdigit()), ""):
+        raise UsageError(f"--demos takes whole numbers, and '{bad}' is none", hint="--demos 0,1,5")
+    if varied["demo_seeds"] and set(demos) == {"0"}:
         raise UsageError("--demo-seeds draws demos, and --demos 0 shows none", hint="leave --demo-seeds out")
-    templates = [Level(f"prompt-{number}", {"prompt": (text,)}) for number, text in enumerate(mine["prompt"], 1)]
-    templates += sweep_levels.template_levels(exam, task, _split(mine["templates"]))
+    _check_known("perturbation", changed, PERTURBED)
+    templates = [Level(f"prompt-{number}", {"prompt": (text,)}) for number, text in enumerate(prompts, 1)]
+    templates += sweep_levels.template_levels(exam, task, _split(varied["templates"]))
+    draws, orders = range(1, (varied["demo_seeds"] or 0) + 1), range(varied["choice_orders"] or 0)
+    own = [Level("none")] if changed else []
     yield Factor(sweeps.TEMPLATE, tuple(templates))
-    yield Factor(sweeps.FORMAT, tuple(sweep_levels.format_levels(exam, task, _split(mine["formats"]))))
-    yield Factor(sweeps.DEMOS, tuple(Level(str(each), {"num_demos": each}) for each in numbers))
-    draws = range(1, (mine["demo_seeds"] or 0) + 1)
+    yield Factor(sweeps.FORMAT, tuple(sweep_levels.format_levels(exam, task, _split(varied["formats"]))))
+    yield Factor(sweeps.DEMOS, tuple(Level(each, {"num_demos": int(each)}) for each in demos))
     yield Factor(sweeps.DRAW, tuple(Level(str(each), {"seed": each}) for each in draws))
-    if any(text.startswith("none,") for text in mine["system_prompts"]):
-        hint = "give each in an option of its own: --system-prompts none --system-prompts TEXT"
-        raise UsageError("commas are part of a system prompt", hint=hint)
-    yield Factor(sweeps.SYSTEM, tuple(sweep_levels.system_levels(mine["system_prompts"])))
-    orders = range(mine["choice_orders"] or 0)
+    yield Factor(sweeps.SYSTEM, tuple(sweep_levels.system_levels(varied["system_prompts"])))
     yield Factor(sweeps.ORDER, tuple(Level(str(each), {"choice_order": each or None}) for each in orders))
-    yield Factor(sweeps.PERTURBATION, tuple(_perturbations(mine["perturbations"])))
+    yield Factor(sweeps.PERTURBATION, (*own, *(Level(each, {"perturb": each}) for each in changed)))
+
+
+def _split(texts: Sequence[str]) -> list[str]:
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+
+
+def _check_known(what: str, names: Sequence[str], known: Sequence[str]) -> None:
+    if bad := next((each for each in names if each not in known), ""):
+        why = f"there are {', '.join(known)}"
+        raise UsageError(f"there is no {what} '{bad}'", why=why, hint=did_you_mean(bad, known))
+
+
+def _readings(exam: Exam, names: Sequence[str]) -> tuple[str, ...]:
+    from proctor.recipes.exam_parts import NEED_SCORES
+    from proctor.runs.readings import OWN
+    from proctor.scoring.text.how_read import WAYS
+
+    _check_known("reading", names, (OWN, *WAYS))
+    if names and not exam.asker.kinds - NEED_SCORES and "text" not in exam.variants:
+        why = "it compares log-probabilities, and no answer is read"
+        raise UsageError(f"'{exam.name}' cannot honour --extraction", why=why, hint="leave the option out")
+    return tuple(dict.fromkeys(names))
 
 
 @contextmanager
@@ -232,197 +212,126 @@ def _hushed() -> Iterator[None]:
         yield
 
 
-def _split(texts: Sequence[str]) -> list[str]:
-    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+_LOOKED_AT: Final = 10  # questions of cells that are put in words to tell the cells apart; and problems that are told
 
 
-def _numbers(text: str | None) -> list[int]:
-    parts = _split([text or ""])
-    if bad := next((each for each in parts if not each.isdigit()), ""):
-        raise UsageError(f"--demos takes whole numbers, and '{bad}' is none", hint="--demos 0,1,5")
-    return [int(each) for each in parts]
-
-
-def _perturbations(text: str | None) -> Iterator[Level]:
-    from proctor.recipes.options import PERTURBED
-    from proctor.running.sweeps import Level
-
-    names = _split([text or ""])
-    if names:
-        yield Level("none", {})
-    for name in names:
-        if name not in PERTURBED:
-            hint = did_you_mean(name, PERTURBED)
-            raise UsageError(f"there is no perturbation '{name}'", why=f"there are {', '.join(PERTURBED)}", hint=hint)
-        yield Level(name, {"perturb": name})
-
-
-def _readings(exam: Exam, text: str | None) -> tuple[str, ...]:
-    from proctor.recipes.exam_parts import NEED_SCORES
-    from proctor.runs.readings import OWN
-    from proctor.scoring.text.how_read import WAYS
-
-    names, known = _split([text or ""]), (OWN, *WAYS)
-    if bad := next((each for each in names if each not in known), ""):
-        hint = did_you_mean(bad, known)
-        raise UsageError(f"there is no reading '{bad}'", why=f"there are {', '.join(known)}", hint=hint)
-    if len(set(names)) < len(names):
-        raise UsageError("--extraction names the same reading twice", hint="leave one of them out")
-    if names and not exam.asker.kinds - NEED_SCORES and "text" not in exam.variants:
-        raise UsageError(
-            f"'{exam.name}' cannot honour --extraction",
-            why="it compares log-probabilities, and no answer is read",
-            hint="leave the option out for this exam",
-        )
-    return tuple(names)
-
-
-def _design(base: RunSpec, cells: Sequence[Cell], readings: tuple[str, ...]) -> Design:
-    from proctor.running.sweeps import Design
-
-    return Design(base.tasks[0], _label(base), tuple(cells), readings)
-
-
-def _label(spec: RunSpec) -> str:
-    from proctor.engines.engine_registry import make_engine
-
-    with closing(make_engine(spec.model, spec.model_args, None)) as engine:
-        return engine.label
-
-
-def _job(options: Mapping[str, Any], cell: Cell) -> tuple[RunSpec, Origin]:
-    given = {**options, **cell.changes}
-    return spec_of_options(given), origin_of_model(given)
-
-
-# -- before anybody is asked ------------------------------------------------------------------------------------------
-
-_LOOKED_AT: Final = 10
-"""Questions of two cells that are put in words to see whether they are the same wording."""
-
-
-def _check_cells(cells: Sequence[Cell], specs: Sequence[RunSpec], origin: Origin) -> None:
+def _check_cells(cells: Sequence[Cell], jobs: _Jobs) -> None:
     """See to it that every cell can be asked, and that no two of them ask the same; before the first is asked.
 
     Raises:
         UsageError: Some cannot; with what is wrong, each thing once.
     """
+    from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
+    from proctor.recipes.exam import suited
 
     problems: dict[str, Diagnostic] = {}
-    seen: dict[Any, Cell] = {}
+    seen: dict[str, Cell] = {}
     rows: list[str] = []
-    with closing(make_engine(specs[0].model, specs[0].model_args, origin)) as engine, _hushed():
-        for cell, spec in zip(cells, specs, strict=True):
+    spec, origin = jobs[cells[0].folder]
+    with closing(make_engine(spec.model, spec.model_args, origin)) as engine, _hushed():
+        for cell in cells:
             try:
-                digests, asked = _first_questions(spec, engine)
+                exams = suited(exams_of_spec(jobs[cell.folder][0]), engine)
+                if len(exams) != 1:
+                    raise UsageError(f"'{cell.name}' is {len(exams)} exams", hint="name one of them")
+                if found := exams[0].problems(engine):
+                    raise UsageError(found)
+                first = list(islice(exams[0].questions(), _LOOKED_AT))
             except ProctorError as error:
                 for each in error.diagnostics:
                     problems.setdefault(each.what, replace(each, path=each.path or cell.name))
                 continue
+            digests = [each.digest for each in first]
             rows = rows or digests
             if digests != rows:
                 raise UsageError(f"'{cell.name}' asks other rows than '{cells[0].name}'", hint="a sweep is of one exam")
-            if (other := seen.setdefault(asked, cell)) is not cell:
-                what = [name for name in cell.levels if cell.levels[name] != other.levels.get(name)]
-                raise UsageError(
-                    f"'{other.name}' and '{cell.name}' ask the same",
-                    why=f"another {' and '.join(what)} changes nothing in the first questions",
-                    hint="leave one of them out: it would count as another wording",
-                )
+            if (other := seen.setdefault(repr([each.requests for each in first]), cell)) is not cell:
+                what = " and ".join(name for name in cell.levels if cell.levels[name] != other.levels.get(name))
+                why = f"another {what} changes nothing in the first questions"
+                hint = "leave one of them out: it would count as another wording"
+                raise UsageError(f"'{other.name}' and '{cell.name}' ask the same", why=why, hint=hint)
     if problems:
-        raise UsageError(list(problems.values())[:_TOLD])
+        raise UsageError(list(problems.values())[:_LOOKED_AT])
 
 
-_TOLD: Final = 10  # problems that are listed: with hundreds of cells many are one
-
-
-def _first_questions(spec: RunSpec, engine: Engine) -> tuple[list[str], Any]:
-    """Return the digests of the first rows of a cell, and what is asked of them.
-
-    Raises:
-        ProctorError: They cannot be asked.
-    """
-    from itertools import islice
-
-    from proctor.dialects.run_file import exams_of_spec
-    from proctor.recipes.exam import suited
-
-    exams = suited(exams_of_spec(spec), engine)
-    if len(exams) != 1:
-        raise UsageError(f"{', '.join(spec.tasks)} are {len(exams)} exams", hint="name one of them")
-    if problems := exams[0].problems(engine):
-        raise UsageError(problems)
-    first = list(islice(exams[0].questions(), _LOOKED_AT))
-    return [each.digest for each in first], repr([each.requests for each in first])
-
-
-# -- asking -----------------------------------------------------------------------------------------------------------
-
-
-def _execution(mine: Mapping[str, Any], output: Path) -> Execution:
-    names = ("log", "retry_failed", "budget_tokens", "budget_usd", "prices")
-    return Execution(
-        output=output, **{name: mine[name] for name in names}, trust_code=None, executor="local", workers=None,
-        ray_address=None, output_format="proctor", write_out=False,
-    )  # fmt: skip
-
-
-def _run(
-    jobs: Mapping[str, tuple[RunSpec, Origin]], design: Design, execution: Execution, *, allow_failures: bool
-) -> bool:
-    """Let every cell be asked; return whether all of it was, without failures."""
-    from proctor.cli.run_config import each_in_its_folder
-
-    names = {cell.folder: cell.name for cell in design.cells}
-    left, is_whole = execution, True
+def _run(jobs: _Jobs, design: Design, execution: Execution) -> bool:
+    """Let every cell be asked, within one budget; return whether all of it was, without failures."""
+    names, is_whole = {cell.folder: cell.name for cell in design.cells}, True
+    tokens, usd = execution.budget_tokens, execution.budget_usd
     with terminated_like_ctrl_c():
-        for number, (folder, (spec, origin), place) in enumerate(each_in_its_folder(jobs, execution, alone=True), 1):
+        for number, (folder, (spec, origin)) in enumerate(jobs.items(), 1):
+            here = replace(
+                execution, output=(execution.output or Path()) / folder, budget_tokens=tokens, budget_usd=usd
+            )
             say(f"wording {number} of {len(jobs)}: {names[folder]}")
-            here = replace(place, budget_tokens=left.budget_tokens, budget_usd=left.budget_usd)
             with _hushed() if number > 1 else nullcontext():
                 result = run_spec(spec, here, origin)
-            failed = sum(int(entry.get("failures") or 0) for entry in result.results.values())
-            is_whole = is_whole and (not failed or allow_failures)
-            if failed:
+            if failed := sum(int(entry.get("failures") or 0) for entry in result.results.values()):
                 warn(f"warning: {failed} instances of '{names[folder]}' failed; its samples.jsonl has the reasons")
-            left = _less(left, result)
-            if result.stopped is not None or _is_spent(left):
+            is_whole = is_whole and not failed
+            if tokens is not None and result.run["requests"]["asked"]:
+                used = result.run["usage"].values()
+                sides = ("prompt_tokens", "completion_tokens")
+                tokens -= sum(int(each.get(side) or 0) for each in used for side in sides)
+            if usd is not None:
+                usd -= float((result.run.get("cost") or {}).get("usd_of_this_run") or 0.0)
+            is_spent = (tokens is not None and tokens < 1) or (usd is not None and usd <= 0)
+            if result.stopped is not None or (is_spent and number < len(jobs)):
                 why = result.stopped or "the budget is used up"
                 warn(f"stopped: {why}; {len(jobs) - number} wordings were not asked, and the scores are of what was")
-                return number == len(jobs) and result.stopped is None and is_whole
+                return False
     return is_whole
 
 
-def _less(left: Execution, result: RunResult) -> Execution:
-    """Return how much of a budget is left after a run."""
-    tokens, usd = left.budget_tokens, left.budget_usd
-    if tokens is not None:
-        sent = result.run["requests"]["asked"] and sum(_tokens(each) for each in result.run["usage"].values())
-        tokens -= int(sent)
-    if usd is not None:
-        usd -= float((result.run.get("cost") or {}).get("usd_of_this_run") or 0.0)
-    return replace(left, budget_tokens=tokens, budget_usd=usd)
+def sweep_text(record: Mapping[str, Any], flips: int) -> str:
+    """Return what a sweep came to as Markdown, in columns."""
+    from proctor.cli.report_labels import markdown_tables
+    from proctor.runs.sweep_tables import sentences, tables
+
+    return "\n".join([*sentences(record), *markdown_tables(tables(record, flips))])
 
 
-def _tokens(usage: Mapping[str, Any]) -> int:
-    return int(usage.get("prompt_tokens") or 0) + int(usage.get("completion_tokens") or 0)
+def report_sweep(folders: Sequence[Path], output: Path | None, form: str | None, flips: int) -> int:
+    """Print what a sweep came to, or write it as HTML or Markdown; return the exit code.
+
+    Raises:
+        UsageError: There are several, it has not ended, or the format is of other things.
+    """
+    from proctor.cli.report_items import write_report
+    from proctor.running.sweeps import read_sweep
+    from proctor.web.sweep_pages import sweep_report
+
+    record = read_sweep(folders[0])
+    if len(folders) > 1 or form not in (None, "html", "md"):
+        raise UsageError("a report of a sweep is of one, as html or md", hint="proctor compare is for two")
+    if "result" not in record:
+        raise UsageError(f"{folders[0]} has no result yet", hint="the same proctor sweep goes on with it")
+    text = sweep_report(record) if form == "html" else sweep_text(record, flips) + "\n"
+    if form is None:
+        show(text)
+    else:
+        write_report(output or Path(f"sweep.{form}"), text)
+    return DONE
 
 
-def _is_spent(left: Execution) -> bool:
-    return (left.budget_tokens is not None and left.budget_tokens < 1) or (
-        left.budget_usd is not None and left.budget_usd <= 0
-    )
-
-
-def _concluded(folder: Path, design: Design) -> dict[str, Any]:
-    """Read the cells, file what they come to in the sweep's folder, and return it."""
+def compare_sweeps(folders: Sequence[str], *, idle: bool, as_json: bool) -> int:
+    """Print by how much sweeps are higher than the first, over their wordings; return the exit code."""
+    from proctor.cli.json_output import print_json
+    from proctor.cli.report_labels import markdown_tables
     from proctor.dialects.run_file import exam_of_run
-    from proctor.running.sweeps import write_sweep
-    from proctor.runs.sweep import result_of
-    from proctor.runs.sweep_scores import sweep_scores
+    from proctor.running.sweeps import Design, read_sweep
+    from proctor.runs.sweep import difference_of, sweep_scores
+    from proctor.runs.sweep_tables import difference_told
 
-    scores = sweep_scores(folder, design, exam_of_run)
-    record = {**design.record(), "result": result_of(scores, design)}
-    write_sweep(folder, record)
-    return record
+    if idle:
+        raise UsageError("--clusters and --fail-if-worse are for runs, and these are sweeps", hint="leave them out")
+    read = [sweep_scores(Path(each), Design.of(read_sweep(Path(each))), exam_of_run) for each in folders]
+    named = [{"baseline": folders[0], "sweep": name} for name in folders[1:]]
+    found = [{**each, **difference_of(read[0], other)} for each, other in zip(named, read[1:], strict=True)]
+    if as_json:
+        print_json(found, indent=2)
+    else:
+        for text, table in map(difference_told, found):
+            show("\n".join([text, *markdown_tables([table])]))
+    return DONE

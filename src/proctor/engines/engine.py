@@ -21,7 +21,7 @@ from proctor.ir import Answers, Generate, Prompt, Response, Score, content_key
 from proctor.settings import settings
 
 if TYPE_CHECKING:
-    from proctor.engines.http.rate_limits import Window
+    from proctor.engines.http.rate_limits import Take
 
 _TOP_TOKENS = 5  # what Unitxt's engines ask for (n_top_tokens), and the most that OpenAI's completions give
 
@@ -106,21 +106,8 @@ class Engine(Predicting, Artifact):
         """Whether an answer takes longer than filing it: processes that share a log then divide its questions."""
         return True
 
-    @property
-    def reads_apart(self) -> bool:
-        """Whether it can read requests to write apart from where answers come out: it may then be fed one by one."""
-        return False
-
-    def read_apart(self) -> None:
-        """Read requests in a thread of their own from now on: the next one may be long in coming."""
-
-    @property
-    def has_rates(self) -> bool:
-        """Whether it keeps limits per minute."""
-        return False
-
-    def share_rates(self, window: Window | None) -> None:
-        """Keep limits per minute together with other processes from now on; most engines have none."""
+    def share_rates(self, take: Take | None) -> None:
+        """Keep limits per minute, where there are some, together with other processes from now on."""
 
     @property
     def draws_alike(self) -> bool:

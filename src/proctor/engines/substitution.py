@@ -16,6 +16,7 @@ from msgspec import structs
 from proctor.artifacts.query import parse_query
 from proctor.data.policy import policy_of
 from proctor.effects import written_by
+from proctor.engines.as_another import as_another
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
 from proctor.engines.engine_names import engine_names
@@ -88,6 +89,12 @@ class _Echo(ScriptedEngine):
                 yield from ((position, answer) for _, answer in super().generate([request]))
 
 
+@as_another("_asked", "decoding_defaults", "to_dict")  # the map says again who answers
+@as_another(
+    "_answering",
+    *("price_name", "is_billed", "takes_chats", "has_chat_template", "only_chats", "answers_in_order", "takes_time"),
+    *("share_rates", "close"),
+)
 class StandIn(Engine):
     """An engine under the name and with the decoding of another."""
 
@@ -132,31 +139,6 @@ class StandIn(Engine):
         return f"{self._asked.label} (by {self._answering.label})"
 
     @property
-    def price_name(self) -> str:
-        """The name in price tables of the engine that answers."""
-        return self._answering.price_name
-
-    @property
-    def is_billed(self) -> bool:
-        """Whether the engine that answers costs something."""
-        return self._answering.is_billed
-
-    @property
-    def takes_chats(self) -> bool:
-        """Whether the engine that answers takes chat messages."""
-        return self._answering.takes_chats
-
-    @property
-    def has_chat_template(self) -> bool:
-        """Whether the model of the engine that answers was made for chats."""
-        return self._answering.has_chat_template
-
-    @property
-    def only_chats(self) -> bool:
-        """Whether the engine that answers only chats."""
-        return self._answering.only_chats
-
-    @property
     def policy(self) -> list[str] | None:
         """The policy of the engine that answers: that is where the data goes; where a program is tried out, its own."""
         return policy_of(self._asked) if self._tries_out else self._answering.policy
@@ -165,24 +147,6 @@ class StandIn(Engine):
         """Return the values that decide answers: the engine that answers, and the decoding."""
         return {"engine": self._answering.identity, "decoding": dict(self._asked.decoding_defaults())}
 
-    def decoding_defaults(self) -> Mapping[str, Any]:
-        """Return the decoding of the engine that was asked for."""
-        return self._asked.decoding_defaults()
-
-    @property
-    def answers_in_order(self) -> bool:
-        """As the engine that answers."""
-        return self._answering.answers_in_order
-
-    @property
-    def takes_time(self) -> bool:
-        """As the engine that answers."""
-        return self._answering.takes_time
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the engine that was asked for: the map says again who answers."""
-        return self._asked.to_dict()
-
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Let the other engine answer."""
         return self._answering.generate(self._decoded(requests))
@@ -190,10 +154,6 @@ class StandIn(Engine):
     def score(self, requests: Iterable[Score]) -> Answers:
         """Let the other engine answer."""
         return self._answering.score(requests)
-
-    def close(self) -> None:
-        """Release what the other engine holds."""
-        self._answering.close()
 
     def _decoded(self, requests: Iterable[Generate]) -> Iterator[Generate]:
         defaults = self._asked.decoding_defaults()

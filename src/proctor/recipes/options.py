@@ -23,6 +23,9 @@ PERTURBED = ("whitespace", "prefix-suffix", "case", "punctuation", "typos")
 NO_TABLE = Refused("it is not a file of rows", "rows.csv, rows.jsonl or rows.parquet takes it")
 _MESSAGES = "its prompts are chat messages, which the engine lays out"
 _OWN_PROMPTS = Refused("a Python class makes its own prompts")
+_OF_ROWS = {"unitxt lm_eval aisbench hub_yaml promptfoo tables": DEPENDS, "class": _OWN_PROMPTS}
+_ORDERED = "Choices in another order, drawn for each question: 1, 2 … are different orders, 0 is the exam's own."
+_PERTURBED = f"Questions with words a little otherwise, and the same right answers: {', '.join(PERTURBED)}."
 _NOT_OF_CLASSES = Refused("a Python class scores all its documents at once")
 _ALL = "unitxt lm_eval class aisbench hub_yaml promptfoo tables"
 _ASKED, _CHOSEN, _SCORED = "How they are asked", "Which questions", "How answers are scored"
@@ -173,20 +176,9 @@ class ExamOptions:
         },
     )
     choice_order: int | None = declare(
-        "--choice-order",
-        help="Choices in another order, drawn for each question: 1, 2 … are different orders, 0 is the exam's own.",
-        section=_ASKED,
-        takes="count",
-        metavar="N",
-        where={"unitxt lm_eval aisbench hub_yaml promptfoo tables": DEPENDS, "class": _OWN_PROMPTS},
+        "--choice-order", help=_ORDERED, section=_ASKED, takes="count", metavar="N", where=_OF_ROWS
     )
-    perturb: str | None = declare(
-        "--perturb",
-        help="Questions with words a little otherwise, and the same right answers: " + ", ".join(PERTURBED) + ".",
-        section=_ASKED,
-        takes=PERTURBED,
-        where={"unitxt lm_eval aisbench hub_yaml promptfoo tables": DEPENDS, "class": _OWN_PROMPTS},
-    )
+    perturb: str | None = declare("--perturb", help=_PERTURBED, section=_ASKED, takes=PERTURBED, where=_OF_ROWS)
     decoding: Mapping[str, Any] = declare(
         "--decoding",
         factory=dict,

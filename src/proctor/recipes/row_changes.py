@@ -10,6 +10,7 @@ import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from proctor.errors import DataError
@@ -17,19 +18,13 @@ from proctor.randomness import random_stream
 from proctor.recipes.option import Entry, Honoured, Refused
 from proctor.recipes.selection import Row
 
-Change = Callable[[Row], Row]
-
 
 @dataclass(frozen=True, slots=True)
 class RowParts:
-    """What the fields of a row are; ``a/b`` is the field ``b`` of the field ``a``.
+    """What the fields of a row are: texts that are shown, choices (in one field, or one for each), what is right.
 
-    Attributes:
-        inputs: Fields whose texts are shown, without choices.
-        choices: The field of all choices, or one field for each; empty where there are none.
-        answer: The field that says which choice is right: its place from 0, its letter, its label, or its text.
-        place: From a row to the place of the right choice; by default :attr:`answer` says it.
-        copy: One more field that holds all choices.
+    ``a/b`` is the field ``b`` of the field ``a``. ``answer`` says which choice is right by its place from 0, letter,
+    label or text, or ``place`` finds that in a row. ``copy`` is one more field with all choices.
     """
 
     inputs: tuple[str, ...] = ()
@@ -40,63 +35,38 @@ class RowParts:
 
 
 def honours_of_changes(parts: RowParts | None) -> dict[str, Entry]:
-    """Return what an exam does with the options that change its rows.
-
-    Args:
-        parts: What the fields of a row are; ``None`` where nobody has looked, as neither option is given.
-    """
-    if parts is None:
-        return {"perturb": Honoured("changes the texts that are shown"), "choice_order": Honoured("orders its choices")}
-    shown = Honoured(f"changes {', '.join(parts.inputs)}") if parts.inputs else Refused("no field is known to be shown")
-    ordered = Honoured(f"orders {', '.join(parts.choices)}")
-    return {"perturb": shown, "choice_order": ordered if parts.choices else Refused("it has no field of choices")}
+    """Return what an exam does with the options that change rows; of no parts nobody looked, as neither is given."""
+    known = parts or RowParts(("the texts that are shown",), ("its choices",))
+    shown, choices = ", ".join(known.inputs), ", ".join(known.choices)
+    return {
+        "perturb": Honoured(f"changes {shown}") if shown else Refused("no field is known to be shown"),
+        "choice_order": Honoured(f"orders {choices}") if choices else Refused("it has no field of choices"),
+    }
 
 
-def changes_of(parts: RowParts, order: int | None, perturbation: str | None) -> Change | None:
-    """Return what a run does to rows; ``None`` for nothing.
-
-    Args:
-        parts: What the fields of a row are.
-        order: Which order of the choices; 0 is their own.
-        perturbation: One of :data:`PERTURBATIONS`.
-    """
-    steps: list[Change] = []
-    if order:
-        steps.append(lambda row: reordered(row, parts, order))
-    if perturbation is not None:
-        change = PERTURBATIONS[perturbation]
-        steps.append(lambda row: _with(row, {name: change(text) for name, text in _texts(row, parts.inputs)}))
-    if not steps:
+def changes_of(parts: RowParts, order: int | None, perturbation: str | None) -> Callable[[Row], Row] | None:
+    """Return what an order of choices (0 is their own) and one of :data:`PERTURBATIONS` do to rows, if anything."""
+    if not order and perturbation is None:
         return None
 
     def changed(row: Row) -> Row:
-        for step in steps:
-            row = step(row)
-        return row
+        row = reordered(row, parts, order) if order else row
+        change = str if perturbation is None else PERTURBATIONS[perturbation]
+        return _with(row, {name: change(text) for name, text in _texts(row, parts.inputs).items()})
 
     return changed
 
 
-# -- words ------------------------------------------------------------------------------------------------------------
+def _augmented(name: str, text: str) -> str:
+    from proctor.data import augmentors
 
-
-def _whitespace(text: str) -> str:
-    from proctor.data.augmentors import AugmentWhitespace
-
-    return AugmentWhitespace().process_value(text)
-
-
-def _prefix_suffix(text: str) -> str:
-    from proctor.data.augmentors import AugmentPrefixSuffix
-
-    return AugmentPrefixSuffix().process_value(text)
+    return str(getattr(augmentors, name)().process_value(text))
 
 
 def _typos(text: str) -> str:
     """Swap two neighbouring letters inside one word of ten; equal texts are changed alike."""
-    random = random_stream(text)
+    random, letters = random_stream(text), list(text)
     long = list(re.finditer(r"[^\W\d_]{4,}", text))
-    letters = list(text)
     for word in random.sample(long, (len(long) + 9) // 10):
         place = random.randrange(word.start() + 1, word.end() - 2)
         letters[place : place + 2] = letters[place + 1], letters[place]
@@ -104,22 +74,14 @@ def _typos(text: str) -> str:
 
 
 PERTURBATIONS: Final[Mapping[str, Callable[[str], str]]] = {
-    "whitespace": _whitespace,
-    "prefix-suffix": _prefix_suffix,
+    "whitespace": partial(_augmented, "AugmentWhitespace"),
+    "prefix-suffix": partial(_augmented, "AugmentPrefixSuffix"),
     "case": str.lower,
     "punctuation": lambda text: text.rstrip(string.punctuation + string.whitespace),
     "typos": _typos,
 }
-"""Small changes of a text, by name: other blanks; blanks around it; lower case; no punctuation at its end; a letter or
-two changed places. The first two are Unitxt's augmentors."""
-
-
-def _texts(row: Row, names: Sequence[str]) -> list[tuple[str, str]]:
-    found = [(name, _value(row, name)) for name in names]
-    return [(name, value) for name, value in found if isinstance(value, str)]
-
-
-# -- choices ----------------------------------------------------------------------------------------------------------
+"""Small changes of a text: other blanks; blanks around it; lower case; no punctuation at its end; a letter or two that
+changed places. The first two are Unitxt's augmentors."""
 
 
 def reordered(row: Row, parts: RowParts, order: int) -> Row:
@@ -130,85 +92,63 @@ def reordered(row: Row, parts: RowParts, order: int) -> Row:
     Raises:
         DataError: The row has no choices, or does not say which is right.
     """
-    texts = _choices(row, parts.choices)
-    right = _place(row, parts, texts)
-    drawn = random_stream(f"{texts}|{_texts(row, parts.inputs)}", order)
-    places = list(range(len(texts)))
-    while len(texts) > 1 and places == sorted(places):
+    texts, labels = _choices(row, parts.choices)
+    answer = _value(row, parts.answer)
+    given = answer if parts.place is None else parts.place(row)
+    right, _ = _named(given, texts, labels)
+    if right is None or not 0 <= right < len(texts):
+        raise DataError(f"the answer {given!r} names none of the {len(texts)} choices of the row")
+    drawn, places = random_stream(f"{texts}|{_texts(row, parts.inputs)}", order), list(range(len(texts)))
+    while places == sorted(places):
         drawn.shuffle(places)
-    found: dict[str, Any] = _placed(row, parts.choices, [texts[each] for each in places])
-    if parts.copy:
-        found[parts.copy] = found[parts.choices[0]]
-    if parts.answer:
-        new = {old: place for place, old in enumerate(places)}
-        found[parts.answer] = _moved(_value(row, parts.answer), right, new, texts, _labels(row, parts.choices))
-    return _with(row, found)
+    moved = [texts[each] for each in places]
+    found: dict[str, Any] = dict(zip(parts.choices, moved, strict=False))
+    if len(parts.choices) == 1:
+        listed = _value(row, parts.choices[0])
+        found = {parts.choices[0]: {**listed, "text": moved} if isinstance(listed, Mapping) else moved}
+        found |= {parts.copy: moved} if parts.copy else {}
+    before, renamed = _named(answer, texts, labels)
+    if before is None:
+        raise DataError(f"the answer {answer!r} names no choice by place, letter, label or text")
+    return _with(row, {**found, parts.answer: renamed(before + places.index(right) - right)})
 
 
-def _choices(row: Row, names: Sequence[str]) -> list[Any]:
+def _choices(row: Row, names: Sequence[str]) -> tuple[list[Any], list[Any]]:
+    """Return the texts of choices, and what they are called where that is no letter."""
     values: Any = [_value(row, name) for name in names]
+    labels = list(names)
     if len(names) == 1:
-        value = values[0]
-        values = value.get("text") if isinstance(value, Mapping) else value  # ARC has {"text": […], "label": […]}
-    if not isinstance(values, list | tuple):
-        raise DataError(f"the choices of the row are not a list: {values!r}")
-    found = list(values)
+        values, labels = values[0], []
+        if isinstance(values, Mapping):  # ARC has {"text": […], "label": […]}
+            values, labels = values.get("text"), list(values.get("label") or ())
+    found = list(values) if isinstance(values, list | tuple) else []
     while len(names) > 1 and found and found[-1] in (None, ""):  # a question with fewer choices than others
         found.pop()
-    if len(found) < 2:  # noqa: PLR2004 - a choice is between two
-        raise DataError("the row has fewer than two choices")
-    return found
+    if len(found) < 2 or found.count(found[0]) == len(found):  # noqa: PLR2004 - a choice is between two
+        raise DataError(f"the row has no list of choices to order: {values!r}"[:200])
+    return found, labels
 
 
-def _labels(row: Row, names: Sequence[str]) -> list[Any]:
-    value = _value(row, names[0])
-    return list(value.get("label") or ()) if len(names) == 1 and isinstance(value, Mapping) else list(names)
+def _named(value: Any, texts: Sequence[Any], labels: Sequence[Any]) -> tuple[int | None, Callable[[int], Any]]:
+    """Return which number a value says of a choice, and what writes another number in the same way.
 
-
-def _placed(row: Row, names: Sequence[str], texts: list[Any]) -> dict[str, Any]:
-    if len(names) > 1:
-        return dict(zip(names, texts, strict=False))
-    value = _value(row, names[0])
-    return {names[0]: {**value, "text": texts} if isinstance(value, Mapping) else texts}
-
-
-def _place(row: Row, parts: RowParts, texts: Sequence[Any]) -> int:
-    value = _value(row, parts.answer) if parts.place is None else parts.place(row)
-    labels = _labels(row, parts.choices)
+    Numbers count from 0 or 1, and letters from A: where they are told by somebody else, only their distance is used.
+    """
     if isinstance(value, list | tuple) and len(value) == 1:
-        value = value[0]
+        place, write = _named(value[0], texts, labels)
+        return place, lambda new: [write(new)]
     if value in texts:
-        return texts.index(value)
+        return texts.index(value), lambda _: value
     if value in labels:
-        return labels.index(value)
-    text = str(value).strip().strip("().")
-    place = int(text) if text.isdigit() else string.ascii_uppercase.find(text.upper()) if len(text) == 1 else -1
-    if not 0 <= place < len(texts):
-        raise DataError(f"the answer {value!r} names none of the {len(texts)} choices of the row")
-    return place
-
-
-def _moved(value: Any, right: int, new: Mapping[int, int], texts: Sequence[Any], labels: Sequence[Any]) -> Any:
-    """Return what names the right choice at its new place, in the way in which it was named."""
-    if isinstance(value, list | tuple) and len(value) == 1:
-        return [_moved(value[0], right, new, texts, labels)]
-    if value in texts:
-        return value
-    if value in labels:
-        return labels[new[labels.index(value)]]
-    shift = new[right] - right
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value + shift
+        return labels.index(value), lambda new: labels[new]
     text = str(value)
     core = text.strip().strip("().")
     if core.isdigit():
-        return text.replace(core, str(int(core) + shift))
-    if len(core) != 1:
-        raise DataError(f"the answer {value!r} names no choice by place, letter, label or text")
-    return text.replace(core, chr(ord(core) + shift))
-
-
-# -- fields -----------------------------------------------------------------------------------------------------------
+        return int(core), lambda new: text.replace(core, str(new)) if isinstance(value, str) else new
+    if len(core) == 1 and core.isalpha():
+        first = "A" if core.isupper() else "a"
+        return ord(core) - ord(first), lambda new: text.replace(core, chr(ord(first) + new))
+    return None, lambda _: value
 
 
 def _value(row: Row, name: str) -> Any:
@@ -216,6 +156,10 @@ def _value(row: Row, name: str) -> Any:
     for part in name.split("/"):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
+
+
+def _texts(row: Row, names: Sequence[str]) -> dict[str, str]:
+    return {name: value for name in names if isinstance(value := _value(row, name), str)}
 
 
 def _with(row: Row, values: Mapping[str, Any]) -> Row:

@@ -280,7 +280,7 @@ class Allowance:
                 yield
             finally:
                 self._pool = None
-                pool.left((self.tokens, self.usd))
+                pool.note((self.tokens, self.usd))
 
     def spend(self, claim: Claim, usage: Usage, price: Price | None, *, is_batched: bool = False) -> None:
         """Count what came back in place of what was held."""

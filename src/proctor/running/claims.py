@@ -16,7 +16,6 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from proctor.errors import LogError
-from proctor.ir import Response
 from proctor.logs import get_logger
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_errors import log_errors
@@ -170,43 +169,36 @@ class Claims:
 
 
 class SharedKeys:
-    """Requests that the processes of a log divide among themselves, whose answers are wanted here.
+    """Requests that the processes of a log divide: ``settled`` says what others filed, ``passed`` hears of the rest."""
 
-    Args:
-        claims: The claims of this process.
-        log: Where answers are filed.
-        engine: The engine's number in it.
-        found: Takes what others answered, and what they failed at since this began.
-    """
+    def __init__(
+        self, claims: Claims, settled: Callable[[list[Key]], set[Key]], passed: Callable[[set[Key]], object] = len
+    ) -> None:
+        self._claims, self._settled, self._passed = claims, settled, passed
+        self.elsewhere: list[Key] = []
 
-    def __init__(self, claims: Claims, log: ResponseLog, engine: int, found: dict[Key, Response]) -> None:
-        self._claims, self._log, self._engine, self._found = claims, log, engine, found
-        self._began, self._elsewhere = int(log.clock()), list[Key]()
+    def mine(self, items: Iterator[S], key: Callable[[S], Key]) -> Iterator[S]:
+        """Yield what nobody else has on his way, claimed shortly before it is sent."""
 
-    def mine(self, keys: Sequence[Key]) -> Iterator[Key]:
-        """Yield the keys that nobody else has on his way or has answered since the log was looked at."""
-        return self._claims.in_time(iter(keys), self._granted)
+        def granted(chunk: list[S]) -> list[S]:
+            keyed = {key(item): item for item in chunk}
+            given = self._claims.granted(list(keyed))
+            settled = self._settled(list(given))
+            self._claims.released(list(settled))
+            self.elsewhere += keyed.keys() - given
+            self._passed(keyed.keys() - (given - settled))
+            return [item for each, item in keyed.items() if each in given and each not in settled]
 
-    def _granted(self, keys: list[Key]) -> list[Key]:
-        granted = self._claims.granted(keys)
-        settled = self._settled([key for key in keys if key in granted])
-        self._claims.released(list(settled))
-        self._elsewhere += [key for key in keys if key not in granted]
-        return [key for key in keys if key in granted and key not in settled]
-
-    def _settled(self, keys: Sequence[Key]) -> set[Key]:
-        found = self._log.get_many(self._engine, keys)
-        if failed := self._log.failed_since(self._engine, keys, self._began) - found.keys():
-            found |= self._log.get_many(self._engine, list(failed), failures=True)
-        self._found |= found
-        return set(found)
+        return self._claims.in_time(items, granted)
 
     def left_by_others(self) -> list[Key]:
-        """Wait for what others have on their way; return what none of them settled."""
-        for _ in self._claims.wait(self._elsewhere):
-            pass
-        settled = self._settled(self._elsewhere)
-        return [key for key in self._elsewhere if key not in settled]
+        """Wait for what others have on their way, and say so; return what nobody alive has settled."""
+        keys, self.elsewhere = self.elsewhere, []
+        for place, whom in enumerate(self._claims.wait(keys)):
+            if place == 0:
+                get_logger().warning("%d questions are on their way for %s: waiting for the answers", len(keys), whom)
+        settled = self._settled(keys)
+        return [key for key in keys if key not in settled]
 
 
 def _parsed(note: str) -> Mapping[str, Any]:

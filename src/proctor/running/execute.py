@@ -7,8 +7,8 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext
-from functools import partial
 from itertools import chain
+from operator import attrgetter
 
 from msgspec import structs
 
@@ -17,11 +17,10 @@ from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
 from proctor.errors import EngineError
 from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
-from proctor.logs import get_logger
 from proctor.recipes.answer_seeds import derived_seed
 from proctor.recipes.exam import Exam, Question
 from proctor.recipes.exam_parts import NEED_SCORES
-from proctor.running.claims import Claims
+from proctor.running.claims import Claims, SharedKeys
 from proctor.running.listening import listening, measured
 from proctor.running.log import Key
 from proctor.running.log_writer import LogWriter
@@ -169,7 +168,7 @@ class _Asking:
 
     def __init__(self, session: Session, writer: LogWriter, claims: Claims | None) -> None:
         self.session = session
-        self._claims, self._elsewhere = claims, set[Key]()
+        self._shared = None if claims is None else SharedKeys(claims, self._settled_elsewhere, self._pass)
         self._began = int(session.log.clock())
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
         self._writer = writer
@@ -247,20 +246,7 @@ class _Asking:
 
     def unclaimed(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Yield the steps that no other process has on its way."""
-        claims = self._claims
-        return steps if claims is None else claims.in_time(steps, partial(self._granted, claims))
-
-    def _granted(self, claims: Claims, steps: list[Step]) -> list[Step]:
-        """Claim steps among all processes of the log; what another settled since the first look is seen after it."""
-        keys = [step.key for step in steps]
-        granted = claims.granted(keys)
-        settled = self._settled_elsewhere(list(granted))
-        claims.released(list(settled))
-        elsewhere = set(keys) - granted
-        self._elsewhere |= elsewhere
-        with self._lock:
-            self._on_the_way -= settled | elsewhere
-        return [step for step in steps if step.key in granted and step.key not in settled]
+        return steps if self._shared is None else self._shared.mine(steps, attrgetter("key"))
 
     def _settled_elsewhere(self, keys: list[Key]) -> set[Key]:
         """Return what other processes answered, or failed at since this one began."""
@@ -270,20 +256,18 @@ class _Asking:
         self._failed |= failed
         return known | failed
 
+    def _pass(self, keys: set[Key]) -> None:
+        with self._lock:
+            self._on_the_way -= keys
+
     def wait_for_others(self) -> bool:
         """Wait for what other processes have on their way; return whether there was anything.
 
         What they answered or failed at is not asked again; what nobody alive asks any more is this process's.
         """
-        if self._claims is None or not self._elsewhere or self.session.stopped is not None:
+        if self._shared is None or not self._shared.elsewhere or self.session.stopped is not None:
             return False
-        keys, self._elsewhere = list(self._elsewhere), set()
-        is_said = False
-        for whom in self._claims.wait(keys):
-            if not is_said:
-                get_logger().warning("%d questions are on their way for %s: waiting for the answers", len(keys), whom)
-            is_said = True
-        self._settled_elsewhere(keys)
+        self._shared.left_by_others()
         return True
 
     def send(self, step: Step) -> bool:

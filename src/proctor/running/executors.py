@@ -8,34 +8,29 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from proctor import effects
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Author
+from proctor.engines.as_another import as_another
 from proctor.engines.engine import Engine
-from proctor.engines.thoughts import Marks
+from proctor.engines.http.background import APART
 from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
-from proctor.ir import Answers, Choose, Failure, Generate, Likelihood, Pair, Prompt, Response, Score
+from proctor.ir import Answers, Choose, Generate, Likelihood, Pair, Prompt, Score
 from proctor.running.log_file import default_log
 from proctor.running.log_place import LogAddress, placed
 from proctor.running.plan import Kind, Single
-from proctor.running.ray_feeds import FedShift, Feed
+from proctor.running.ray_feeds import Feed, Shift
 
 EXECUTORS = ("local", "ray", "batch")
-# The first may be the machine's fault; the second time it was asked alone, so it was the request.
-_DEATHS_PER_REQUEST = 2
-_CHUNKS_PER_WORKER = 2  # while one is answered the next is already there, so a worker never waits for the network
 
-Numbered = tuple[int, Single]
-"""A request with its position in what was passed in."""
+_FIRST_SLOTS = 16
+"""Requests that a worker gets before it has shown how fast it is, if its engine adapts to what a server takes."""
 
 
 def distribute(
@@ -88,6 +83,12 @@ def distribute(
     return RayEngine(engine=engine, workers=workers, address=address, gpus_per_worker=gpus)
 
 
+@as_another(
+    "engine",
+    *("identity", "identity_values", "earlier_identities", "is_model_of", "label", "price_name", "is_billed"),
+    *("takes_chats", "has_chat_template", "only_chats", "thought_marks", "keeps_thoughts", "takes_time"),
+    *("server_addresses", "is_told_apart", "says_of_itself", "at"),
+)
 class PlacedEngine(Engine):
     """An engine whose requests are answered somewhere else, or in another way; what is said of it stays the same.
 
@@ -102,87 +103,6 @@ class PlacedEngine(Engine):
         super().prepare()
         object.__setattr__(self, "can_generate", self.engine.can_generate)
         object.__setattr__(self, "can_score", self.engine.can_score)
-
-    @property
-    def identity(self) -> str:
-        """The identity of the engine: where an answer was computed does not matter."""
-        return self.engine.identity
-
-    def identity_values(self) -> dict[str, Any]:
-        """Return the values of the engine itself."""
-        return self.engine.identity_values()
-
-    @property
-    def takes_chats(self) -> bool:
-        """Whether the engine itself takes chat messages."""
-        return self.engine.takes_chats
-
-    @property
-    def has_chat_template(self) -> bool:
-        """Whether the model of the engine itself was made for chats."""
-        return self.engine.has_chat_template
-
-    @property
-    def only_chats(self) -> bool:
-        """Whether the engine itself only chats."""
-        return self.engine.only_chats
-
-    @property
-    def label(self) -> str:
-        """The label of the engine itself."""
-        return self.engine.label
-
-    @property
-    def thought_marks(self) -> Marks:
-        """The marks of the thoughts of the engine itself."""
-        return self.engine.thought_marks
-
-    @property
-    def keeps_thoughts(self) -> bool:
-        """Whether turns carry thoughts, as the engine itself has it."""
-        return self.engine.keeps_thoughts
-
-    @property
-    def price_name(self) -> str:
-        """The name in price tables of the engine itself."""
-        return self.engine.price_name
-
-    @property
-    def is_billed(self) -> bool:
-        """Whether the engine itself costs something."""
-        return self.engine.is_billed
-
-    @property
-    def takes_time(self) -> bool:
-        """Whether the engine itself takes time."""
-        return self.engine.takes_time
-
-    @property
-    def earlier_identities(self) -> tuple[str, ...]:
-        """Identities of the engine itself in earlier versions."""
-        return self.engine.earlier_identities
-
-    @property
-    def server_addresses(self) -> tuple[str, ...]:
-        """The servers of the engine itself."""
-        return self.engine.server_addresses
-
-    @property
-    def is_told_apart(self) -> bool:
-        """Whether the user says which model the engine itself has."""
-        return self.engine.is_told_apart
-
-    def says_of_itself(self, address: str) -> str | None:
-        """Return what a server of the engine itself says of its model."""
-        return self.engine.says_of_itself(address)
-
-    def at(self, address: str) -> Engine:
-        """Return the engine itself, at one of its servers."""
-        return self.engine.at(address)
-
-    def is_model_of(self, values: Mapping[str, Any]) -> bool:
-        """Whether values of an identity are those of the model of the engine itself."""
-        return self.engine.is_model_of(values)
 
 
 class RayEngine(PlacedEngine):
@@ -236,22 +156,12 @@ class RayEngine(PlacedEngine):
     def _answer(self, kind: Kind, requests: Iterable[Single]) -> Answers:
         if self._crew is None:
             self._crew = _Crew(self)
-        if kind == "generate" and self.engine.reads_apart:
-            try:
-                yield from FedShift(self._crew, enumerate(requests), self.engine.most_at_once, bare).answers()
-            except self._crew.ray.exceptions.RayTaskError as error:
-                raise _cause(error) from error
-            return
-        yield from _Shift(self._crew, kind, enumerate(requests), self.chunk_size).answers()
-
-
-@dataclass(eq=False, slots=True)
-class _Chunk:
-    """Requests given to a worker, and those of them that are still open."""
-
-    worker: Any
-    stream: Any
-    open: dict[int, Single]
+        is_fed = kind == "generate" and _reads_apart(self.engine)
+        slots = (_FIRST_SLOTS, self.engine.most_at_once) if is_fed else (self.chunk_size, self.chunk_size)
+        try:
+            yield from Shift(self._crew, kind, enumerate(requests), slots, bare).answers()
+        except self._crew.ray.exceptions.RayTaskError as error:
+            raise _cause(error) from error
 
 
 class _Crew:
@@ -270,8 +180,8 @@ class _Crew:
             gpus = float(has_gpus and _computes_here(engine.engine))
         self._check_room(gpus)
         self._count = engine.workers or max(nodes, 1)
-        most = 4 if engine.engine.reads_apart else 1  # it is fed while it answers
-        self._actor = self.ray.remote(num_cpus=engine.cpus_per_worker, num_gpus=gpus, max_concurrency=most)(_Worker)
+        options = {"num_cpus": engine.cpus_per_worker, "num_gpus": gpus, "max_concurrency": 2}  # fed while it answers
+        self._actor = self.ray.remote(**options)(_Worker)
         self.workers = [self.hire() for _ in range(self._count)]
 
     def _check_room(self, gpus: float) -> None:
@@ -328,77 +238,6 @@ class _Crew:
             ) from error
 
 
-class _Shift:
-    """One stream of requests on its way through the workers."""
-
-    def __init__(self, crew: _Crew, kind: Kind, requests: Iterator[Numbered], size: int) -> None:
-        self._crew = crew
-        self._kind = kind
-        self._requests = requests
-        self._size = size
-        self._again: deque[Numbered] = deque()
-        self._deaths: dict[int, int] = {}
-        self._running: dict[Any, _Chunk] = {}
-        self._failed: list[tuple[int, Response]] = []
-
-    def answers(self) -> Answers:
-        """Yield answers as they arrive."""
-        for _ in range(_CHUNKS_PER_WORKER):
-            for worker in list(self._crew.workers):
-                self._give(worker)
-        while self._running:
-            ready, _ = self._crew.ray.wait(list(self._running), num_returns=1, fetch_local=False)
-            yield from self._take(self._running[ready[0]])
-            failed, self._failed = self._failed, []
-            yield from failed
-
-    def _give(self, worker: Any) -> None:
-        """Give a worker its next chunk, if there is one."""
-        # What a worker may have died of is asked alone, so that nothing else is blamed for it.
-        numbered = [self._again.popleft()] if self._again else list(islice(self._requests, self._size))
-        if not numbered:
-            return
-        requests = [(number, bare(request)) for number, request in numbered]
-        stream = worker.answer.options(num_returns="streaming").remote(self._kind, requests)
-        self._running[stream] = _Chunk(worker, stream, dict(numbered))
-
-    def _take(self, chunk: _Chunk) -> Answers:
-        """Yield the next answer of a chunk, or note that it has ended or that its worker has died."""
-        exceptions = self._crew.ray.exceptions
-        try:
-            number, response = self._crew.ray.get(next(chunk.stream))
-        except StopIteration:
-            del self._running[chunk.stream]
-            self._give(chunk.worker)
-        except exceptions.RayActorError as error:
-            self._bury(chunk.worker, str(error).splitlines()[0])
-        except exceptions.RayTaskError as error:
-            raise _cause(error) from error
-        else:
-            chunk.open.pop(number, None)
-            yield number, response
-
-    def _bury(self, worker: Any, reason: str) -> None:
-        """Give what a dead worker had to others; what too many workers died of is a failure.
-
-        A worker takes its chunks one after the other, so it died of the first of them.
-        """
-        lost = [chunk for chunk in self._running.values() if chunk.worker is worker]
-        for number in lost[0].open:
-            self._deaths[number] = self._deaths.get(number, 0) + 1
-        for chunk in lost:
-            del self._running[chunk.stream]
-            for number, request in chunk.open.items():
-                if self._deaths.get(number, 0) < _DEATHS_PER_REQUEST:
-                    self._again.append((number, request))
-                else:
-                    failure = Failure("engine", f"workers die of it: {reason}", self._deaths[number])
-                    self._failed.append((number, Response(failure=failure)))
-        successor = self._crew.replace(worker)
-        for _ in lost:
-            self._give(successor)
-
-
 class _Worker:
     """What runs in an actor: an engine of its own."""
 
@@ -433,28 +272,33 @@ class _Worker:
             self._engine = engine
         return self._engine
 
-    def answer(self, kind: Kind, requests: Sequence[Numbered]) -> Answers:
-        """Yield the number and the response of each request."""
-        engine = self.start()
-        plain: list[Any] = [request for _, request in requests]
-        answers = engine.generate(plain) if kind == "generate" else engine.score(plain)
-        for position, response in answers:
-            yield requests[position][0], response
-
     def feed(self, shift: str, items: list[tuple[int, Any]], is_last: bool) -> None:
         """Add requests to those of a shift, which may begin later."""
         self._feeds.setdefault(shift, Feed()).add(items, is_last=is_last)
 
-    def answer_fed(self, shift: str) -> Answers:
+    def answer(self, kind: Kind, shift: str) -> Answers:
         """Yield the number and the response of each request that comes, until the last one is answered."""
         engine, feed = self.start(), self._feeds.setdefault(shift, Feed())
-        engine.read_apart()
-        for position, response in engine.generate(feed):
-            yield feed.numbers.pop(position), response
+        ask: Any = engine.generate if kind == "generate" else engine.score
+        if kind == "generate" and _reads_apart(engine):
+            APART.set(True)
+            for position, response in ask(feed):
+                yield feed.numbers.pop(position), response
+        else:
+            while items := feed.together():
+                for position, response in ask([request for _, request in items]):
+                    yield items[position][0], response
         del self._feeds[shift]
 
 
 _LIMITS = ("requests_per_minute", "tokens_per_minute")
+
+
+def _reads_apart(engine: Engine) -> bool:
+    """Whether an engine may be fed requests to write one by one, as those that ask a server can be."""
+    from proctor.engines.http.openai_engine import OpenAIEngine
+
+    return type(engine).generate is OpenAIEngine.generate
 
 
 def _computes_here(engine: Engine) -> bool:

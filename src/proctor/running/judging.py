@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proctor.engines.engine import Engine
 from proctor.ir import Answers, Failure, Generate, KnownAnswerer, Response, Usage
@@ -146,18 +146,27 @@ class Judging:
         from proctor.running.shared_means import sharing_limits
 
         log = self._log()
-        found: dict[Key, Response] = {}
+        began, found = int(log.clock()), dict[Any, Response]()
+
+        def settled(keys: list[Key]) -> set[Key]:
+            there = log.get_many(number, keys)
+            if failed := log.failed_since(number, keys, began) - there.keys():
+                there |= log.get_many(number, list(failed), failures=True)
+            found.update(there)
+            return set(there)
+
         claims = Claims(log, number) if engine.takes_time else None
+        shared = None if claims is None else SharedKeys(claims, settled)
         with (
             claims.held() if claims else nullcontext(),
             sharing_limits(log, number, engine),
             LogWriter(log, number, claimed=bool(claims)) as writer,
         ):
-            asking = _Asking(self._as_asked(engine), wanted, found, self._budget_of(engine))
-            left = list(wanted)
+            asking, left = _Asking(self._as_asked(engine), wanted, self._budget_of(engine)), list(wanted)
             while left and not asking.held:
-                shared = None if claims is None else SharedKeys(claims, log, number, found)
-                for key, response in asking.answers(shared.mine(left) if shared else iter(left), self, progress):
+                keys = shared.mine(iter(left), lambda key: key) if shared else iter(left)
+                for key, response in asking.answers(keys, self, progress):
+                    found[key] = response
                     writer.put(key, response)
                 left = [] if shared is None or asking.held else shared.left_by_others()
         self.counts[engine.label].from_log += len(found.keys() - asking.asked)
@@ -234,13 +243,11 @@ class _Asking:
         asked: What was sent.
     """
 
-    def __init__(
-        self, engine: Engine, wanted: Mapping[Key, Generate], found: dict[Key, Response], budget: Budget | None
-    ) -> None:
+    def __init__(self, engine: Engine, wanted: Mapping[Key, Generate], budget: Budget | None) -> None:
         self.budget = budget
         self.held: list[Key] = []
         self.asked: set[Key] = set()
-        self._engine, self._wanted, self._found = engine, wanted, found
+        self._engine, self._wanted = engine, wanted
         self._sent: list[tuple[Key, Claim | None]] = []
 
     def answers(self, keys: Iterator[Key], judging: Judging, progress: Progress) -> Iterator[tuple[Key, Response]]:
@@ -253,7 +260,6 @@ class _Asking:
                 self._engine, self._engine.generate(self._sending(keys)), progress
             ):
                 key, claim = self._sent[position]
-                self._found[key] = response
                 if budget is not None and claim is not None:
                     budget.settle(claim, response)
                 yield key, response

@@ -70,10 +70,6 @@ class ResponseLog:
         read_only: Never write; it must exist.
         trusts_all: Whether answers of every writer are used; by default where the log is named.
 
-    Attributes:
-        path: The file, or the address without its password.
-        store: What holds its tables.
-
     Raises:
         LogError: It is not a response log, is damaged, was written by a newer version, or cannot be opened.
         UsageError: The address cannot be read.

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from proctor.errors import LogError
 from proctor.logs import get_logger
 from proctor.running.log_errors import BUSY_SECONDS, log_errors
-from proctor.running.log_place import LogAddress, named_log
+from proctor.running.log_place import LogAddress, placed
 from proctor.running.log_schema import (
     APPLICATION_ID,
     CACHE_KIB,
@@ -22,12 +22,14 @@ from proctor.running.log_schema import (
     SHARED,
     TABLES,
     network_file_system,
+    other_version,
     seal_engine,
     text_of,
     transaction,
     use_write_ahead_log,
 )
-from proctor.running.log_store import AbsentLogError, Connection
+from proctor.running.log_store import AbsentLogError, Connection, Store
+from proctor.settings import settings
 from proctor.state import LOG_PLACE, made_state_folder, place_in_state, state_folder
 
 T = TypeVar("T")
@@ -48,7 +50,7 @@ def default_log_path() -> Path:
 
 def default_log() -> Path | LogAddress:
     """Return the log that is used where none is named: that of the settings, or the one in the user's state."""
-    return named_log() or default_log_path()
+    return placed(settings.log) if settings.log else default_log_path()
 
 
 def _is_settled(old: Path) -> bool:
@@ -61,11 +63,7 @@ def _is_settled(old: Path) -> bool:
 
 
 class FileConnection(sqlite3.Connection):
-    """A connection to the file.
-
-    Attributes:
-        journal: Its write-ahead file.
-    """
+    """A connection to the file, which knows its write-ahead file."""
 
     journal: Path
     _journal_limit = 0
@@ -101,15 +99,9 @@ class FileConnection(sqlite3.Connection):
         self._journal_limit = size + _JOURNAL_BYTES if is_busy else _JOURNAL_BYTES
 
 
-class LogFile:
-    """The file of a response log (:class:`~proctor.running.log_store.Store`).
+class LogFile(Store):
+    """The file of a response log; it and its folders are made where they are missing."""
 
-    Args:
-        path: The file; it and its folders are made where they are missing.
-        read_only: Never write; the file must exist.
-    """
-
-    locking = ""
     now = NOW
     alive = f"until > {NOW}"
 
@@ -179,7 +171,7 @@ class LogFile:
             for statement in SHARED:
                 connection.execute(statement)
         if version > SCHEMA_VERSION:
-            raise newer(str(self.path), version)
+            raise other_version(str(self.path), version)
 
     def _create(self, connection: Connection) -> None:
         if _version(connection) or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
@@ -199,15 +191,6 @@ class LogFile:
         for row in connection.execute("SELECT id, identity, label, config, created FROM engines").fetchall():
             seal_engine(connection, row)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-    def ahead(self, connection: Connection) -> float:
-        """Return nothing: the file has no clock of its own."""
-        del connection
-        return 0.0
-
-    def has_seals(self, connection: Connection) -> bool:
-        """Whether it is of version 2 or later."""
-        return bool(connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'engine_seals'").fetchone()[0])
 
     def check(self, connection: Connection) -> list[str]:
         """Return SQLite's findings about the file; an empty list when it is sound."""
@@ -236,15 +219,6 @@ class LogFile:
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return before - self.size(connection)
-
-
-def newer(name: str, version: int) -> LogError:
-    """Return the refusal of a log that a newer Proctor wrote."""
-    return LogError(
-        f"the response log {name} was written by a newer Proctor",
-        why=f"its format is version {version}, this Proctor reads up to {SCHEMA_VERSION}",
-        hint="upgrade with: pip install -U proctor, or start another log with --log PATH",
-    )
 
 
 def _version(connection: Connection) -> int:

@@ -13,11 +13,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from proctor.errors import UsageError
 from proctor.secrets import is_secret, keep, keep_login
-from proctor.settings import settings
 
-_SCHEMES = ("postgresql://", "postgres://")
-_PORT = 5432
-_HOW = "postgresql://USER@HOST:5432/DATABASE is how one is written"
+_HOW = "postgresql://HOST:5432/DATABASE?user=NAME is how one is written"
 
 
 class LogAddress(str):
@@ -25,10 +22,12 @@ class LogAddress(str):
 
     Attributes:
         typed: The address with everything that it was given with.
+        target: The host and port that are connected to.
     """
 
-    __slots__ = ("typed",)
+    __slots__ = ("target", "typed")
     typed: str
+    target: str
 
     def __new__(cls, typed: str) -> Self:
         """Return the address; its secrets are kept out of whatever is written from now on.
@@ -38,33 +37,24 @@ class LogAddress(str):
         """
         try:
             parts = urlsplit(typed)
-            host, user, password = parts.hostname or "", unquote(parts.username or ""), unquote(parts.password or "")
-            port = f":{parts.port}" if parts.port else ""
+            host, port = parts.hostname or "", parts.port
         except ValueError:  # it is not quoted: it may hold a password
             raise UsageError("--log: the address of the database cannot be read", hint=_HOW) from None
-        keep_login(user, password)
-        more = parse_qsl(parts.query)
-        for name, value in more:
-            if is_secret(name) or name == "sslpassword":
-                keep(value)
-        public = [(name, value) for name, value in more if not (is_secret(name) or name == "sslpassword")]
-        if user and "user" not in dict(public):  # in front of the host, messages lose it
-            public.insert(0, ("user", user))
-        host = f"[{host}]" if ":" in host else host
-        asked = f"?{urlencode(public, quote_via=quote, safe='/')}" if public else ""
-        found = super().__new__(cls, f"postgresql://{host}{port}{parts.path}{asked}")
-        found.typed = typed
-        if not parts.path.strip("/") and "dbname" not in dict(more):
+        user, more = unquote(parts.username or ""), dict(parse_qsl(parts.query))
+        keep_login(user, unquote(parts.password or ""))
+        hidden = {name for name in more if is_secret(name) or name == "sslpassword"}
+        for name in hidden:
+            keep(more[name])
+        public = {"user": user} if user else {}  # in front of the host, messages lose it
+        public |= {name: value for name, value in more.items() if name not in hidden}
+        shown = f"[{host}]" if ":" in host else host
+        shown = f"postgresql://{shown}{f':{port}' if port else ''}{parts.path}"
+        found = super().__new__(cls, f"{shown}?{urlencode(public, quote_via=quote, safe='/')}" if public else shown)
+        host = more.get("host") or host or os.environ.get("PGHOST") or "localhost"
+        found.typed, found.target = typed, f"{host}:{more.get('port') or port or os.environ.get('PGPORT') or 5432}"
+        if not (parts.path.strip("/") or "dbname" in more):
             raise UsageError(f"--log: {found} names no database", hint=_HOW)
         return found
-
-    @property
-    def target(self) -> str:
-        """The host and port that are connected to."""
-        parts = urlsplit(self.typed)
-        asked = dict(parse_qsl(parts.query))
-        host = asked.get("host") or parts.hostname or os.environ.get("PGHOST") or "localhost"
-        return f"{host}:{asked.get('port') or parts.port or os.environ.get('PGPORT') or _PORT}"
 
 
 def placed(given: str | os.PathLike[str]) -> Path | LogAddress:
@@ -75,19 +65,8 @@ def placed(given: str | os.PathLike[str]) -> Path | LogAddress:
     """
     if isinstance(given, LogAddress):
         return given
-    text = os.fspath(given)
-    if text.startswith(_SCHEMES):
+    if (text := os.fspath(given)).startswith(("postgresql://", "postgres://")):
         return LogAddress(text)
-    if text.partition("/")[0] in ("postgresql:", "postgres:"):
+    if text.startswith(("postgresql:/", "postgres:/")):
         raise UsageError("the address of a database is a text, not a path", hint=_HOW)
     return Path(given)
-
-
-def named_log() -> Path | LogAddress | None:
-    """Return the log that the environment or the settings name, if they do."""
-    return placed(settings.log) if settings.log else None
-
-
-def folders_of(place: Path | LogAddress) -> list[Path]:
-    """Return the folders in which a process writes that uses a log."""
-    return [] if isinstance(place, LogAddress) else [place.parent]

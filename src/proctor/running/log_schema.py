@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from proctor.errors import LogError
 from proctor.running.log_errors import BUSY_SECONDS
 from proctor.running.log_store import Connection
 
@@ -65,6 +66,16 @@ LEASE_SECONDS = 30.0
 
 NOW = "((julianday('now') - 2440587.5) * 86400.0)"
 """The time of the database, in seconds since 1970."""
+
+
+def other_version(name: str, version: int) -> LogError:
+    """Return the refusal of a log that another Proctor wrote."""
+    whose, what_next = "a newer", "upgrade with: pip install -U proctor"
+    if version < SCHEMA_VERSION:
+        whose, what_next = "an earlier", "run the Proctor that wrote it"
+    why = f"its format is version {version}, this Proctor reads up to {SCHEMA_VERSION}"
+    hint = f"{what_next}, or start another log with --log PATH"
+    return LogError(f"the response log {name} was written by {whose} Proctor", why=why, hint=hint)
 
 
 def drop_claims(connection: Connection, keys: Iterable[tuple[int, bytes, int]]) -> None:

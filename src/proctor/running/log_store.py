@@ -6,6 +6,7 @@ values, and in what both understand.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -20,26 +21,13 @@ class AbsentLogError(LogError):
     """There is no log where one is to be read."""
 
 
-class Rows(Protocol):
-    """What was found."""
-
-    def fetchone(self) -> Any:
-        """Return the next row, if there is one."""
-
-    def fetchall(self) -> list[Any]:
-        """Return the rows that are left."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the rows that are left."""
-
-
 class Connection(Protocol):
     """A connection to the tables of a log, for one thread at a time."""
 
-    def execute(self, query: str, values: Sequence[Any] = ..., /) -> Rows:
-        """Do something once."""
+    def execute(self, query: str, values: Sequence[Any] = ..., /) -> Any:
+        """Do something once; return a cursor of the database's."""
 
-    def among(self, query: str, values: Sequence[Any], requests: Sequence[bytes]) -> Rows:
+    def among(self, query: str, values: Sequence[Any], requests: Sequence[bytes]) -> Any:
         """Ask a question that ends with ``request IN`` about some hundred requests."""
 
     def executemany(self, query: str, values: Iterable[Sequence[Any]], /) -> object:
@@ -58,7 +46,7 @@ class Connection(Protocol):
         """Close it."""
 
 
-class Store(Protocol):
+class Store(ABC):
     """What holds the tables of a log.
 
     Attributes:
@@ -68,14 +56,15 @@ class Store(Protocol):
         locking: What a question in SQL ends with that keeps others from its rows until the transaction ends.
     """
 
-    network: str
+    network = locking = ""
     now: str
     alive: str
-    locking: str
 
+    @abstractmethod
     def connect(self) -> Connection:
         """Return a further connection, for a thread of its own."""
 
+    @abstractmethod
     def prepare(self, connection: Connection) -> None:
         """Make the tables where there are none, and bring those of an earlier version up to date.
 
@@ -83,23 +72,24 @@ class Store(Protocol):
             LogError: They are another program's, or of a version that this Proctor does not know.
         """
 
-    def ahead(self, connection: Connection) -> float:
-        """Return by how many seconds the clock of the database is ahead of this machine's."""
-
-    def has_seals(self, connection: Connection) -> bool:
-        """Whether rows of engines have digests."""
-
-    def check(self, connection: Connection) -> list[str]:
-        """Return what is wrong with its structure."""
-
+    @abstractmethod
     def size(self, connection: Connection) -> int:
         """Return how many bytes it takes."""
 
-    def sync(self) -> None:
-        """Wait until everything committed so far would outlive a power loss."""
-
+    @abstractmethod
     def compact(self, connection: Connection) -> int:
         """Give unused space back; return how many bytes. Others may not write meanwhile."""
+
+    def ahead(self, connection: Connection) -> float:  # noqa: ARG002 - of a file, as of the next one
+        """Return by how many seconds the clock of the database is ahead of this machine's."""
+        return 0.0
+
+    def check(self, connection: Connection) -> list[str]:  # noqa: ARG002
+        """Return what is wrong with its structure."""
+        return []
+
+    def sync(self) -> None:  # noqa: B027 - what a database has committed is on its disk
+        """Wait until everything committed so far would outlive a power loss."""
 
 
 def store_at(place: Path | LogAddress, *, read_only: bool) -> Store:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from proctor.ir import Response
 from proctor.running.codec import Sealer, decode, is_sealed, writer_of
 from proctor.running.log import INSERT, REPLACING, Key, ResponseLog
 from proctor.running.log_errors import DAMAGE, log_errors
-from proctor.running.log_schema import engine_seal, seal_engine
+from proctor.running.log_schema import engine_seal
 from proctor.running.log_store import Connection
 
 _ROWS = 5_000  # read at once: a damaged page costs a dozen halvings, a sound file is read as fast as with more
@@ -219,9 +219,11 @@ def merge(log: ResponseLog, source: ResponseLog) -> Merged:
     Raises:
         LogError, ForgedError: One of them cannot be read, or written.
     """
-    known = engines(source)
-    sealers = {each.number: source.sealer(each.number) for each in known}
-    numbers = {each.number: log.engine_number(each.identity, each.label, each.config) for each in known}
+    query = "SELECT id, identity, label, config FROM engines"
+    with log_errors(source.path), _connected(source) as old:
+        known = old.execute(query).fetchall()
+    sealers = {row[0]: Sealer(str(row[1]), source.writers) for row in known}
+    numbers = {row[0]: log.engine_number(row[1], row[2], _config(row[3])) for row in known}
     total = [0, 0, 0]
     with _connected(source) as old:
         for rows in _readable(old, 1, _last_id(source, old)):
@@ -295,9 +297,11 @@ class _Checking:
         rows = connection.execute("SELECT id, identity, label, config, created FROM engines").fetchall()
         self._labels = {row[0]: str(row[2] or row[1]) for row in rows}
         self._sealers = {row[0]: Sealer(str(row[1]), self._log.writers) for row in rows}
-        if not self._log.store.has_seals(connection):
+        seals: dict[Any, Any] | None = None
+        with suppress(sqlite3.OperationalError):  # a log of version 1 has none
+            seals = dict(connection.execute("SELECT engine, seal FROM engine_seals").fetchall())
+        if seals is None:
             return
-        seals = dict(connection.execute("SELECT engine, seal FROM engine_seals").fetchall())
         for row in rows:
             if seals.pop(row[0], None) != engine_seal(row):
                 self.faults.append(f"engine {row[0]} ({self._labels[row[0]]}) is damaged")
@@ -356,29 +360,8 @@ def salvage(source: ResponseLog, target: Path) -> int:
     """
     if target.exists():
         raise UsageError(f"{target} exists already", hint="name a file that does not")
-    saved = 0
-    with ResponseLog(target) as log, _connected(source) as old, _connected(log) as new:
-        with log_errors(source.path):
-            known = old.execute("SELECT id, identity, label, config, created FROM engines").fetchall()
-
-        def enter(inside: Connection) -> None:
-            inside.executemany("INSERT INTO engines VALUES (?, ?, ?, ?, ?)", known)
-            for row in known:
-                seal_engine(inside, row)
-
-        with log_errors(target):
-            new.transact(enter)
-        sealers = {row[0]: Sealer(str(row[1]), source.writers) for row in known}
-        for rows in _readable(old, 1, _last_id(source, old)):
-            sound = [row for row in rows if row[1] in sealers and _is_sound(sealers[row[1]], row)]
-            with log_errors(target):
-                new.transact(partial(_insert, sound))
-            saved += len(sound)
-    return saved
-
-
-def _insert(rows: Sequence[tuple[Any, ...]], connection: Connection) -> None:
-    connection.executemany("INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", rows)
+    with ResponseLog(target) as log:
+        return merge(log, source).new
 
 
 def _is_sound(sealer: Sealer, row: tuple[Any, ...]) -> bool:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from proctor.running.progress import Observer, Progress
 from proctor.safe_files import write_text
-from proctor.scoring.grades import Grade
 
 PROGRESS = ".progress.json"
 STALE_SECONDS = 20.0
@@ -32,12 +30,14 @@ class ProgressFileObserver:
     def __init__(self, inner: Observer, folder: Path) -> None:
         self._inner = inner
         self.wants_total = inner.wants_total
+        self.started, self.grading, self.judging, self.graded = (
+            inner.started,
+            inner.grading,
+            inner.judging,
+            inner.graded,
+        )
         self._file = folder / PROGRESS
         self._last = 0.0
-
-    def started(self, exams: Sequence[str], engine: str) -> None:
-        """See :class:`~proctor.running.progress.Observer`."""
-        self._inner.started(exams, engine)
 
     def asking(self, progress: Progress) -> None:
         """Write the counts if the last time is long enough ago."""
@@ -46,18 +46,6 @@ class ProgressFileObserver:
         if now - self._last >= _EVERY_SECONDS:
             self._last = now
             self._write(progress)
-
-    def grading(self, exam: str) -> None:
-        """See :class:`~proctor.running.progress.Observer`."""
-        self._inner.grading(exam)
-
-    def judging(self, judge: str, progress: Progress) -> None:
-        """See :class:`~proctor.running.progress.Observer`."""
-        self._inner.judging(judge, progress)
-
-    def graded(self, exam: str, grade: Grade) -> None:
-        """See :class:`~proctor.running.progress.Observer`."""
-        self._inner.graded(exam, grade)
 
     def finished(self) -> None:
         """Remove the file."""

@@ -1,7 +1,7 @@
 """Ray workers that get requests one by one: one slow answer keeps no other question waiting.
 
-A worker's engine reads one long stream of requests, which this process adds to as slots become free. It is for engines
-that read requests apart from where answers come out (:attr:`~proctor.engines.engine.Engine.reads_apart`).
+A worker's engine reads one long stream of requests, which this process adds to as slots become free. Engines that do
+not read requests apart from where answers come out take those together that have come.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 from proctor.ir import Answers, Failure, Response
-
-_FIRST_SLOTS: Final = 16
-"""Requests that a worker gets before it has shown how fast it is, if its engine adapts to what a server takes."""
 
 _TRIES: Final = 3  # with many requests under way: the second time nobody knows, the third time it was alone
 
@@ -37,6 +34,17 @@ class Feed:
         if is_last:
             self._queue.put(None)
 
+    def together(self) -> list[Item]:
+        """Wait for requests, and return those that have come; none at the end."""
+        found = []
+        while (item := self._queue.get()) is not None:
+            found.append(item)
+            if self._queue.empty():
+                return found
+        if found:
+            self._queue.put(None)
+        return found
+
     def __iter__(self) -> Iterator[Any]:
         position = 0
         while (item := self._queue.get()) is not None:
@@ -48,10 +56,10 @@ class Feed:
 class _Slots:
     """A worker, the stream of its answers, and what it has."""
 
-    def __init__(self, worker: Any, stream: Any, most: int, *, is_alone: bool) -> None:
+    def __init__(self, worker: Any, stream: Any, slots: tuple[int, int], *, is_alone: bool) -> None:
         self.worker, self.stream = worker, stream
         self.open: dict[int, Any] = {}
-        self.most, self._longest = min(most, _FIRST_SLOTS), most
+        self.most, self.longest = min(slots), slots[1]
         self.is_alone = is_alone
 
     @property
@@ -59,23 +67,14 @@ class _Slots:
         """How many more requests it may have: some wait there, so that none waits for the network."""
         return self.most + max(2, self.most // 8) - len(self.open)
 
-    def grow(self) -> None:
-        """Let it have one more, as it answered one."""
-        self.most = min(self.most + 1, self._longest)
 
+class Shift:
+    """One stream of numbered requests on its way through workers, which have so many slots at first and at most."""
 
-class FedShift:
-    """One stream of requests on its way through workers that are fed.
-
-    Args:
-        crew: The workers.
-        requests: The requests, numbered.
-        most: How many a worker's engine has under way at once.
-        bare: Makes a request fit to travel.
-    """
-
-    def __init__(self, crew: Any, requests: Iterator[Item], most: int, bare: Callable[[Any], Any]) -> None:
-        self._crew, self._requests, self._most, self._bare = crew, requests, most, bare
+    def __init__(
+        self, crew: Any, kind: str, requests: Iterator[Item], slots: tuple[int, int], bare: Callable[[Any], Any]
+    ) -> None:
+        self._crew, self._kind, self._requests, self._slots, self._bare = crew, kind, requests, slots, bare
         self._name = secrets.token_hex(8)
         self._all: dict[Any, _Slots] = {}
         self._again, self._suspects = deque[Item](), deque[Item]()
@@ -98,8 +97,8 @@ class FedShift:
                     slots.worker.feed.remote(self._name, [], True)
 
     def _begin(self, worker: Any, *, is_alone: bool = False) -> None:
-        stream = worker.answer_fed.options(num_returns="streaming").remote(self._name)
-        self._all[stream] = _Slots(worker, stream, self._most, is_alone=is_alone)
+        stream = worker.answer.options(num_returns="streaming").remote(self._kind, self._name)
+        self._all[stream] = _Slots(worker, stream, self._slots, is_alone=is_alone)
 
     def _fill(self) -> bool:
         """Give requests to whoever has the fewest, while there are slots; return whether any are under way."""
@@ -134,7 +133,7 @@ class FedShift:
             self._bury(slots, (str(error) or "its stream ended").splitlines()[0])
         else:
             slots.open.pop(number, None)
-            slots.grow()
+            slots.most = min(slots.most + 1, slots.longest)  # it answered one
             yield number, response
 
     def _bury(self, slots: _Slots, reason: str) -> None:

@@ -1,24 +1,140 @@
-"""What a sweep came to, as JSON-like data: scores by wording, their distribution, what flips."""
+"""What a sweep of wordings came to: the scores of its cells, their distribution, where their variance comes from."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proctor.running.sweeps import DEMOS, DRAW, Design
-from proctor.runs.sweep_scores import CellScore, SweepScores
+from proctor.errors import UsageError
+from proctor.results.comparison import bounded_test
+from proctor.results.instance_scores import main_score, whole_of
+from proctor.running.sweeps import DEMOS, DRAW, EXTRACTION, Cell, Design
+from proctor.runs.compare_runs import FindExam
+from proctor.runs.exam_items import records_of
+from proctor.runs.question_words import question_of
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import digest_of_line
+from proctor.runs.stored_run import StoredRun, load_run
+from proctor.scoring.flat_scores import main_of
+from proctor.scoring.scores import Score
 from proctor.statistics.arrays import Floats
 from proctor.statistics.decision_study import decisions_of
+from proctor.statistics.paired_tests import signs_of
 from proctor.statistics.variance_components import components_of
-from proctor.statistics.wording_spread import flips, most_flipped, spread_of
+from proctor.statistics.wording_spread import QUANTILES, Bounded, best_of, flips, spread_of
 
-_MOST_FLIPS: Final = 50
-"""Questions that are listed of those that flip: a page of them."""
+_WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
+_MOST_FLIPS: Final = 50  # questions that are listed of those that flip: a page
 _FEWEST: Final = 2  # wordings, or questions: of one nothing varies
+Key = tuple[int, int]
+"""The digest of a row; of rows that nobody digested 0, and the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellScore:
+    """The main score under one wording, with its interval over questions, and the score of each question that has one.
+
+    ``levels`` has the reading among the dimensions; ``noise`` is the variance of one answer to the same prompt, where
+    each question was answered ``repeats`` times.
+    """
+
+    name: str
+    folder: str
+    levels: Mapping[str, str]
+    score: Score
+    failures: int
+    values: Mapping[Key, float]
+    noise: float | None = None
+    repeats: int = 1
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the score is the mean of the questions' scores, so that these say how it comes about."""
+        mean = math.fsum(self.values.values()) / max(len(self.values), 1)
+        return math.isclose(mean, self.score.number or 0.0, rel_tol=1e-6, abs_tol=1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepScores:
+    """All scores of a sweep: its wordings, and the number and the words of each question that some wording scored."""
+
+    cells: tuple[CellScore, ...]
+    questions: Mapping[Key, tuple[int, str]]
+
+    def table(self, keys: Sequence[Key]) -> Floats:
+        """Return a row for each cell, a column for each key; NaN where a cell has no score of it."""
+        return np.array([[cell.values.get(key, math.nan) for key in keys] for cell in self.cells])
+
+
+def sweep_scores(folder: Path, design: Design, find_exam: FindExam) -> SweepScores:
+    """Read the cells of a sweep's folder; those without results are left out.
+
+    Raises:
+        UsageError: No cell has a score.
+        ProctorError: Answers cannot be read otherwise; the message says why.
+    """
+    cells: list[CellScore] = []
+    questions: dict[Key, tuple[int, str]] = {}
+    for cell in design.cells:
+        cells += _read(load_run(folder / cell.folder), cell, design.readings, find_exam, questions)
+    if not cells:
+        raise UsageError(f"no cell of {folder} has a score", hint="the same proctor sweep goes on with it")
+    return SweepScores(tuple(cells), questions)
+
+
+def _read(
+    run: StoredRun, cell: Cell, readings: Sequence[str], find_exam: FindExam, questions: dict[Key, tuple[int, str]]
+) -> Iterator[CellScore]:
+    exam, entry = next(((name, each) for name, each in run.results.items() if each.get("score_name")), ("", {}))
+    if not exam:
+        return
+    main = main_of(entry)
+    keys: dict[int, Key] = {}
+    values: dict[int, float] = {}
+    for record in records_of(run):
+        number, digest = record.get("doc_id"), digest_of_line(record)
+        number = number if isinstance(number, int) else len(keys)
+        keys[number] = key = (0, number) if digest is None else (digest, 0)
+        if key not in questions:
+            questions[key] = number, question_of(record)
+        if (points := main_score(record, main.name)) is not None and math.isfinite(points):
+            values[number] = points
+    factor = 100.0 / whole_of(values.values(), entry) if entry.get("unit") == "percent" else 1.0
+    noise, repeats = None, 1
+    said = entry.get("repeats")
+    if isinstance(said, Mapping) and isinstance(error := said.get("answer_noise"), int | float):
+        repeats = int(said["repeats"])
+        noise = float(error) ** 2 * int(said["instances"]) * repeats  # from a standard error of the mean
+    found = [("", main, values)]
+    if readings and run.samples is not None:
+        from proctor.runs.readings import readings_of
+
+        index = SampleIndex.of_run(run.samples, run.results, run.spec)
+        index.build()
+        said_by = readings_of(index, exam, find_exam)
+        found = [(way, said_by.scores[way], said_by.values[way]) for way in readings]
+    for way, score, scores in found:
+        name = " · ".join(filter(None, (cell.name if cell.levels else "", way))) or cell.name
+        levels = {**cell.levels, EXTRACTION: way} if way else dict(cell.levels)
+        several: dict[Key, list[float]] = {}
+        for number, value in scores.items():
+            several.setdefault(keys[number], []).append(factor * value)
+        means = {key: math.fsum(each) / len(each) for key, each in several.items()}
+        failures = int(entry.get("failures") or 0)
+        yield CellScore(name, cell.folder, levels, score, failures, means, noise, repeats)
+
+
+def factors_of(cells: Sequence[CellScore]) -> dict[str, list[Any]]:
+    """Return the level of each wording by dimension; a draw of demos is one of so many demos, and of no others."""
+    found: dict[str, list[Any]] = {name: [each.levels.get(name) for each in cells] for name in cells[0].levels}
+    if DRAW in found and DEMOS in found:
+        found[DRAW] = list(zip(found[DEMOS], found[DRAW], strict=True))
+    return found
 
 
 def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
@@ -26,120 +142,109 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
 
     ``cells`` are the wordings with their scores; ``over_wordings`` is the score of the exam over all of them, with an
     interval that holds for other wordings, too; ``distribution`` has the quantiles and the worst cases, ``flips`` the
-    questions that wordings decide, ``components`` where the variance comes from, ``decisions`` what makes it smaller.
+    questions that wordings decide, ``components`` where the variance comes from, ``decisions`` what makes it smaller,
+    ``best`` the best wording, corrected for having been chosen, and ``differences`` those of all others from it.
     """
-    main = scores.cells[0].score
-    result: dict[str, Any] = {
-        "metric": main.name,
-        "unit": main.unit,
-        "higher_is_better": main.higher_is_better is not False,
-        "questions": len(scores.questions),
-        "cells": [_cell(each) for each in scores.cells],
-        "notes": [],
-    }
-    if lacking := len(design.cells) * max(1, len(design.readings)) - len(scores.cells):
-        result["notes"].append(f"{lacking} of the wordings have no score: the same command goes on with them")
-    metrics = list(dict.fromkeys(each.score.name for each in scores.cells))
-    if len(metrics) > 1:
-        result["notes"].append(f"wordings are scored by different metrics: {', '.join(metrics)}")
-    if not scores.is_mean:
-        result["notes"].append(f"{main.name} is not a mean over questions: only the scores of the wordings are told")
-        return result
-    table = scores.table()
-    whole: NDArray[np.bool_] = np.asarray(~np.isnan(table).any(axis=0))
-    if left_out := int((~whole).sum()):
-        result["notes"].append(
-            f"{left_out} of {table.shape[1]} questions lack a score under some wording, and count in the table of "
-            "scores alone"
-        )
-    result["shared"] = int(whole.sum())
-    if len(scores.cells) < _FEWEST or result["shared"] < _FEWEST:
-        result["notes"].append("one wording, or one question, says nothing of how wordings differ")
-        return result
-    kept = [each for each, is_kept in zip(scores.questions.values(), whole, strict=True) if is_kept]
-    _add_spread(result, scores, table[:, whole], kept)
-    _add_components(result, scores, table[:, whole])
-    return result
-
-
-def _cell(cell: CellScore) -> dict[str, Any]:
-    score = cell.score
-    return {
-        "name": cell.name,
-        "folder": cell.folder,
-        "levels": dict(cell.levels),
-        "metric": score.name,
-        "score": score.number,
-        "low": score.low,
-        "high": score.high,
-        "n": len(cell.values),
-        "failures": cell.failures,
-    }
-
-
-def _add_spread(
-    result: dict[str, Any], scores: SweepScores, table: Floats, questions: Sequence[tuple[int, str]]
-) -> None:
-    better = bool(result["higher_is_better"])
-    spread = spread_of(table, higher_is_better=better)
-    means = table.mean(axis=1)
-    worst, best = (int(np.argmin(means)), int(np.argmax(means)))[:: 1 if better else -1]
-    result["distribution"] = {
-        "quantiles": [
-            {"of": q, "score": v, "low": low, "high": high} for q, (v, low, high) in spread.quantiles.items()
-        ],
-        "worst": scores.cells[worst].name,
-        "best": scores.cells[best].name,
-        "worst_of_each": dict(zip(("score", "low", "high"), spread.worst_of_each, strict=True)),
-    }
-    share = flips(table)
-    result["flips"] = [
-        {"number": questions[place][0], "question": questions[place][1][:200], "flips": float(share[place]),
-         "score": float(table[:, place].mean())}
-        for place in most_flipped(table, _MOST_FLIPS)
+    main, notes = scores.cells[0].score, list[str]()
+    cells = [
+        {"name": each.name, "folder": each.folder, "levels": dict(each.levels), "metric": each.score.name,
+         "score": each.score.number, "low": each.score.low, "high": each.score.high, "n": len(each.values),
+         "failures": each.failures}
+        for each in scores.cells
     ]  # fmt: skip
-    result["flipping"] = int((share > 0).sum())
+    result: dict[str, Any] = {"metric": main.name, "unit": main.unit, "cells": cells, "notes": notes}
+    result |= {"higher_is_better": main.higher_is_better is not False, "questions": len(scores.questions)}
+    metrics = dict.fromkeys(each.score.name for each in scores.cells)
+    if lacking := len(design.cells) * max(1, len(design.readings)) - len(cells):
+        notes.append(f"{lacking} of the wordings have no score: the same command goes on with them")
+    if len(metrics) > 1 or not all(each.is_mean for each in scores.cells):
+        why = f"they are {', '.join(metrics)}" if len(metrics) > 1 else f"{main.name} is not a mean over questions"
+        notes.append(f"only the scores of the wordings are told: {why}")
+        return result
+    table = scores.table(list(scores.questions))
+    whole = np.flatnonzero(~np.isnan(table).any(axis=0))
+    result["shared"] = len(whole)
+    if left_out := table.shape[1] - len(whole):
+        notes.append(f"{left_out} questions lack a score under some wording, and count in the table of scores alone")
+    if len(cells) < _FEWEST or len(whole) < _FEWEST:
+        notes.append("one wording, or one question, says nothing of how wordings differ")
+        return result
+    kept = list(scores.questions.values())
+    table = table[:, whole]
+    return result | _spread(result, table, [kept[place] for place in whole]) | _components(result, scores, table)
 
 
-def _add_components(result: dict[str, Any], scores: SweepScores, table: Floats) -> None:
-    """Add where the variance of the scores comes from, the interval over wordings, and what would make it narrower."""
-    factors = factors_of([cell.levels for cell in scores.cells])
-    found = components_of(table, factors, whole=_WHOLES.get(result["unit"]))
-    noises = [cell.noise for cell in scores.cells if cell.noise is not None]
-    repeats = scores.cells[0].repeats
-    noise = sum(noises) / len(noises) if noises else 0.0
-    result["over_wordings"] = {
-        "score": found.mean, "low": found.low, "high": found.high, "error": found.error,
-        "of_questions_alone": {"low": found.naive_low, "high": found.naive_high},
-    }  # fmt: skip
-    result["components"] = [asdict(each) for each in found.parts]
-    if noises:
-        result["answer_noise"] = {"variance": noise, "repeats": repeats}
-    result["decisions"] = [asdict(each) for each in decisions_of(found, noise=noise, repeats=repeats)]
-    if all(len(set(levels)) < _FEWEST for levels in factors.values()):
-        result["notes"].append("no dimension has two levels")
+def _bounded(found: Bounded, whole: float | None = None) -> dict[str, float]:
+    inside = found if whole is None else (min(max(each, 0.0), whole) for each in found)
+    return dict(zip(("score", "low", "high"), inside, strict=True))
 
 
-_WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
-
-
-def factors_of(levels: Sequence[Mapping[str, str]]) -> dict[str, list[Hashable]]:
-    """Return the level of each wording by dimension; a draw of demos is one of so many demos, and of no others."""
-    found: dict[str, list[Hashable]] = {name: [each.get(name) for each in levels] for name in levels[0]}
-    if DRAW in found and DEMOS in found:
-        found[DRAW] = list(zip(found[DEMOS], found[DRAW], strict=True))
-    return found
-
-
-def level_means(result: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the mean score of the cells of each level, by dimension; dimensions of one level are left out."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for cell in result["cells"]:
-        if cell["score"] is not None:
-            for factor, level in cell["levels"].items():
-                found.setdefault(factor, {}).setdefault(level, []).append(cell["score"])
+def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[int, str]]) -> dict[str, Any]:
+    """Return the distribution over wordings, the best of them, and what flips."""
+    better, names = bool(result["higher_is_better"]), [each["name"] for each in result["cells"]]
+    quantiles, worst_of_each = spread_of(table, higher_is_better=better)
+    means, share, best = table.mean(axis=1), flips(table), best_of(table, higher_is_better=better)
+    differences, flipping, whole = [], int((share > 0).sum()), _WHOLES.get(result["unit"])
+    for place, name in enumerate(names):
+        if place != best.place:
+            test = bounded_test(table[best.place], table[place], None, whole)
+            low, high = test.interval(1.0 - best.pair_level)
+            decided = signs_of(test, 1.0 - best.pair_level)[0] != 0
+            ends = {} if np.isnan(low + high) else {"low": float(low), "high": float(high)}
+            differences.append({"name": name, "difference": test.difference, "decided": decided, **ends})
     return {
-        factor: {level: sum(values) / len(values) for level, values in levels.items()}
-        for factor, levels in found.items()
-        if len(levels) > 1
+        "distribution": {
+            "quantiles": [{"of": q, **_bounded(each)} for q, each in quantiles.items()],
+            "worst": names[int(np.argmin(means) if better else np.argmax(means))],
+            "worst_of_each": _bounded(worst_of_each),
+        },
+        "best": {"name": names[best.place], "observed": float(means[best.place]), **_bounded(best.corrected, whole)},
+        "differences": differences,
+        "flipping": flipping,
+        "flips": [
+            {"number": questions[place][0], "question": questions[place][1][:200], "flips": float(share[place]),
+             "score": float(table[:, place].mean())}
+            for place in np.argsort(-share, kind="stable")[: min(flipping, _MOST_FLIPS)]
+        ],
+    }  # fmt: skip
+
+
+def _components(result: Mapping[str, Any], scores: SweepScores, table: Floats) -> dict[str, Any]:
+    """Return where the variance comes from, the interval over wordings, and what would make it narrower."""
+    found = components_of(table, factors_of(scores.cells), whole=_WHOLES.get(result["unit"]))
+    noises = [cell.noise for cell in scores.cells if cell.noise is not None]
+    noise, repeats = sum(noises) / max(len(noises), 1), scores.cells[0].repeats
+    over = asdict(found)
+    return {
+        "components": over.pop("parts"),
+        "over_wordings": over,
+        "answer_noise": {"variance": noise, "repeats": repeats} if noises else None,
+        "decisions": [each._asdict() for each in decisions_of(found, noise=noise, repeats=repeats)],
+    }
+
+
+def difference_of(first: SweepScores, second: SweepScores) -> dict[str, Any]:
+    """Return by how much the second of two sweeps is higher, under the wordings and on the questions that both have.
+
+    Raises:
+        UsageError: They share fewer than two of either, or are scored by different metrics.
+    """
+    theirs = {repr(sorted(each.levels.items())): each for each in second.cells}
+    pairs = [(each, theirs[key]) for each in first.cells if (key := repr(sorted(each.levels.items()))) in theirs]
+    keys = [key for key in first.questions if key in second.questions]
+    one, two = (SweepScores(cells, {}).table(keys) for cells in (zip(*pairs, strict=True) if pairs else ((), ())))
+    whole = np.flatnonzero(~np.isnan(one + two).any(axis=0)) if pairs else np.zeros(0, int)
+    metrics = dict.fromkeys((each.score.name, each.score.unit) for pair in pairs for each in pair)
+    if len(pairs) < _FEWEST or len(whole) < _FEWEST or len(metrics) > 1:
+        why = f"both have {len(pairs)} wordings and {len(whole)} questions; metrics: {', '.join(m for m, _ in metrics)}"
+        hint = "sweep the same exam with the same options"
+        raise UsageError("the sweeps cannot be compared", why=why, hint=hint)
+    columns = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]]
+    means = [each.mean(axis=1) for each in columns]
+    rows = zip(QUANTILES, *np.quantile(means, QUANTILES, axis=1).T.tolist(), strict=True)
+    return {
+        **asdict(components_of(columns[2], factors_of([each for each, _ in pairs]))),
+        "wordings": len(pairs),
+        "higher_under": int((means[2] > 0).sum()),
+        "quantiles": [dict(zip(("of", "first", "second", "difference"), row, strict=True)) for row in rows],
     }

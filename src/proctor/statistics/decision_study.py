@@ -7,26 +7,21 @@ of generalizability theory: Brennan 2001, chapter 1; for language models arXiv 2
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
-from proctor.statistics.variance_components import COMBINATIONS, QUESTION, REST, Components
+from proctor.statistics.variance_components import BY_QUESTION, COMBINATIONS, QUESTION, REST, Components
 
 QUESTIONS: Final = "questions"
 ANSWERS: Final = "answers to each"
+_MORE: Final = {QUESTIONS: 300, ANSWERS: 1}  # and two more levels of a dimension
 _MANY: Final = 100_000  # of anything: what takes more is not advice
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Something that could be done.
+class Decision(NamedTuple):
+    """So many more of something (a dimension, ``questions``, ``answers to each``), and the mean's standard error then.
 
-    Attributes:
-        what: Of what there would be more: a dimension, ``questions``, ``answers to each``.
-        more: How many more.
-        error: The standard error of the mean with them.
-        halved_by: How many there would have to be in all for half the error; ``None`` where no number is enough.
+    ``halved_by`` is how many there would have to be in all for half the error; ``None`` where no number is enough.
     """
 
     what: str
@@ -38,48 +33,35 @@ class Decision:
 def decisions_of(found: Components, *, noise: float = 0.0, repeats: int = 1) -> Iterator[Decision]:
     """Yield what could be done, for each dimension, for questions, and for answers where their noise is known.
 
-    Args:
-        found: The components.
-        noise: The variance of one answer to the same prompt, which is part of the rest.
-        repeats: Answers to each prompt.
+    ``noise`` is the variance of one of ``repeats`` answers to the same prompt, which is part of the rest.
     """
-    study = _Study(found, min(noise / repeats, found.variance_of(REST)))
     counts = {**found.levels, QUESTIONS: found.questions, **({ANSWERS: repeats} if noise > 0 else {})}
     for what, count in counts.items():
-        more = _MORE.get(what, _MORE_LEVELS)
-        yield Decision(what, more, study.error({what: (count + more) / count}), study.halved_by(what, count))
+        more, single = _MORE.get(what, 2), noise / repeats
+        error = _error(found, what, (count + more) / count, single)
+        yield Decision(what, more, error, _halved_by(found, what, count, single))
 
 
-_MORE: Final[Mapping[str, int]] = {QUESTIONS: 300, ANSWERS: 1}
-_MORE_LEVELS: Final = 2
+def _error(found: Components, what: str, times: float, noise: float) -> float:
+    """Return the standard error of the mean with so many times as many of something."""
+    total = 0.0
+    for part in found.parts:
+        name, variance, smaller = part.name.removesuffix(BY_QUESTION), part.variance, 1.0
+        if what == QUESTIONS:
+            smaller = times if name in (QUESTION, REST) or name != part.name else 1.0
+        elif what == ANSWERS:
+            variance -= min(noise, variance) * (1 - 1 / times) if name == REST else 0.0
+        elif name in (what, COMBINATIONS, REST):
+            smaller = times
+        total += variance / (part.averaged * smaller)
+    return math.sqrt(max(total, 0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class _Study:
-    found: Components
-    noise: float
-
-    def error(self, times: Mapping[str, float]) -> float:
-        """Return the standard error of the mean with so many times as many of something."""
-        questions = times.get(QUESTIONS, 1.0)
-        wordings = math.prod(times.get(name, 1.0) for name in self.found.levels)
-        total = 0.0
-        for part in self.found.parts:
-            name, variance = part.name.removesuffix(" by question"), part.variance
-            smaller = questions if name in (QUESTION, REST) or name != part.name else 1.0
-            smaller *= wordings if name in (REST, COMBINATIONS) else times.get(name, 1.0)
-            if name == REST:
-                variance += self.noise * (1 / times.get(ANSWERS, 1.0) - 1)
-            total += variance / (self.found.averaged[part.name] * smaller)
-        return math.sqrt(max(total, 0.0))
-
-    def halved_by(self, what: str, count: int) -> int | None:
-        """Return how many of something in all halve the error."""
-        half = self.found.error / 2
-        if half <= 0 or self.error({what: _MANY}) > half:
-            return None
-        low, high = 1.0, float(_MANY)
-        while high - low > 1e-6 * high:
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if self.error({what: middle}) <= half else (middle, high)
-        return math.ceil(high * count * (1 - 1e-9))
+def _halved_by(found: Components, what: str, count: int, noise: float) -> int | None:
+    half, low, high = found.error / 2, 1.0, float(_MANY)
+    if half <= 0 or _error(found, what, high, noise) > half:
+        return None
+    while high - low > 1e-6 * high:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if _error(found, what, middle, noise) <= half else (middle, high)
+    return math.ceil(high * count * (1 - 1e-9))

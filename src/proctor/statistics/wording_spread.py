@@ -1,68 +1,55 @@
-"""The distribution of a score over wordings: quantiles, worst case, the worst case of each question, with bands.
+"""How a score differs between wordings: its distribution, the best one, and the questions that decide it.
 
-All wordings are asked the same questions, which a bootstrap draws again for all of them together. A band speaks of
-other questions and these wordings; how other wordings would score is what variance components say.
+All wordings are asked the same questions, which are drawn again for all of them together: bands and corrections speak
+of other questions and these wordings. How other wordings would score is what variance components say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from proctor.lazy import Deferred
 from proctor.settings import settings
-from proctor.statistics.arrays import Floats, Indices
+from proctor.statistics.arrays import Floats
+from proctor.statistics.rank_sets import level_of_pairs
 
 if TYPE_CHECKING:
     import numpy as np
 else:
     np = Deferred("numpy")
 
-QUANTILES: Final = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-"""The quantiles that are told of, the worst and the best wording among them."""
+QUANTILES: Final = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of wordings, the lowest and the highest among them
 _RESAMPLES: Final = 2_000
 _AT_ONCE: Final = 1 << 22  # numbers of resamples that are held at once: 32 MB
+_MOST: Final = 100  # wordings whose pairs are resampled together: there are thousands of pairs of more
+
+Bounded = tuple[float, float, float]  # a value, and the ends of its 95% interval
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How a score differs between wordings.
+def spread_of(scores: Floats, *, higher_is_better: bool = True) -> tuple[dict[float, Bounded], Bounded]:
+    """Return the quantiles of the scores of wordings; and the mean of each question under the wording worst for it.
 
-    Attributes:
-        quantiles: Of the scores of the wordings: the value, and the 95% interval over questions.
-        worst_of_each: The mean over questions of the score under the wording that is worst for it, with its interval:
-            what is right under every wording.
+    ``scores`` has a row for each wording and a column for each question, without gaps; here and below.
     """
-
-    quantiles: Mapping[float, tuple[float, float, float]]
-    worst_of_each: tuple[float, float, float]
-
-
-def spread_of(scores: Floats, *, higher_is_better: bool = True, level: float = 0.95) -> Spread:
-    """Return the distribution of a score over wordings.
-
-    Args:
-        scores: A row for each wording, a column for each question; without gaps.
-        higher_is_better: Which end is the worst.
-        level: Of the intervals.
-    """
-    each = scores.min(axis=0) if higher_is_better else scores.max(axis=0)
-    size = scores.shape[1]
+    each, size = scores.min(axis=0) if higher_is_better else scores.max(axis=0), scores.shape[1]
     stream = np.random.default_rng(settings.seed & 0xFFFFFFFF)
-    drawn, means = [], []
+    weights = [stream.multinomial(size, np.full(size, 1.0 / size), count) / size for count in _blocks(size)]
+    means = np.concatenate([block @ scores.T for block in weights])
+    found, drawn = np.quantile(scores.mean(axis=1), QUANTILES), np.quantile(means, QUANTILES, axis=1)
+    quantiles = {q: _bounded(value, draws) for q, value, draws in zip(QUANTILES, found, drawn, strict=True)}
+    return quantiles, _bounded(each.mean(), np.concatenate([block @ each for block in weights]))
+
+
+def _blocks(size: int) -> Iterator[int]:
     rows = max(1, _AT_ONCE // size)
-    for start in range(0, _RESAMPLES, rows):
-        weights = stream.multinomial(size, np.full(size, 1.0 / size), min(rows, _RESAMPLES - start)) / size
-        means.append(weights @ scores.T)
-        drawn.append(weights @ each)
-    resampled = np.quantile(np.concatenate(means), QUANTILES, axis=1)
-    ends = ((1 - level) / 2, (1 + level) / 2)
-    found = np.quantile(scores.mean(axis=1), QUANTILES)
-    bounds = np.quantile(resampled, ends, axis=1)
-    quantiles = {q: (float(found[k]), float(bounds[0][k]), float(bounds[1][k])) for k, q in enumerate(QUANTILES)}
-    low, high = np.quantile(np.concatenate(drawn), ends)
-    return Spread(quantiles, (float(each.mean()), float(low), float(high)))
+    return (min(rows, _RESAMPLES - start) for start in range(0, _RESAMPLES, rows))
+
+
+def _bounded(value: float, draws: Floats) -> Bounded:
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return float(value), float(low), float(high)
 
 
 def flips(scores: Floats) -> Floats:
@@ -70,15 +57,43 @@ def flips(scores: Floats) -> Floats:
 
     For right and wrong that is the chance that two wordings, drawn at random, disagree; between 0 and about one half.
     """
-    count = scores.shape[0]
-    ordered = np.sort(scores, axis=0)
+    count, ordered = len(scores), np.sort(scores, axis=0)
     weights = 2.0 * np.arange(1, count + 1) - count - 1.0
     found: Floats = (weights[:, None] * ordered).sum(axis=0) * 2.0 / (count * max(count - 1, 1))
     return found
 
 
-def most_flipped(scores: Floats, most: int) -> Indices:
-    """Return the places of the questions that flip most, the first ones first among equals."""
-    found = flips(scores)
-    order = np.argsort(-found, kind="stable")[:most]
-    return order[found[order] > 0]
+class Best(NamedTuple):
+    """The place of the best of several wordings, its score without the luck for which it was chosen, and its interval.
+
+    Below a p of ``pair_level`` two wordings are told apart, so that all pairs together err with 5%.
+    """
+
+    place: int
+    corrected: Bounded
+    pair_level: float
+
+
+def best_of(scores: Floats, *, higher_is_better: bool = True) -> Best:
+    """Return the best wording; the largest of several scores is too large on average, of equal ones it is the luckiest.
+
+    Its score is shrunk towards the mean by the share of the differences that is noise (Efron and Morris 1973, JASA
+    68:117); its interval is one of those that hold for all wordings at once (max-t, as in
+    :mod:`proctor.statistics.rank_sets`).
+    """
+    count, size = scores.shape
+    means, middle, spread = scores.mean(axis=1), float(scores.mean()), float(scores.mean(axis=1).var(ddof=1))
+    place = int(np.argmax(means) if higher_is_better else np.argmin(means))
+    centred = scores - means[:, None]
+    noise = float(((centred - centred.mean(axis=0)) ** 2).sum()) / (size - 1) / (count - 1) / size
+    kept = max(0.0, 1.0 - noise / spread) if spread > 0 else 0.0
+    errors = np.sqrt((centred**2).sum(axis=1) / (size - 1) / size)
+    scaled = centred[errors > 0] / (errors[errors > 0, None] * math.sqrt(size * (size - 1)))
+    reach = 0.0
+    if len(scaled):
+        stream = np.random.default_rng(settings.seed & 0xFFFFFFFF)
+        drawn = [np.abs(stream.standard_normal((rows, size)) @ scaled.T).max(axis=1) for rows in _blocks(size)]
+        reach = float(np.quantile(np.concatenate(drawn), 0.95) * errors[place])
+    value, score = middle + kept * (float(means[place]) - middle), float(means[place])
+    level = level_of_pairs(scores) if count <= _MOST else 0.05 / (count * (count - 1) / 2)
+    return Best(place, (value, min(score - reach, value), max(score + reach, value)), level)

@@ -35,8 +35,7 @@ _OF_LIBRARIES = ("~/nltk_data", "~/.cache/torch", "~/.config/matplotlib")
 _KEPT_BY_LIBRARIES = ("~/.cache/matplotlib", "/dev/shm")  # noqa: S108 - locks that processes share
 """What libraries write: a list of fonts, which takes seconds to make."""
 
-_PG_FILES = ("PGPASSFILE", "PGSERVICEFILE", "PGSSLCERT", "PGSSLKEY", "PGSSLROOTCERT")
-_OF_DATABASES = ("~/.pgpass", "~/.pg_service.conf", "~/.postgresql", *filter(None, map(os.environ.get, _PG_FILES)))
+_OF_DATABASES = ("~/.pgpass", "~/.pg_service.conf", "~/.postgresql", os.environ.get("PGPASSFILE", os.devnull))
 """Passwords and certificates with which the user opens a database."""
 
 _PORTS = (443, 80, 53)

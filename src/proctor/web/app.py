@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from proctor.errors import ProctorError, UsageError
 from proctor.logs import get_logger
-from proctor.web import compare_pages, explorer_pages, item_pages, run_pages, sample_pages
+from proctor.web import compare_pages, explorer_pages, item_pages, run_pages, sample_pages, sweep_pages
 from proctor.web.access import Access, parameters
 from proctor.web.confinement import page_of, watch
 from proctor.web.library import Library
@@ -36,6 +36,7 @@ PAGES: dict[str, Page] = {
     "/runs/{run}/samples/{number}": sample_pages.sample,
     "/compare": compare_pages.compare,
     "/items": item_pages.items,
+    "/sweeps": sweep_pages.sweeps,
     "/explore": explorer_pages.search,
     "/explore/exam": explorer_pages.exam,
 }

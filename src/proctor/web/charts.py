@@ -36,7 +36,19 @@ def interval_bar(row: ScoreRow, scale: tuple[float, float], width: int = _WIDTH)
         width: In pixels.
     """
     label = f"{row.metric} {shown(row.value)}, 95% interval {interval(row)}"
-    if row.value is None:
+    return bar_of(row.value, row.low, row.high, label, scale, width)
+
+
+def bar_of(
+    score: float | None,
+    least: float | None,
+    most: float | None,
+    label: str,
+    scale: tuple[float, float],
+    width: int = 200,
+) -> Markup:
+    """Return a bar up to a value with its interval from the least to the most, as :func:`interval_bar` does."""
+    if score is None:
         return Markup("")
     low, high = scale
     span = (high - low) or 1.0
@@ -44,13 +56,13 @@ def interval_bar(row: ScoreRow, scale: tuple[float, float], width: int = _WIDTH)
     def place(value: float) -> float:
         return round((min(max(value, low), high) - low) / span * width, 2)
 
-    zero, end = place(0.0), place(row.value)
+    zero, end = place(0.0), place(score)
     shapes = [
         f'<rect class="track" x="0" y="5" width="{width}" height="8" rx="2"/>',
         f'<rect class="bar" x="{min(zero, end)}" y="5" width="{round(abs(end - zero), 2)}" height="8" rx="2"/>',
     ]
-    if row.low is not None and row.high is not None:
-        left, right = place(row.low), place(row.high)
+    if least is not None and most is not None:
+        left, right = place(least), place(most)
         shapes.append(
             f'<path class="whisker" d="M{left} 3V15M{right} 3V15M{left} 9H{right}" fill="none" stroke-width="1.5"/>'
         )

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from proctor.engines.http.background import _Crew, answer_in_background
+from proctor.engines.http.background import APART, _Crew, answer_in_background
 from proctor.ir import Response
 
 
@@ -29,6 +29,13 @@ def opening_of(answer, log=None):
 async def echo(request):
     await asyncio.sleep(0)
     return Response(texts=(str(request),))
+
+
+@pytest.fixture
+def apart():
+    before = APART.set(True)
+    yield
+    APART.reset(before)
 
 
 def engine_threads():
@@ -177,7 +184,7 @@ def test_the_caller_wakes_for_many_answers_at_once(monkeypatch):
     assert len(batches) < 1000
 
 
-def test_requests_that_come_late_keep_no_answer_waiting():
+def test_requests_that_come_late_keep_no_answer_waiting(apart):
     """The second request is not there before the first one is answered."""
     answered: SimpleQueue[int] = SimpleQueue()
 
@@ -188,16 +195,16 @@ def test_requests_that_come_late_keep_no_answer_waiting():
             yield number
 
     found = []
-    for position, response in answer_in_background(requests(), opening_of(echo), 2, apart=True):
+    for position, response in answer_in_background(requests(), opening_of(echo), 2):
         found.append((position, response.texts))
         answered.put(position)
     assert found == [(number, (str(number),)) for number in range(5)]
 
 
-def test_what_goes_wrong_where_requests_are_read_apart_is_raised():
+def test_what_goes_wrong_where_requests_are_read_apart_is_raised(apart):
     def requests():
         yield 0
         raise ValueError("no more")
 
     with pytest.raises(ValueError, match="no more"):
-        list(answer_in_background(requests(), opening_of(echo), 2, apart=True))
+        list(answer_in_background(requests(), opening_of(echo), 2))

@@ -135,7 +135,9 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
     """
     path = str(config.dataset_path)
     exam = task_exam(str(config.task), config, options, documents)
-    variants: dict[str, Callable[[], Exam]] = {kind: partial(_variant, make) for kind, make in exam.variants.items()}
+    parts = _parts_of(exam, config)
+    made = exam.variants.items()
+    variants: dict[str, Callable[[], Exam]] = {kind: partial(_variant, make, parts) for kind, make in made}
     if config.output_type == "generate_until":
         task = task_of(exam)
         if metrics.is_equality and task is not None and not (options.predict_only or options.repeats):
@@ -147,10 +149,8 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
                 variants["messages"] = variants["chat"]
     description = f"{config.output_type.replace('_', ' ')} on {path}"
     honours = _honours(exam.honours) if metrics.asks else {**_honours(exam.honours), "judge": no_effect(ASKS_NOBODY)}
-    parts = _parts_of(exam, config)
-    return replace(
-        exam, description=description, honours={**honours, **honours_of_changes(parts)}, variants=variants, parts=parts
-    )
+    honours = {**honours, **honours_of_changes(parts)}
+    return replace(exam, description=description, honours=honours, variants=variants, parts=parts)
 
 
 def _parts_of(exam: Exam, config: TaskConfig) -> RowParts:
@@ -184,10 +184,8 @@ def _entries(metrics: TableMetrics, columns: Columns) -> list[dict[str, Any]]:
     return entries
 
 
-def _variant(make: Callable[[], Exam]) -> Exam:
+def _variant(make: Callable[[], Exam], parts: RowParts) -> Exam:
     exam = make()
-    config = task_of(exam)
-    parts = RowParts() if config is None else _parts_of(exam, config.config)
     return replace(exam, honours={**_honours(exam.honours), **honours_of_changes(parts)}, parts=parts)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data.hub_access import is_local_only
+from proctor.engines.as_another import as_another
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import (
     LoadedModel,
@@ -151,6 +152,7 @@ def _quiet_conversion() -> Iterator[None]:
             each.setLevel(level)
 
 
+@as_another("model", "generate", "generation_config", "config", "dtype")
 @dataclass(slots=True)
 class _Runner:
     """A model of optimum's, called as one of transformers: scoring needs the mask said, and no cache kept."""
@@ -165,21 +167,6 @@ class _Runner:
 
     def forward(self, input_ids: Any) -> Any:
         return self(input_ids=input_ids)
-
-    def generate(self, **arguments: Any) -> Any:
-        return self.model.generate(**arguments)
-
-    @property
-    def generation_config(self) -> Any:
-        return self.model.generation_config
-
-    @property
-    def config(self) -> Any:
-        return self.model.config
-
-    @property
-    def dtype(self) -> Any:
-        return self.model.dtype
 
 
 def _is_installed(module: str) -> bool:

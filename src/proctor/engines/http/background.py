@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, suppress
+from contextvars import ContextVar
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
@@ -34,6 +35,9 @@ _STOCK_SECONDS = 0.25
 _NEWEST = 0.3  # share of the newest batch of answers in the rate, which follows a server within a few of them
 _Outcome = tuple[int, Response] | BaseException
 
+APART = ContextVar("apart", default=False)
+"""Whether requests are read in a thread of their own, all that come: the next one may wait for answers."""
+
 
 def answer_in_background(
     requests: Iterable[R],
@@ -41,8 +45,6 @@ def answer_in_background(
     concurrency: int,
     window: int | None = None,
     new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
-    *,
-    apart: bool = False,
 ) -> Iterator[tuple[int, Response]]:
     """Yield ``(position, response)`` in the order in which answers arrive.
 
@@ -53,13 +55,12 @@ def answer_in_background(
         window: Most requests read but not yielded; by default enough to keep all workers busy, as fast as answers come,
             and none beyond these where ``requests.are_talks``: the next turn of a conversation then comes next.
         new_loop: Makes the event loop.
-        apart: Read requests in a thread of their own, all that come: the next one may wait for answers.
 
     Raises:
         BaseException: Whatever ``requests``, ``opening`` or the answering raises.
     """
     crew = _Crew(opening, concurrency, new_loop())
-    if apart:
+    if APART.get():
         yield from _read_apart(requests, crew)
         return
     source = enumerate(requests)

@@ -18,7 +18,7 @@ from proctor.effects import Effect, asking, is_allowed
 from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import Login, is_loopback
 from proctor.engines.http.background import answer_in_background
-from proctor.engines.http.rate_limits import AUTO_MOST, AUTO_START, Concurrency, Pace, Pacing, SharedPace, Window
+from proctor.engines.http.rate_limits import AUTO_MOST, AUTO_START, Concurrency, Pacing, SharedPace, Take
 from proctor.engines.http.retry import PATIENCE, RetryPolicy
 from proctor.engines.http.retrying_client import SHORTER_HINT, Authorize, Caller, CallError
 from proctor.engines.http.safe_replies import answered_safely
@@ -85,8 +85,7 @@ class HTTPEngine(ThinkingEngine):
     _login: Login | None = None
     _said: frozenset[str] = frozenset()
     _make_transport: Callable[[], Transport] | None = None
-    _window: Window | None = None
-    _apart: bool = False
+    _take: Take | None = None
     _new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
 
     def prepare(self) -> None:
@@ -207,12 +206,7 @@ class HTTPEngine(ThinkingEngine):
             finally:
                 await transport.close()
 
-        loop = self._new_loop or asyncio.new_event_loop
-        return answer_in_background(requests, opening, workers, new_loop=loop, apart=self._apart)
-
-    def read_apart(self) -> None:
-        """Read requests in a thread of their own from now on."""
-        self._apart = True
+        return answer_in_background(requests, opening, workers, new_loop=self._new_loop or asyncio.new_event_loop)
 
     @asynccontextmanager
     async def room(self) -> AsyncIterator[Caller]:
@@ -253,21 +247,13 @@ class HTTPEngine(ThinkingEngine):
             return None
         is_fixed = self.max_concurrency != "auto"
         gate = Concurrency(self._workers() if is_fixed else AUTO_START, self._workers(), is_fixed=is_fixed)
-        return Pacing(gate, *(self._pace(kind, getattr(self, f"{kind}_per_minute")) for kind in ("requests", "tokens")))
+        limits = {"requests": self.requests_per_minute, "tokens": self.tokens_per_minute}
+        kept = [SharedPace(limits[kind], self._take, kind) for kind in limits]
+        return Pacing(gate, *kept)
 
-    def _pace(self, kind: str, per_minute: float | None) -> Pace:
-        if per_minute is None or self._window is None:
-            return Pace(per_minute)
-        return SharedPace(per_minute, self._window, kind)
-
-    @property
-    def has_rates(self) -> bool:
-        """Whether a limit per minute is given."""
-        return bool(self.requests_per_minute or self.tokens_per_minute)
-
-    def share_rates(self, window: Window | None) -> None:
-        """Keep these limits together with other processes from now on."""
-        self._window = window
+    def share_rates(self, take: Take | None) -> None:
+        """Keep limits per minute together with other processes from now on."""
+        self._take = take
 
     def _authorize(self) -> Authorize | None:
         """Return what makes headers for each attempt, where the fixed ones are not enough."""

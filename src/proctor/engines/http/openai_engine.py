@@ -245,11 +245,6 @@ class OpenAIEngine(HTTPEngine):
         is_own = str(values.get("base_url", "")).startswith("http:") and (not provider or speaks_as_openai(provider))
         return is_own and _of_a_model(values) == self.identity_values()
 
-    @property
-    def reads_apart(self) -> bool:
-        """Whether it asks as this class does."""
-        return type(self).generate is OpenAIEngine.generate
-
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once."""
         return self._generated(requests, self._protocol())

@@ -123,11 +123,6 @@ class ProviderEngine(OpenAIEngine):
         provider = provider_named(self.provider)[1]
         return () if self.is_billed or provider.protocol != "openai" else (self._url or provider.url,)
 
-    @property
-    def reads_apart(self) -> bool:
-        """Whether a server of the provider is asked."""
-        return type(self).generate is ProviderEngine.generate and self._local() is None
-
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once.
 
@@ -159,7 +154,7 @@ class ProviderEngine(OpenAIEngine):
             adapted = type(self)(
                 **{**fields, **{key: value for key, value in given.items() if key in type(self).model_fields}}
             )
-        for name in ("_make_transport", "_new_loop", "_window", "_apart"):
+        for name in ("_make_transport", "_new_loop", "_take"):
             setattr(adapted, name, getattr(self, name))
         adapted.come_from(self)
         return adapted

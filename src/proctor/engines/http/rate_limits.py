@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from proctor.ir import Failure, Response
 
@@ -136,11 +136,8 @@ class _Round:
         return self.answered / max(1e-9, now - (self.began or 0.0))
 
 
-class Window(Protocol):
-    """What several processes sent within the last minute."""
-
-    def take(self, kind: str, per_minute: float, spent: float, least: float, most: float) -> tuple[float, float]:
-        """Count what was spent, and take between ``least`` and ``most``; return what was taken, or how long to wait."""
+Take = Callable[[str, float, float, float, float], tuple[float, float]]
+"""Counts what was spent of a limit, and takes between two amounts; returns what it took, or how long to wait."""
 
 
 class Pace:
@@ -184,37 +181,35 @@ class Pace:
 
 
 class SharedPace(Pace):
-    """A limit per minute that several processes keep together.
+    """A limit per minute that several processes keep together, where they can."""
 
-    Args:
-        per_minute: The limit.
-        window: What all of them sent.
-        kind: What is limited.
-    """
-
-    def __init__(self, per_minute: float, window: Window, kind: str) -> None:
+    def __init__(self, per_minute: float | None, take: Take | None, kind: str) -> None:
         super().__init__(per_minute)
-        self._limit, self._window, self._kind = per_minute, window, kind
+        self._take, self._kind = take, kind
         self._taken = self._charged = self._until = 0.0
 
     async def wait(self, amount: float = 0.0) -> None:
         """Wait until there is room for all, then take ``amount``."""
+        if self._take is None or self._per_minute is None:
+            await super().wait(amount)
+            return
+        most = max(amount, self._per_minute / _MINUTE * _AHEAD) if amount else 0.0
         async with self._turn:
-            loop = asyncio.get_running_loop()
-            while loop.time() >= self._until or self._taken < amount:
+            now = asyncio.get_running_loop().time
+            while now() >= self._until or self._taken < amount:
                 charged, self._charged = self._charged, 0.0
-                most = max(amount, self._limit / _MINUTE * _AHEAD) if amount else 0.0
-                take = (self._kind, self._limit, charged, amount, most)
-                self._taken, seconds = await asyncio.to_thread(self._window.take, *take)
+                wanted = (self._kind, self._per_minute, charged, amount, most)
+                self._taken, seconds = await asyncio.to_thread(self._take, *wanted)
+                self._until = now() + _AHEAD
                 if not seconds:
-                    self._until = loop.time() + _AHEAD
                     break
                 await asyncio.sleep(seconds)
             self._taken -= amount
 
     def charge(self, amount: float) -> None:
-        """Take ``amount`` when it is next looked whether there is room."""
+        """Take ``amount``, in a window of many when it is next looked whether there is room."""
         self._charged += amount
+        super().charge(amount)
 
 
 _AHEAD = 0.25

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from proctor import demos, templates
 from proctor.demos.retrievers import Corpus, LabelPrompts, field_text
+from proctor.engines.as_another import as_another
 from proctor.errors import TemplateError
 from proctor.guests.opencompass.registries import REGISTRIES
 from proctor.templates import PromptList, RawPromptTemplate
@@ -36,6 +37,7 @@ def _template(config: Any) -> AnyTemplate | None:
     return found
 
 
+@as_another("retriever", "ice_separator", "ice_eos_token", "ice_num")
 class BaseRetriever:
     """A dataset with the artifact that chooses its examples.
 
@@ -55,21 +57,6 @@ class BaseRetriever:
         self.index_ds, self.test_ds = dataset.train, dataset.test
         self.retriever = self.artifact(**settings)
         self.is_main_process = True
-
-    @property
-    def ice_separator(self) -> str:
-        """Text between examples that are texts."""
-        return self.retriever.ice_separator
-
-    @property
-    def ice_eos_token(self) -> str:
-        """Text after the last example."""
-        return self.retriever.ice_eos_token
-
-    @property
-    def ice_num(self) -> int:
-        """Number of examples."""
-        return self.retriever.ice_num
 
     def retrieve(self) -> list[list[int]]:
         """Return the positions of the examples of every test row."""
@@ -114,7 +101,7 @@ class BaseRetriever:
         if isinstance(ice, RawPromptTemplate):
             return [message for item in items for message in item]
         is_dialogue = ice is not None and ice.prompt_type == "meta"
-        separator, end = ("", "") if is_dialogue else (self.ice_separator, self.ice_eos_token)
+        separator, end = ("", "") if is_dialogue else (self.retriever.ice_separator, self.retriever.ice_eos_token)
         if not items or isinstance(items[0], str):
             return separator.join(items) + end
         made = PromptList()

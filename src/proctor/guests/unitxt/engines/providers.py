@@ -16,12 +16,13 @@ from pydantic import Field, model_validator
 from proctor.artifacts import NON_POSITIONAL
 from proctor.artifacts.effects_of import effects_of
 from proctor.effects import Effect, missing, reading, require, written_by
+from proctor.engines.as_another import as_another
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.providers import provider_named
 from proctor.errors import UsageError, ValidationError
 from proctor.guests.unitxt.engines.words import ToldInUnitxtWords, engine_id, in_unitxt_words
-from proctor.ir import Answers, Generate, Response, Score, TokenLogProbability
+from proctor.ir import Answers, Generate, Response, TokenLogProbability
 from proctor.settings import settings
 
 Policy = Annotated[list[str] | None, NON_POSITIONAL]
@@ -382,6 +383,7 @@ _ENGINE_VARIABLES = ("PROCTOR_INFERENCE_ENGINE", "UNITXT_INFERENCE_ENGINE")
 """Variables in which users name an engine."""
 
 
+@as_another("engine", "label", "answers_in_order", "generate", "score")
 class GenericInferenceEngine(ToldInUnitxtWords, Engine):
     """Whatever engine the environment names: ``PROCTOR_INFERENCE_ENGINE`` (or ``UNITXT_INFERENCE_ENGINE``).
 
@@ -453,27 +455,9 @@ class GenericInferenceEngine(ToldInUnitxtWords, Engine):
         return {"engine": self.engine.identity}
 
     @property
-    def label(self) -> str:
-        """The label of the engine that does the work."""
-        return self.engine.label
-
-    @property
-    def answers_in_order(self) -> bool:
-        """As the engine that does the work."""
-        return self.engine.answers_in_order
-
-    @property
     def policy(self) -> list[str] | None:
         """The policy of this engine, or of the one that does the work."""
         return super().policy or self.engine.policy
-
-    def generate(self, requests: Iterable[Generate]) -> Answers:
-        """Let the engine answer."""
-        return self.engine.generate(requests)
-
-    def score(self, requests: Iterable[Score]) -> Answers:
-        """Let the engine answer."""
-        return self.engine.score(requests)
 
 
 class MockInferenceEngine(ToldInUnitxtWords, Engine):

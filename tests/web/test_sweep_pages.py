@@ -1,0 +1,52 @@
+"""The page of sweeps."""
+
+from __future__ import annotations
+
+import json
+
+from proctor.web.library import Library
+from proctor.web.rendering import render
+from proctor.web.sweep_pages import sweep_report, sweeps
+
+CELLS = [
+    {"name": f"{template} · {demos}", "folder": "x", "levels": {"template": template, "demos": demos}, "metric": "acc",
+     "score": score, "low": score - 0.1, "high": score + 0.1, "n": 9, "failures": 0}
+    for template, demos, score in (("<b>", "0", 0.2), ("<b>", "5", 0.4), ("long", "0", 0.6))
+]  # fmt: skip
+RECORD = {"schema_version": 1, "exam": "exam", "model": "m", "readings": [], "cells": CELLS, "result": {
+    "metric": "acc", "unit": "share", "higher_is_better": True, "questions": 9, "cells": CELLS, "notes": ["a note"],
+}}  # fmt: skip
+
+
+class _Request:
+    def __init__(self, **chosen):
+        self.query_params = chosen
+
+
+def test_the_page_shows_the_sweep_that_is_chosen_and_names_the_others(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "sweep.json").write_text(json.dumps({**RECORD, "exam": f"exam {name}"}))
+    library = Library([tmp_path])
+    page, values = sweeps(library, _Request())
+    text = render(page, path="/sweeps", **values)
+    assert "exam one" in text
+    assert "a note" in text
+    assert "<b>" not in text
+    assert text.count("<svg") == 3
+    assert text.count("shade-") == 3
+    assert "not asked" in text
+    second = next(each for each, name in values["names"].items() if name == "two")
+    page, values = sweeps(library, _Request(sweep=second))
+    assert "exam two" in render(page, path="/sweeps", **values)
+
+
+def test_without_sweeps_the_page_says_how_to_make_one(tmp_path):
+    page, values = sweeps(Library([tmp_path]), _Request())
+    assert "No sweep has results here" in render(page, path="/sweeps", **values)
+
+
+def test_a_report_needs_nothing_else():
+    text = sweep_report(RECORD)
+    assert "<script" not in text
+    assert "href=" not in text
