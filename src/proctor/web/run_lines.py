@@ -109,6 +109,10 @@ class RunLine:
         rows = [row for row in self.rows if row.is_suite and row.task not in inner] or self.rows
         return rows[0] if len(rows) == 1 else None
 
+    def score_of(self, exam: str = "") -> ScoreRow | None:
+        """Return the score of an exam; without one, that which stands for the run."""
+        return next((row for row in self.rows if row.task == exam), None) if exam else self.main
+
     @cached_property
     def exam_count(self) -> int:
         """How many exams have a score of their own."""
@@ -244,14 +248,14 @@ class RunQuery:
         )
 
 
-def sorted_lines(lines: Sequence[RunLine], sort: str) -> list[RunLine]:
-    """Return runs in an order; those that go on are first in that of time."""
+def sorted_lines(lines: Sequence[RunLine], sort: str, exam: str = "") -> list[RunLine]:
+    """Return runs in an order; those that go on are first in that of time, scores are of an exam, if named."""
     newest = sorted(lines, key=lambda line: (line.run.state == "running", line.started), reverse=True)
     keys: dict[str, Any] = {
         "oldest": lambda line: (line.run.state == "running", line.started),
         "name": lambda line: (line.place, line.name.lower()),
         "model": lambda line: (line.run.model.lower(),),
-        "score": _by_score,
+        "score": lambda line: _by_score(line.score_of(exam)),
         "failed": lambda line: (-line.failed,),
         "tokens": lambda line: (-line.tokens,),
         "cost": lambda line: (-(line.dollars or 0.0),),
@@ -260,9 +264,8 @@ def sorted_lines(lines: Sequence[RunLine], sort: str) -> list[RunLine]:
     return sorted(newest, key=keys[sort]) if sort in keys else newest
 
 
-def _by_score(line: RunLine) -> tuple[Any, ...]:
+def _by_score(row: ScoreRow | None) -> tuple[Any, ...]:
     """Scores can only be ranked within an exam, a metric and a unit."""
-    row = line.main
     if row is None:
         return (1, "", "", "", 0.0)
     return (0, row.task, row.metric, row.unit, -row.value if row.value is not None else float("inf"))

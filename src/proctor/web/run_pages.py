@@ -52,17 +52,20 @@ def runs(library: Library, request: Request) -> Values:
     given = request.query_params
     query = RunQuery.of(given)
     every = library.lines()
-    wanted = sorted_lines([line for line in every if query.wants(line)], query.sort)
+    wanted = sorted_lines([line for line in every if query.wants(line)], query.sort, query.exam)
     by, page = given.get("by", ""), given.get("page", "1")
     start = max(int(page) - 1, 0) * RUNS_ON_A_PAGE if is_count(page) else 0
     shown = wanted[start : start + RUNS_ON_A_PAGE]
-    parameters, charts = query.parameters(), _charts(shown)
+    parameters, charts = query.parameters(), _charts(shown, query.exam)
     return "runs.html", {
         "total": len(every),
         "found": len(wanted),
         "query": query,
         "matrix": library.matrix(wanted, everything=given.get("exams") == "all", by=int(by) if is_count(by) else None),
-        "groups": [(title, [_listed(line, charts) for line in lines]) for title, lines in grouped(shown, query.group)],
+        "groups": [
+            (title, [_listed(line, charts, query.exam) for line in lines])
+            for title, lines in grouped(shown, query.group)
+        ],
         "page": start // RUNS_ON_A_PAGE + 1,
         "last": max(1, -(-len(wanted) // RUNS_ON_A_PAGE)),
         "parameters": urlencode(parameters),
@@ -74,21 +77,22 @@ def runs(library: Library, request: Request) -> Values:
     }
 
 
-def _charts(lines: Sequence[RunLine]) -> Mapping[str, Markup]:
+def _charts(lines: Sequence[RunLine], exam: str) -> Mapping[str, Markup]:
     """Return the score that stands for each run as a bar, by the run's id; all are in one unit, on one axis."""
-    firsts = {line.id: line.main for line in lines if line.main}
+    firsts = {line.id: row for line in lines if (row := line.score_of(exam))}
     drawn = _drawn(list(firsts.values()))
     scale = scale_of(drawn)
     return {run_id: small_bar(as_share(row), scale) for run_id, row in firsts.items() if as_share(row) in drawn}
 
 
-def _listed(line: RunLine, charts: Mapping[str, Markup]) -> dict[str, Any]:
+def _listed(line: RunLine, charts: Mapping[str, Markup], exam: str) -> dict[str, Any]:
     """Return what the list shows of a run beside the run: its score as a bar, and those of its exams in words."""
-    others = [row for row in line.rows if row is not line.main]
+    first = line.score_of(exam)
+    others = [row for row in line.rows if row is not first]
     rest = [f"{row.task}: {row.metric} {score_text(row.value)}" for row in others[:MOST_IN_A_TITLE]]
     return {
         "line": line,
-        "first": line.main,
+        "first": first,
         "chart": charts.get(line.id, ""),
         "rest": "\n".join([*rest, *(["…"] if len(others) > MOST_IN_A_TITLE else [])]),
         "progress": progress_of(line.run),
