@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from proctor.cli.__main__ import main
+
 ROWS = [
     {"question": f"Capital of {country}?", "A": "Paris", "B": "Rome", "C": "Oslo", "answer": letter, "text": text}
     for country, letter, text in (("France", "A", "Paris"), ("Italy", "B", "Rome"), ("Norway", "C", "Oslo"))
@@ -254,3 +256,13 @@ def test_a_score_that_is_no_mean_has_no_components(invoke):
     result = json.loads(out)["result"]
     assert "components" not in result
     assert "f1_macro is not a mean over questions" in result["notes"][0]
+
+
+def test_a_table_whose_prompts_are_files_needs_no_question_column(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "capitals.csv").write_text("country,capital\nFrance,Paris\nJapan,Tokyo\n")
+    (tmp_path / "prompts.txt").write_text("What is the capital of {country}?\n---\nName the capital of {{country}}.\n")
+    command = ["sweep", "capitals.csv", "--answer-column", "capital", "--model", "scripted", "-a", "answer=Paris"]
+    assert main([*command, "--templates", "prompts.txt", "-o", "out", "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert [each["name"] for each in cells] == ["prompts-1", "prompts-2"]

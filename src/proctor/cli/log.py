@@ -166,7 +166,7 @@ def _merge(sources: tuple[Path | str, ...], path: Path | str | None) -> int:
     differing = 0
     with _open(path, read_only=False) as log:
         for each in sources:
-            if os.path.realpath(each) == os.path.realpath(log.path):  # noqa: PTH - addresses, too
+            if os.path.realpath(each) == os.path.realpath(log.path):
                 raise UsageError(f"{each} is the log that the others are merged into", hint="leave it out")
             with _open(each, read_only=True) as source:
                 found = merge(log, source)

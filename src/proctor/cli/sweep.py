@@ -80,7 +80,7 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
     what is new: all else is in the response log.
 
     \b
-    proctor sweep samples.sentiment --model smollm2 --templates all --demos 0,2 --demo-seeds 3
+    proctor sweep samples.sentiment --model smollm2 --demos 0,2 --perturb case
     proctor sweep rows.csv --model smollm2 --templates prompts.txt --perturb case,typos
     """  # noqa: D301 - click reads the control character
     from proctor.cli.json_output import print_json
@@ -125,6 +125,7 @@ def _design(varied: Mapping[str, Any], options: dict[str, Any]) -> tuple[Design,
     Raises:
         UsageError: It is not one exam; a level cannot be meant; an option is varied and given at once.
     """
+    from proctor.dialects import sweep_levels
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
@@ -141,7 +142,13 @@ def _design(varied: Mapping[str, Any], options: dict[str, Any]) -> tuple[Design,
     with closing(make_engine(spec.model, spec.model_args, origin_of_model(options))) as engine:
         open_wall_for(engine)
         with _hushed():
-            exams = exams_of_spec(spec)
+            try:
+                exams = exams_of_spec(spec)
+            except UsageError:  # a table whose columns do not say what is asked: its prompts do
+                text = sweep_levels.first_prompt(spec.tasks[0], _split(varied["templates"]))
+                if prompts or not text:
+                    raise
+                exams = exams_of_spec(spec_of_options({**options, "prompt": (text,)}))
         admit(exams, engine)
         if len(exams) != 1:
             what = f"a sweep is of one exam, and {', '.join(spec.tasks)} are {len(exams)}"

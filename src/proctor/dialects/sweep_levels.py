@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import yaml
 
+from proctor.dialects.registry import dialect_named
 from proctor.dialects.tables.wordings import texts_of
 from proctor.errors import Location, UsageError, did_you_mean
 from proctor.foreign_yaml import parse_yaml
@@ -40,6 +41,15 @@ def template_levels(exam: Exam, task: str, given: Sequence[str]) -> Iterator[Lev
             raise UsageError(f"a table has no template '{name}'", why="it has no templates", hint=_offers(exam, task))
         else:
             yield _of_file(exam, name) if name.endswith(_FILES) else Level(name, {"template": name})
+
+
+def first_prompt(task: str, given: Sequence[str]) -> str:
+    """Return the first prompt that ``--templates`` names for a table, whose question column nobody then has to name."""
+    table = dialect_named("tables")
+    file = next((name for name in given if name.endswith(_TEXTS)), None)
+    if file is None or table is None or not table.recognises(task):
+        return ""
+    return next((_PLACE.sub(r"{\1\2}", text) for _, text in texts_of(file)), "")
 
 
 def _is_table(exam: Exam) -> bool:
