@@ -419,6 +419,18 @@ def test_the_list_of_keys_opens_and_closes(page, address):
     assert page.get_by_role("dialog").is_hidden()
 
 
+def test_a_note_is_written_and_stays(page, address, runs):
+    open_run(page, address, "first")
+    page.get_by_role("link", name="All instances").click()
+    page.locator("[data-row] a").nth(7).click()
+    page.get_by_label("Note", exact=True).fill("look again")
+    page.get_by_label("thumb down").check()
+    page.get_by_role("button", name="Keep").click()
+    page.locator("p.note", has_text="look again").wait_for()
+    assert page.url.endswith("/samples/7")
+    assert "look again" in (runs / "first" / "notes.jsonl").read_text()
+
+
 def test_a_link_to_an_instance_can_be_shared(page, address, browser, served):
     open_run(page, address, "grid")
     page.get_by_role("link", name="topic=rivers").click()

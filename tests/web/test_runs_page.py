@@ -226,6 +226,41 @@ def test_odd_numbers_change_nothing(client, many, query):
     assert client.get(f"/runs?{query}").status_code == 200
 
 
+def test_only_a_score_that_stands_for_the_run_is_shown(client, runs):
+    write(runs, "one", "m", 1, arc=entry(0.11))
+    write(runs, "two", "m", 2, arc=entry(0.22), wnli=entry(0.33))
+    write(runs, "suite", "m", 3, arc=entry(0.22), wnli=entry(0.33), both=entry(0.44, members=["arc", "wnli"]))
+    nested = {"inner": entry(0.55, members=["arc"]), "outer": entry(0.66, members=["inner", "wnli"])}
+    write(runs, "nested", "m", 4, arc=entry(0.22), wnli=entry(0.33), **nested)
+    write(runs, "apart", "m", 5, arc=entry(0.22), **{name: entry(0.77, members=["arc"]) for name in ("s", "t")})
+    page = client.get("/runs?model=m").text
+    rows = {
+        re.search(r'/runs/\w+">(\w+)<', row)[1]: row for row in re.findall(r"<tr data-row.*?</tr>", page, re.DOTALL)
+    }
+    shown = {name: re.findall(r'score"><strong>([^<]*)', row) for name, row in rows.items()}
+    assert shown == {"one": ["0.1100"], "two": [], "suite": ["0.4400"], "nested": ["0.6600"], "apart": []}
+    assert ">2 exams</td>" in rows["two"]
+    assert "arc: accuracy 0.2200" in rows["two"]
+    assert "2 exams" in rows["suite"]
+
+
+def test_runs_are_sorted_by_tokens_and_by_cost(client, runs):
+    for name, tokens, dollars in (("few", 10, 2.0), ("many", 30, 1.0), ("none", 0, None)):
+        folder = write(runs, name, "m", arc=entry(0.5))
+        data = json.loads((folder / "results.json").read_text())
+        data["run"] |= {
+            "usage": {"arc": {"prompt_tokens": tokens, "completion_tokens": tokens}},
+            "cost": {"usd": dollars},
+        }
+        (folder / "results.json").write_text(json.dumps(data))
+    assert listed(client, "?model=m&sort=tokens") == ["many", "few", "none"]
+    assert listed(client, "?model=m&sort=cost") == ["few", "many", "none"]
+    page = client.get("/runs?model=m&sort=tokens").text
+    assert ">Tokens</th>" in page
+    assert ">60</td>" in page
+    assert ">$2.0000</td>" in client.get("/runs?model=m&sort=cost").text
+
+
 def test_runs_are_grouped(client, many):
     titles = r'<tr class="group"><th[^>]*>([^<]*) <'
     page = client.get("/runs?group=name&sort=name").text
@@ -236,7 +271,7 @@ def test_runs_are_grouped(client, many):
 
 
 def test_a_line_has_metric_template_tags_and_how_long_ago(client, many):
-    page = client.get("/runs?q=2026-01-07").text
+    page = client.get("/runs?q=2026-01-07&exam=arc").text
     line = re.search(r"<tr data-row.*?</tr>", page, re.DOTALL)[0]
     assert '<td class="metric" title="accuracy">accuracy</td>' in line
     assert "short · 5 demos · first 20" in line

@@ -188,9 +188,12 @@ def test_it_opens_from_a_file_with_its_styles_and_keys(exported):
         assert page.evaluate("getComputedStyle(document.querySelector('header')).position") == "sticky"
         page.get_by_role("link", name="first", exact=True).click()
         page.get_by_role("link", name="All instances").click()
+        page.get_by_role("heading", name="Instances").wait_for()
+        page.wait_for_load_state()
         page.keyboard.press("j")
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="instance 0").wait_for()
+        page.wait_for_load_state()
         page.keyboard.press("j")
         page.get_by_role("heading", name="instance 1").wait_for()
         page.get_by_role("link", name="Compare", exact=True).click()

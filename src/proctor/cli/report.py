@@ -56,9 +56,10 @@ def _written(given: Mapping[str, Any]) -> Places:
 )
 @click.option(
     "--answers",
-    type=click.Choice(["all", "flips", "failed"]),
+    type=click.Choice(["all", "flips", "failed", "noted"]),
     help="The answers side by side instead, with what failed and why: of all questions, of those that some answered "
-    "right and others did not, or of those that somebody did not. On the terminal, or as html and md.",
+    "right and others did not, of those that somebody did not, or of those with notes. On the terminal, or as html "
+    "and md.",
 )
 @click.option(
     "--readings",

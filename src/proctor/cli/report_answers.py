@@ -77,4 +77,6 @@ def _said(row: Row, name: str) -> str:
     if name not in row.answers:
         return "not asked"
     answer = row.answers[name]
-    return answer.text + "".join(f" ({each})" for each in answer.reasons)
+    return (
+        answer.text + "".join(f" ({each})" for each in answer.reasons) + "".join(f" [{each}]" for each in answer.notes)
+    )

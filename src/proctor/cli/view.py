@@ -16,9 +16,11 @@ from proctor.errors import UsageError
 
 
 def _written(given: Mapping[str, Any]) -> Places:
-    """Return the folder of an export; that in which runs will appear, where there is none yet."""
-    exported = [given["export"]] if given["export"] else []
-    return [*exported, *([] if given["runs"] or Path(RUNS).exists() else [Path(RUNS)])], ()
+    """Return the folder of an export, or those of runs, where notes are kept; without the token none are."""
+    if given["export"]:
+        return [given["export"]], ()
+    keeps_none = given["no_token"] and (given["runs"] or Path(RUNS).exists())
+    return [] if keeps_none else list(given["runs"] or [Path(RUNS)]), ()
 
 
 def _refuse_what_serves() -> None:

@@ -24,7 +24,7 @@ from proctor.recipes.fingerprint import digest_of
 from proctor.results.instance_scores import main_score, whole_of
 from proctor.runs.question_words import gold_of, question_of
 from proctor.runs.sample_index import SampleIndex
-from proctor.runs.sample_lines import digest_of_line, words_of
+from proctor.runs.sample_lines import answer_key, digest_of_line, words_of
 from proctor.runs.stored_run import StoredRun
 from proctor.safe_files import read_bytes
 from proctor.scoring.grading.groups import cluster_key
@@ -85,8 +85,7 @@ def answers_of(run: StoredRun, exam: str, *, with_words: bool = False) -> Scored
     scores, questions, every, shown = [], [], [], {}
     for place, record in enumerate(index.records(exam)):
         score, digest = main_score(record, entry.get("score_name")), digest_of_line(record)
-        words = words_of(jsonable(record.get("output")))
-        key = f"a-{(digest or 0) & ((1 << 64) - 1):016x}-{digest_of(words)}"
+        key = answer_key(record)
         every.append(key)
         if score is None or digest is None or not math.isfinite(score):
             continue
@@ -95,7 +94,7 @@ def answers_of(run: StoredRun, exam: str, *, with_words: bool = False) -> Scored
         keys.append(key)
         scores.append(score)
         if with_words:
-            shown[key] = (question_of(record), gold_of(record), words)
+            shown[key] = (question_of(record), gold_of(record), words_of(jsonable(record.get("output"))))
     values = np.array(scores) / whole_of(scores, entry)
     if not keys or values.min() < 0 or values.max() > 1:
         why = f"{entry.get('score_name')} has values up to {values.max():g}" if keys else "no answer has a score"

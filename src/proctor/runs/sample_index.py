@@ -11,7 +11,7 @@ import math
 import sqlite3
 import time
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -28,8 +28,10 @@ from proctor.running.spec import RunSpec
 from proctor.runs.sample_lines import (
     LONGEST_LINE,
     ScoredLines,
+    answer_key,
     digest_of_line,
     failure_of,
+    instance_of_key,
     next_lines,
     read_line,
     searchable,
@@ -315,6 +317,16 @@ class SampleIndex:
                 (exam, doc_id),
             ).fetchone()
         return None if row is None else self.get(int(row[0]))
+
+    def numbers_of(self, keys: Collection[str]) -> tuple[int, ...]:
+        """Return the numbers of the answers with one of these keys, as :func:`~sample_lines.answer_key` makes them."""
+        known = sorted({each for key in keys if (each := instance_of_key(key)) is not None})
+        wanted = ",".join(map(str, known))
+        with closing(self._connect()) as database:
+            rows = database.execute(
+                f"SELECT id, score, failure, place, length FROM samples WHERE coalesce(instance, 0) IN ({wanted})"  # noqa: S608 - integers
+            ).fetchall()
+        return tuple(each.number for each in self._read(rows, {}) if answer_key(each.record) in keys)
 
     def find_same(self, exam: str, doc_id: int, sample: Sample | None) -> Sample | None:
         """Return the instance that holds the same as another run's; by its number where that one does not say."""

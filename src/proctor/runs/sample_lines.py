@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proctor.foreign_text import is_deep, parse_json
-from proctor.recipes.fingerprint import instance_digest
+from proctor.jsonable import jsonable
+from proctor.recipes.fingerprint import digest_of, instance_digest
 
 LONGEST_LINE = 64 << 20
 """Bytes of a line: an instance with a long book for its prompt has a few millions."""
 _DIGEST = re.compile("[0-9a-f]{16}")
+_KEY = re.compile("a-([0-9a-f]{16})-")
+_ALL_BITS = (1 << 64) - 1
 _LONGEST_TEXT = 100_000  # characters: with all of prompts as long as books the index would be as large as the samples
 
 
@@ -68,6 +71,17 @@ def digest_of_line(record: Mapping[str, Any]) -> int | None:
     if not isinstance(digest, str) or _DIGEST.fullmatch(digest) is None:
         return None
     return int.from_bytes(bytes.fromhex(digest), signed=True)
+
+
+def answer_key(record: Mapping[str, Any]) -> str:
+    """Return what tells an answer from others, in every run: digests of its instance's content and of its words."""
+    return f"a-{(digest_of_line(record) or 0) & _ALL_BITS:016x}-{digest_of(words_of(jsonable(record.get('output'))))}"
+
+
+def instance_of_key(key: str) -> int | None:
+    """Return the digest of the instance in an answer's key, as :func:`digest_of_line` does; 0 where it has none."""
+    found = _KEY.match(key)
+    return int.from_bytes(bytes.fromhex(found[1]), signed=True) if found else None
 
 
 def storable(text: str) -> str:

@@ -28,6 +28,7 @@ class SampleQuery:
         failed: Only those that failed, or only those that did not.
         lowest, highest: Bounds of the main score.
         order: How they are sorted.
+        numbers: Only those of these numbers; ``None`` is all.
     """
 
     exam: str | None = None
@@ -38,6 +39,7 @@ class SampleQuery:
     lowest: float | None = None
     highest: float | None = None
     order: Order = "place"
+    numbers: tuple[int, ...] | None = None
 
 
 def selection(query: SampleQuery, start: int, count: int) -> tuple[str, tuple[Any, ...]]:
@@ -88,6 +90,8 @@ def conditions(query: SampleQuery) -> tuple[Source, str, tuple[Any, ...]]:
         if bound is not None:
             parts.append(f"{source.score} {sign} ?")
             values.append(bound)
+    if query.numbers is not None:
+        parts.append(f"{source.place} IN ({','.join(map(str, map(int, query.numbers)))})")
     if match_expression(query.text):
         parts.append(f"{source.place} IN (SELECT id FROM found)")  # noqa: S608 - what the search found
     return source, " AND ".join(parts) or EVERYTHING, tuple(values)

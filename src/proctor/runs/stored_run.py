@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import time
 from collections.abc import Iterator
@@ -128,12 +129,12 @@ _LONG: Final = 16_000
 
 def files_stamp(path: Path) -> tuple[tuple[int, int, int] | None, ...]:
     """Return what changes where a file that :func:`load_run` reads of a folder changes."""
-    return tuple(_stamp(path / name) for name in (SPEC, RESULTS, SAMPLES, PROGRESS))
+    return tuple(_stamp(f"{path}/{name}") for name in (SPEC, RESULTS, SAMPLES, PROGRESS))
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
+def _stamp(path: Path | str) -> tuple[int, int, int] | None:
     try:
-        found = path.lstat()
+        found = os.lstat(path)
     except OSError:
         return None
     return found.st_ctime_ns, found.st_size, found.st_ino
@@ -165,7 +166,7 @@ def runs_in(path: Path) -> str:
 
 def is_run(path: Path) -> bool:
     """Whether a folder holds a run."""
-    return (path / SPEC).is_file() or (path / RESULTS).is_file()
+    return os.path.isfile(f"{path}/{SPEC}") or os.path.isfile(f"{path}/{RESULTS}")  # noqa: PTH113 - of hundreds for a page
 
 
 def find_runs(root: Path, depth: int = 3) -> Iterator[Path]:
@@ -175,9 +176,10 @@ def find_runs(root: Path, depth: int = 3) -> Iterator[Path]:
         return
     if depth == 0 or not root.is_dir():
         return
-    inner = [path for path in root.iterdir() if path.is_dir() and not path.is_symlink() and path.name[:1] != "."]
-    for path in sorted(inner, key=lambda each: (-each.stat().st_mtime, each.name)):
-        yield from find_runs(path, depth - 1)
+    with os.scandir(root) as found:
+        inner = [each for each in found if each.name[:1] != "." and each.is_dir(follow_symlinks=False)]
+    for each in sorted(inner, key=lambda each: (-each.stat().st_mtime, each.name)):
+        yield from find_runs(root / each.name, depth - 1)
 
 
 def read_progress(path: Path) -> dict[str, Any]:

@@ -9,15 +9,18 @@ from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
 from proctor.results.instance_scores import main_score
+from proctor.runs.answer_notes import Note, Notes, notes_of
 from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import answer_key
 from proctor.runs.stored_run import StoredRun
 from proctor.web.rendering import part_styles, render
 from proctor.web.sample_view import excerpt, reasons_of, references_text
 from proctor.web.verdicts import Outcome, outcome_of
 
-Which = Literal["all", "flips", "failed"]
-"""All questions; those that one answered right and another did not; those that somebody did not answer right."""
+Which = Literal["all", "flips", "failed", "noted"]
+"""All questions; those that one answered right and another did not; those that somebody did not answer right; those
+with notes on an answer."""
 
 
 class Answer(NamedTuple):
@@ -27,6 +30,7 @@ class Answer(NamedTuple):
     outcome: Outcome
     score: float | None
     reasons: Sequence[str]
+    notes: Sequence[Note] = ()
 
 
 class Row(NamedTuple):
@@ -38,6 +42,8 @@ class Row(NamedTuple):
 
     def is_among(self, which: Which) -> bool:
         """Whether it is one of those that are wanted."""
+        if which == "noted":
+            return any(each.notes for each in self.answers.values())
         outcomes = {each.outcome for each in self.answers.values()}
         return which == "all" or (bool(outcomes - {"right"}) and (which == "failed" or "right" in outcomes))
 
@@ -66,6 +72,7 @@ def tables_of(runs: Sequence[StoredRun], which: Which) -> list[Table]:
             continue
         index = SampleIndex.of_run(run.samples, run.results, run.spec)
         index.build()
+        notes = notes_of(run.path)
         exams = index.exams()
         for exam in exams:
             entry = run.results.get(exam, {})
@@ -75,7 +82,7 @@ def tables_of(runs: Sequence[StoredRun], which: Which) -> list[Table]:
             table.columns[name] = f"{run.path}::{exam}"
             for key, record in _keyed(index.records(exam)):
                 row = rows.setdefault(key, Row(excerpt(question_of(record)), references_text(record), {}))
-                row.answers[name] = _answer(record, entry)
+                row.answers[name] = _answer(record, entry, notes)
     for table, rows in found.values():
         table.total, table.rows = len(rows), [row for row in rows.values() if row.is_among(which)]
     return [table for table, _ in found.values()]
@@ -90,13 +97,14 @@ def _keyed(records: Iterator[dict[str, Any]]) -> Iterator[tuple[tuple[str, int],
         yield (digest, seen[digest]), record
 
 
-def _answer(record: Mapping[str, Any], entry: Mapping[str, Any]) -> Answer:
+def _answer(record: Mapping[str, Any], entry: Mapping[str, Any], notes: Notes) -> Answer:
     failure = record.get("failure") or record.get("scoring_failure")
     score = None if failure else main_score(record, str(entry.get("score_name") or ""))
     outcome: Outcome = "" if failure else outcome_of(score, entry)
     output = record.get("output")
     text = output if isinstance(output, str) else record.get("processed_prediction") or output
-    return Answer(excerpt(text), outcome, score, [] if outcome == "right" else reasons_of(record))
+    kept = notes.get(answer_key(record), ()) if notes else ()
+    return Answer(excerpt(text), outcome, score, [] if outcome == "right" else reasons_of(record), kept)
 
 
 def answers_page(tables: Sequence[tuple[Table, Sequence[str]]], which: Which, most: int) -> str:

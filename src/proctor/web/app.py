@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -18,11 +19,12 @@ from starlette.staticfiles import StaticFiles
 from proctor.errors import ProctorError, UsageError
 from proctor.logs import get_logger
 from proctor.web import compare_pages, explorer_pages, item_pages, run_pages, sample_pages, sweep_pages
-from proctor.web.access import Access
+from proctor.web.access import Access, parameters
 from proctor.web.confinement import page_of, watch
 from proctor.web.library import Library
 from proctor.web.rendering import part_styles, render
-from proctor.web.security import LOOPBACK, Guard, is_loopback
+from proctor.web.sample_pages import keep_note
+from proctor.web.security import LONGEST_QUERY, LOOPBACK, Guard, is_loopback
 
 Page = Callable[[Library, Request], tuple[str, dict[str, Any]]]
 """A page: from the library and a request to the name of a template and its values."""
@@ -75,12 +77,14 @@ def create_app(
             Route("/", lambda _: RedirectResponse(first)),
             Route("/static/parts.css", lambda _: Response(part_styles(), media_type="text/css")),
             Mount("/static", static),
+            Route("/runs/{run}/samples/{number}/note", _keeping(library), methods=["POST"]),
             *(Route(path, _endpoint(page, library)) for path, page in PAGES.items()),
         ],
         middleware=[Middleware(Guard, hosts=tuple(hosts), access=access)],
         exception_handlers={ProctorError: _show_error, OSError: _show_refusal, HTTPException: _show_http_error},
     )
     app.state.library, app.state.access = library, access
+    library.takes_notes = not access.is_open
     return app
 
 
@@ -90,6 +94,20 @@ def _endpoint(page: Page, library: Library) -> Callable[[Request], Response]:
             name, values = page(library, request)
             text = render(name, path=request.url.path, **values)
         return HTMLResponse(text.encode("utf-8", "backslashreplace"))
+
+    return respond
+
+
+def _keeping(library: Library) -> Callable[[Request], Awaitable[Response]]:
+    async def respond(request: Request) -> Response:
+        body = b""
+        async for piece in request.stream():
+            body += piece
+            if len(body) > LONGEST_QUERY:
+                raise HTTPException(413, f"a form has {LONGEST_QUERY:,} bytes at most")
+        given = dict(parameters(body))
+        run, number = (str(request.path_params[name]) for name in ("run", "number"))
+        return RedirectResponse(await run_in_threadpool(keep_note, library, run, number, given), 303)
 
     return respond
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.errors import UsageError
+from proctor.runs.answer_notes import notes_of
 from proctor.runs.compare_runs import FindExam, compare_with, flipped_pairs
 from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import Sample, SampleIndex
+from proctor.runs.sample_lines import answer_key
 from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import difference_bar
 from proctor.web.exam_form import is_count
@@ -36,6 +38,7 @@ def compare(library: Library, request: Request) -> Values:
         "runs": [{"id": run_id, "run": run} for run_id, run in library.runs()],
         "chosen": ids,
         "rows": [],
+        "takes_notes": library.takes_notes,
         "flips": None,
         "exam": request.query_params.get("exam", ""),
     }
@@ -171,6 +174,7 @@ def _flip(chosen: Chosen, other: str, exams: tuple[str, str], pair: tuple[int, i
                 "output": sample.record.get("output"),
                 "choices": choices_of(sample.record),
                 "reasons": reasons_of(sample.record),
+                "notes": notes_of(run.path).get(answer_key(sample.record), []),
             }
         )
     return {"doc_id": pair[0], "question": question, "references": references, "sides": sides}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import blake2b
@@ -12,7 +13,9 @@ from proctor.errors import DataError, ProctorError, UsageError
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.stored_run import StoredRun, files_stamp, find_runs, is_run, load_run
 from proctor.web.run_lines import RunLine, line_of
+from proctor.web.run_matrix import Matrix, matrix_of
 
+_MATRIX_SECONDS = 60.0  # a matrix says minutes at best
 _FIRST_BUILD_SECONDS = 0.2  # most runs are indexed by then; the page of a larger one appears and says how far it is
 
 
@@ -25,11 +28,14 @@ class Library:
     """
 
     def __init__(self, roots: Sequence[Path], include_paths: Sequence[str] = ()) -> None:
+        self.takes_notes = False  # whether a page may send notes: only where whoever sends them has the token
         self.include_paths = tuple(include_paths)
         self.roots = [root.resolve() for root in roots]
         self.folders = [*self.roots, *(Path(each).expanduser().resolve() for each in include_paths)]
+        self._ids: dict[str, str] = {}
         self._paths: dict[str, Path] = {}
         self._runs: dict[Path, tuple[object, StoredRun]] = {}
+        self._matrix: tuple[object, float, list[RunLine], Matrix] | None = None  # with its lines: ids are of objects
         self._lines: dict[str, RunLine] = {}
         self._indexes: dict[tuple[Path, int, int], SampleIndex] = {}
         self._building: dict[Path, threading.Thread] = {}
@@ -37,8 +43,9 @@ class Library:
 
     def runs(self) -> list[tuple[str, StoredRun]]:
         """Return every run with its id, the one that began last first."""
-        found = [(self.id_of(path), self._load(path)) for root in self.roots for path in find_runs(root)]
-        return sorted(found, key=lambda entry: (entry[1].state != "running", _reversed(entry[1].started)))
+        found = [(self._known_id(path), self._load(path)) for root in self.roots for path in find_runs(root)]
+        found.sort(key=lambda entry: entry[1].started, reverse=True)
+        return sorted(found, key=lambda entry: entry[1].state != "running")
 
     def lines(self) -> list[RunLine]:
         """Return every run as lists show it, made once for each state of its files."""
@@ -50,12 +57,28 @@ class Library:
             found.append(known)
         return found
 
+    def matrix(self, lines: Sequence[RunLine], *, everything: bool, by: int | None) -> Matrix:
+        """Return the matrix of some lines, made anew once a minute: it says how long ago runs were."""
+        key, now = (*map(id, lines), everything, by), time.monotonic()
+        known = self._matrix
+        if known is None or known[0] != key or now - known[1] > _MATRIX_SECONDS:
+            made = matrix_of(lines, everything=everything, by=by)
+            known = self._matrix = (key, now, list(lines), made)
+        return known[3]
+
     def place_of(self, run: StoredRun) -> str:
         """Return the folder that a run lies in, below the root that it was found in; empty directly below it."""
         for root in self.roots:
             with suppress(ValueError):
                 return "/".join(run.path.resolve().relative_to(root).parts[:-1])
         return ""
+
+    def _known_id(self, path: Path) -> str:
+        """Return the id of a folder that was found: no link leads to it, so it is resolved once."""
+        found = self._ids.get(str(path))
+        if found is None:
+            found = self._ids[str(path)] = self.id_of(path)
+        return found
 
     def id_of(self, path: Path) -> str:
         """Return the id of a run folder."""
@@ -116,10 +139,6 @@ class Library:
         """Wait until every index is complete."""
         for thread in list(self._building.values()):
             thread.join()
-
-
-def _reversed(text: str) -> tuple[int, ...]:
-    return tuple(-ord(character) for character in text) or (1,)
 
 
 def roots_of(given: Sequence[Path]) -> list[Path]:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from proctor.prompts.origins import COLOURS, label_of, part_of
 from proctor.results.summary import interval, shown, unit_of
+from proctor.runs.answer_notes import THUMBS
 from proctor.web.run_lines import ago
 from proctor.web.verdicts import SIGNS
 
@@ -36,7 +37,14 @@ def environment() -> Environment:
         "duration": duration,
         "ago": ago,
     }
-    made.globals |= {"label_of": label_of, "part_class": part_class, "parts": COLOURS, "signs": SIGNS, "static": False}
+    made.globals |= {
+        "label_of": label_of,
+        "part_class": part_class,
+        "parts": COLOURS,
+        "signs": SIGNS,
+        "static": False,
+        "thumbs": THUMBS,
+    }
     return made
 
 

@@ -24,6 +24,8 @@ SORTS: Final = {
     "score": "exam and score",
     "failed": "most failures",
     "time": "longest",
+    "tokens": "most tokens",
+    "cost": "dearest",
 }
 GROUPS: Final = {"": "no groups", "name": "name", "model": "model", "exam": "exam", "tag": "tag"}
 STATES: Final = ("done", "failures", "stopped", "running", "damaged")
@@ -95,11 +97,43 @@ class RunLine:
             return "warn", f"{self.failed:,} failed" if self.failed else "metric failed"
         return "good", "done"
 
+    @cached_property
+    def has_samples(self) -> bool:
+        """Whether its instances can be looked at."""
+        return self.run.samples is not None
+
+    @cached_property
+    def main(self) -> ScoreRow | None:
+        """The score that stands for the run: of its one exam, or of the one suite of all its suites."""
+        inner = {str(name) for entry in self.run.results.values() for name in entry.get("members") or ()}
+        rows = [row for row in self.rows if row.is_suite and row.task not in inner] or self.rows
+        return rows[0] if len(rows) == 1 else None
+
+    def score_of(self, exam: str = "") -> ScoreRow | None:
+        """Return the score of an exam; without one, that which stands for the run."""
+        return next((row for row in self.rows if row.task == exam), None) if exam else self.main
+
+    @cached_property
+    def exam_count(self) -> int:
+        """How many exams have a score of their own."""
+        return sum(not row.is_suite for row in self.rows)
+
+    @cached_property
+    def tokens(self) -> int:
+        """Tokens that were read and written."""
+        usage = (self.run.run.get("usage") or {}).values()
+        return sum(int(each.get(name) or 0) for each in usage for name in ("prompt_tokens", "completion_tokens"))
+
     @property
-    def cost(self) -> str:
+    def dollars(self) -> float | None:
         """The cost in dollars, where it is known."""
         dollars = (self.run.run.get("cost") or {}).get("usd")
-        return f"${dollars:,.4f}" if isinstance(dollars, int | float) else ""
+        return float(dollars) if isinstance(dollars, int | float) else None
+
+    @property
+    def cost(self) -> str:
+        """The cost as people read it; empty where it is not known."""
+        return "" if self.dollars is None else f"${self.dollars:,.4f}"
 
     @cached_property
     def words(self) -> str:
@@ -214,25 +248,26 @@ class RunQuery:
         )
 
 
-def sorted_lines(lines: Sequence[RunLine], sort: str) -> list[RunLine]:
-    """Return runs in an order; those that go on are first in that of time."""
+def sorted_lines(lines: Sequence[RunLine], sort: str, exam: str = "") -> list[RunLine]:
+    """Return runs in an order; those that go on are first in that of time, scores are of an exam, if named."""
     newest = sorted(lines, key=lambda line: (line.run.state == "running", line.started), reverse=True)
     keys: dict[str, Any] = {
         "oldest": lambda line: (line.run.state == "running", line.started),
         "name": lambda line: (line.place, line.name.lower()),
         "model": lambda line: (line.run.model.lower(),),
-        "score": _by_score,
+        "score": lambda line: _by_score(line.score_of(exam)),
         "failed": lambda line: (-line.failed,),
+        "tokens": lambda line: (-line.tokens,),
+        "cost": lambda line: (-(line.dollars or 0.0),),
         "time": lambda line: (-float(line.run.run.get("seconds") or 0),),
     }
     return sorted(newest, key=keys[sort]) if sort in keys else newest
 
 
-def _by_score(line: RunLine) -> tuple[Any, ...]:
+def _by_score(row: ScoreRow | None) -> tuple[Any, ...]:
     """Scores can only be ranked within an exam, a metric and a unit."""
-    if not line.rows:
+    if row is None:
         return (1, "", "", "", 0.0)
-    row = line.rows[0]
     return (0, row.task, row.metric, row.unit, -row.value if row.value is not None else float("inf"))
 
 

@@ -174,7 +174,7 @@ def _cell(scores: Mapping[Key, Sequence[_Found]], column: Column) -> Cell | None
 
 
 def _link(line: RunLine, row: ScoreRow) -> str:
-    if not line.run.samples:
+    if not line.has_samples:
         return f"/runs/{line.id}"
     return f"/runs/{line.id}/samples?{urlencode({'subset' if row.is_suite else 'exam': row.task})}"
 

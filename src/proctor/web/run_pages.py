@@ -31,7 +31,6 @@ from proctor.web.instance_lists import worst_of
 from proctor.web.library import Library
 from proctor.web.rendering import duration
 from proctor.web.run_lines import GROUPS, SORTS, RunLine, RunQuery, grouped, line_of, sorted_lines
-from proctor.web.run_matrix import matrix_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -53,17 +52,20 @@ def runs(library: Library, request: Request) -> Values:
     given = request.query_params
     query = RunQuery.of(given)
     every = library.lines()
-    wanted = sorted_lines([line for line in every if query.wants(line)], query.sort)
+    wanted = sorted_lines([line for line in every if query.wants(line)], query.sort, query.exam)
     by, page = given.get("by", ""), given.get("page", "1")
     start = max(int(page) - 1, 0) * RUNS_ON_A_PAGE if is_count(page) else 0
     shown = wanted[start : start + RUNS_ON_A_PAGE]
-    parameters, charts = query.parameters(), _charts(shown)
+    parameters, charts = query.parameters(), _charts(shown, query.exam)
     return "runs.html", {
         "total": len(every),
         "found": len(wanted),
         "query": query,
-        "matrix": matrix_of(wanted, everything=given.get("exams") == "all", by=int(by) if is_count(by) else None),
-        "groups": [(title, [_listed(line, charts) for line in lines]) for title, lines in grouped(shown, query.group)],
+        "matrix": library.matrix(wanted, everything=given.get("exams") == "all", by=int(by) if is_count(by) else None),
+        "groups": [
+            (title, [_listed(line, charts, query.exam) for line in lines])
+            for title, lines in grouped(shown, query.group)
+        ],
         "page": start // RUNS_ON_A_PAGE + 1,
         "last": max(1, -(-len(wanted) // RUNS_ON_A_PAGE)),
         "parameters": urlencode(parameters),
@@ -75,24 +77,24 @@ def runs(library: Library, request: Request) -> Values:
     }
 
 
-def _charts(lines: Sequence[RunLine]) -> Mapping[str, Markup]:
-    """Return the first score of each run as a bar, by the run's id; all are in one unit, on one axis."""
-    firsts = {line.id: line.rows[0] for line in lines if line.rows}
+def _charts(lines: Sequence[RunLine], exam: str) -> Mapping[str, Markup]:
+    """Return the score that stands for each run as a bar, by the run's id; all are in one unit, on one axis."""
+    firsts = {line.id: row for line in lines if (row := line.score_of(exam))}
     drawn = _drawn(list(firsts.values()))
     scale = scale_of(drawn)
     return {run_id: small_bar(as_share(row), scale) for run_id, row in firsts.items() if as_share(row) in drawn}
 
 
-def _listed(line: RunLine, charts: Mapping[str, Markup]) -> dict[str, Any]:
-    """Return what the list shows of a run beside the run: its first score as a bar, and the others in words."""
-    first = line.rows[0] if line.rows else None
-    rest = [f"{row.task}: {row.metric} {score_text(row.value)}" for row in line.rows[1 : 1 + MOST_IN_A_TITLE]]
+def _listed(line: RunLine, charts: Mapping[str, Markup], exam: str) -> dict[str, Any]:
+    """Return what the list shows of a run beside the run: its score as a bar, and those of its exams in words."""
+    first = line.score_of(exam)
+    others = [row for row in line.rows if row is not first]
+    rest = [f"{row.task}: {row.metric} {score_text(row.value)}" for row in others[:MOST_IN_A_TITLE]]
     return {
         "line": line,
         "first": first,
         "chart": charts.get(line.id, ""),
-        "others": len(line.rows) - 1,
-        "rest": "\n".join([*rest, *(["…"] if len(line.rows) - 1 > MOST_IN_A_TITLE else [])]),
+        "rest": "\n".join([*rest, *(["…"] if len(others) > MOST_IN_A_TITLE else [])]),
         "progress": progress_of(line.run),
     }
 

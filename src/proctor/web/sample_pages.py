@@ -16,11 +16,14 @@ from proctor.prompts.preview import payload_of, prompts_of
 from proctor.recipes.exam import Exam, Question
 from proctor.results.score_grid import group_label, groups_of, label_of_instance
 from proctor.results.summary import score_rows
+from proctor.runs.answer_notes import LONGEST, Note, Notes, add_note, notes_of
 from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_lines import answer_key
 from proctor.runs.sample_query import ORDERS, SampleQuery
 from proctor.runs.stored_run import StoredRun
 from proctor.web.asked import check_lengths, check_run
 from proctor.web.charts import histogram
+from proctor.web.confinement import page_of
 from proctor.web.instance_lists import MOST_COUNTED, asked_of, line_of_sample, outcome_in, presets
 from proctor.web.instances import find_instance
 from proctor.web.library import Library
@@ -50,7 +53,8 @@ def samples(library: Library, request: Request) -> Values:
     """List the instances of a run: filtered, sorted, searched, a page at a time."""
     stored, run_id = stored_run(library, request)
     index = library.index(stored)
-    query = _query(stored, request)
+    notes = notes_of(stored.path)
+    query = _query(stored, request, index, notes)
     number = _page_number(request)
     page = index.page(query, (number - 1) * PAGE_SIZE, PAGE_SIZE)
     last = max(1, -(-page.total // PAGE_SIZE))
@@ -63,8 +67,8 @@ def samples(library: Library, request: Request) -> Values:
         "groups": _groups(stored, query),
         "parameters": _parameters(request),
         "narrowed": _narrowed(request),
-        "samples": [line_of_sample(sample, stored) for sample in page.samples],
-        "presets": presets(stored, index, query, request.query_params),
+        "samples": [line_of_sample(sample, stored, notes) for sample in page.samples],
+        "presets": presets(stored, index, query, request.query_params, notes),
         "histogram": _histogram(stored, index, query, request),
         "scores": [
             row
@@ -86,7 +90,8 @@ def sample(library: Library, request: Request) -> Values:
     index = library.index(stored)
     number = _count(str(request.path_params["number"]), "instance")
     found = index.get(number)
-    before, after = index.neighbours(_query(stored, request), number)
+    notes = notes_of(stored.path)
+    before, after = index.neighbours(_query(stored, request, index, notes), number)
     messages, problem = messages_of(found.record.get("prompt")), ""
     if wants_parts := request.query_params.get("parts") == "1":
         explained, problem = explain(library, stored, found.record)
@@ -106,6 +111,8 @@ def sample(library: Library, request: Request) -> Values:
         "judgements": judgements_in(found.record),
         "values": values_of(found.record),
         "groups": _groups_of(stored, found.record),
+        "takes_notes": library.takes_notes,
+        "notes": notes.get(answer_key(found.record), []),
         "before": before,
         "after": after,
         "parameters": _parameters(request),
@@ -113,7 +120,29 @@ def sample(library: Library, request: Request) -> Values:
     }
 
 
-def _query(stored: StoredRun, request: Request) -> SampleQuery:
+def keep_note(library: Library, run_id: str, number: str, given: Mapping[str, str]) -> str:
+    """Keep a note on an answer; return the address of the page that leads on: that where it was written.
+
+    Args:
+        library: The runs.
+        run_id: The run.
+        number: The instance.
+        given: ``thumb``, ``note`` and ``who``, and the page (``back``).
+
+    Raises:
+        UsageError: There is no such answer, or a field is too long.
+        OSError: It cannot be written.
+    """
+    with page_of(library):
+        stored = library.get(run_id)
+        key = answer_key(library.index(stored).get(_count(number, "instance")).record)
+    said = {name: given.get(name, "").replace("\r\n", "\n").strip() for name in LONGEST}
+    add_note(stored.path, key, Note(said["thumb"], said["note"], said["who"]))
+    back = given.get("back", "")
+    return back if back.startswith(("/runs/", "/compare?")) else f"/runs/{run_id}/samples/{number}"
+
+
+def _query(stored: StoredRun, request: Request, index: SampleIndex, notes: Notes) -> SampleQuery:
     given = request.query_params
     check_lengths({"q": given.get("q", "")})
     order = given.get("order", "place")
@@ -128,6 +157,7 @@ def _query(stored: StoredRun, request: Request) -> SampleQuery:
         lowest=_bound(given.get("lowest", ""), "lowest"),
         highest=_bound(given.get("highest", ""), "highest"),
         order=order,
+        numbers=index.numbers_of(notes) if given.get("notes") else None,
     )
 
 
@@ -184,7 +214,7 @@ def _count(text: str, what: str) -> int:
     return int(text)
 
 
-FILTERS = ("exam", "subset", "group", "q", "failed", "lowest", "highest")
+FILTERS = ("exam", "subset", "group", "q", "failed", "lowest", "highest", "notes")
 
 
 def _parameters(request: Request) -> str:

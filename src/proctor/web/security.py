@@ -4,7 +4,8 @@ The app serves what is on the user's disk, so neither a page of somebody else ma
 nor another user of the machine directly. A request is answered only when all of this holds:
 
 * its ``Host`` is one of ours (a name that was made to point here is not);
-* it reads (``GET`` or ``HEAD``);
+* it reads (``GET`` or ``HEAD``), or keeps a note on an answer: as a form of a page of ours, or from a program with the
+  token in a header, and never where everybody is let in;
 * the browser does not say that another site, or another port of this machine, made it, or that it fills a frame:
   ``Sec-Fetch-Site``, ``Sec-Fetch-Dest``, ``Origin`` and ``Referer`` are believed where they speak against it. A link
   from elsewhere may open the start page only, and only with the token;
@@ -15,6 +16,7 @@ Pages load nothing but our own files, run no inline script, are not framed, not 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 from ipaddress import ip_address
@@ -43,6 +45,7 @@ LONGEST_QUERY = 16_384
 """Bytes: an answer to try and two settings, with system prompts of some pages each."""
 _OWN_SITES = frozenset({b"same-origin", b"none"})
 _FRAMES = frozenset({b"iframe", b"frame", b"embed", b"object", b"fencedframe"})
+_NOTE = re.compile(r"/runs/[0-9a-f]+/samples/[0-9]+/note")
 _METHODS = frozenset({"GET", "HEAD"})
 
 _STRANGER = (
@@ -114,11 +117,19 @@ class Guard:
         name = _name_of(hosts[0]) if len(hosts) == 1 else ""
         if not name or not self._hosts & {ANY_HOST, name}:
             return f"This app does not answer to the host '{name}'."
-        if scope["method"] not in _METHODS:
+        if scope["method"] not in _METHODS and not self._may_change(scope):
             return "This app only reads."
         if len(scope["query_string"]) > LONGEST_QUERY:
             return "This address is too long."
         return _FOREIGN if _is_foreign(headers, hosts[0]) and not self._is_entry(scope) else None
+
+    def _may_change(self, scope: Scope) -> bool:
+        """Whether a request keeps a note, and comes from a page of ours or from a program that has the token."""
+        headers = scope["headers"]
+        is_ours = len(values(headers, b"origin")) == 1 or bool(values(headers, b"authorization"))  # whose: _is_foreign
+        is_form = values(headers, b"content-type") == [b"application/x-www-form-urlencoded"]
+        is_note = scope["method"] == "POST" and _NOTE.fullmatch(scope["path"]) is not None
+        return is_note and is_ours and is_form and not self._access.is_open
 
     def _is_entry(self, scope: Scope) -> bool:
         """Whether somebody follows a link to the start page that has the token: from a terminal, a mail, a notebook."""
