@@ -7,6 +7,7 @@ import logging
 from proctor.secrets import redacted
 from proctor.settings import settings
 from proctor.terminal_text import printable
+from proctor.translation import translated
 
 
 class _Shown(logging.Formatter):
@@ -14,7 +15,7 @@ class _Shown(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, its traceback included."""
-        return printable(redacted(super().format(record)))
+        return printable(redacted(translated(super().format(record))))
 
 
 def get_logger() -> logging.Logger:
