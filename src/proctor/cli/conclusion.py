@@ -31,6 +31,7 @@ def conclude(
     every_score: bool,
     as_json: bool,
     thresholds: Sequence[Threshold] = (),
+    wants_scores: bool = True,
 ) -> int:
     """Print the results of a run; return the exit code."""
     from proctor.results.summary import failure_notes, noise_notes, sample_notes, score_rows
@@ -42,6 +43,8 @@ def conclude(
     _print_scores(result, rows, as_json=as_json)
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:
         say(note)
+    for name in [each.task for each in rows if each.value is None and not each.failures] if wants_scores else ():
+        say(f"note: nothing scores the answers to {name}: it has no metric of its own; --metric NAME is one")
     if result.output is not None:
         say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):

@@ -189,7 +189,9 @@ def _run_all(
                 code = max(code, FAILURES if unusable and not printed["allow_failures"] else 0)
                 continue
             results[name] = run_spec(spec, here, origin)
-            code = max(code, conclude(results[name], thresholds=execution.fail_under, **printed))
+            wants = "predict_only" not in spec.overrides
+            found = conclude(results[name], thresholds=execution.fail_under, wants_scores=wants, **printed)
+            code = max(code, found)
     return results, code
 
 

@@ -84,8 +84,10 @@ def _judges(config: DatasetConfig) -> Iterator[_Asked]:
     for each in (part for part in parts if isinstance(part, Mapping)):
         name = short_name(each.get("type", ""))
         if name in ASKING and name != "CascadeEvaluator":
-            models = judges_in(each.get("judge_cfg"))
-            yield from (_Asked(name, as_data(each.get("prompt_template")), model) for model in models)
+            given = each.get("judge_cfg")
+            models = judges_in(given) if given is None or isinstance(given, Mapping) else []
+            fit = (model for model in models if model is None or isinstance(model, Mapping))  # whoever checks says so
+            yield from (_Asked(name, as_data(each.get("prompt_template")), model) for model in fit)
 
 
 def _code_of(value: Any, key: str = "", folder: Path | None = None) -> Iterator[tuple[str, str]]:
