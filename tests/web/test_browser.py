@@ -339,6 +339,22 @@ def test_runs_are_chosen_and_compared(page, address):
     assert page.locator("section.pair").count() in {1, 2}
 
 
+def test_instances_of_a_comparison_by_keys(page, address):
+    page.goto(f"{address}/runs")
+    for name in ("first", "second"):
+        page.get_by_label(f"Compare {name}", exact=True).check()
+    page.get_by_role("button", name="Compare the chosen runs").click()
+    page.get_by_role("link", name=re.compile("^all 119 instances of")).click()
+    page.get_by_role("heading", name="those that flipped first").wait_for()
+    page.wait_for_load_state()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.locator(".pair.selected").get_attribute("id") == page.locator(".pair").nth(1).get_attribute("id")
+    page.keyboard.press("f")
+    page.get_by_role("heading", name="3 flips").wait_for()
+    assert page.locator(".pair").count() == 3
+
+
 def test_three_runs_against_a_baseline(page, address):
     page.goto(f"{address}/compare")
     page.get_by_label("Baseline").select_option("second")

@@ -44,7 +44,7 @@ def conclude(
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:
         say(note)
     for name in [each.task for each in rows if each.value is None and not each.failures] if wants_scores else ():
-        say(f"note: {name} has no metric of its own, and nothing scores the answers; --metric NAME does (docs/own-data.md)")
+        say(f"note: nothing scores the answers to {name}: it has no metric of its own; --metric NAME is one")
     if result.output is not None:
         say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):

@@ -195,7 +195,9 @@ def _run_one(
         if execution.shard is not None:
             return run_shard(wanted, execution, origin, **printed)
         result = run_spec(wanted, execution, origin)
-    code = conclude(result, thresholds=execution.fail_under, wants_scores="predict_only" not in wanted.overrides, **printed)
+    code = conclude(
+        result, thresholds=execution.fail_under, wants_scores="predict_only" not in wanted.overrides, **printed
+    )
     if not (printed["as_json"] or is_quiet()) and (options.get("prompt") or options.get("prompts")):
         from proctor.cli.model_lists import say_side_by_side
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -358,17 +358,23 @@ def _resamples(count: int) -> Iterator[list[int]]:
 
 def flips(first: SampleIndex, second: SampleIndex, exam: str, *, better: bool, other: str | None = None) -> list[int]:
     """Return the numbers, in the first run, of the instances that the second run scored better, or worse."""
-    return [mine for mine, _ in flipped_pairs(first, second, exam, other or exam, better=better)]
+    return [mine for mine, _ in pairs_by_change(first, second, exam, other or exam)["better" if better else "worse"]]
 
 
-def flipped_pairs(
-    first: SampleIndex, second: SampleIndex, exam: str, other: str, *, better: bool
-) -> list[tuple[int, int]]:
-    """Return the numbers in both runs of the instances that the second run scored better, or worse."""
+Change = Literal["worse", "better", "same"]
+"""What became of an instance: whether the second run scored it worse than the first, better, or equally."""
+
+
+def pairs_by_change(
+    first: SampleIndex, second: SampleIndex, exam: str, other: str
+) -> dict[Change, list[tuple[int, int]]]:
+    """Return the numbers in both runs of the instances that both scored, by what became of them."""
     sides = _Sides(_Side(first, exam), _Side(second, other))
     if sides.described().refused or sides.is_of_wholes:
-        return []
-    mine, theirs = sides.scores
-    chosen = theirs > mine if better == (sides.higher_is_better is not False) else theirs < mine
+        return {"worse": [], "better": [], "same": []}
+    mine, theirs = sides.scores if sides.higher_is_better is not False else sides.scores[::-1]
     one, two = sides.numbers
-    return [(int(a), int(b)) for a, b in zip(one[chosen], two[chosen], strict=True)]
+    chosen: dict[Change, Any] = {"worse": theirs < mine, "better": theirs > mine, "same": theirs == mine}
+    return {
+        change: [(int(a), int(b)) for a, b in zip(one[kept], two[kept], strict=True)] for change, kept in chosen.items()
+    }

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from proctor.errors import UsageError
 from proctor.runs.answer_notes import notes_of
-from proctor.runs.compare_runs import FindExam, compare_with, flipped_pairs
+from proctor.runs.compare_runs import Change, FindExam, compare_with, pairs_by_change
 from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import Sample, SampleIndex
 from proctor.runs.sample_lines import answer_key
 from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import difference_bar
+from proctor.web.difference import difference
 from proctor.web.exam_form import is_count
 from proctor.web.library import Library
-from proctor.web.sample_view import choices_of, excerpt, reasons_of, references_text
+from proctor.web.rendering import pretty
+from proctor.web.sample_view import Room, choices_of, excerpt, messages_of, reasons_of, references_text
 from proctor.web.verdicts import outcome_of
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 10  # instances on a page: each shows its prompt and all outputs, which is a screen or more
 FEWEST = 2  # one run has nothing to be compared with
+_LONGEST_ANSWER = 2000  # characters: half a screen beside another
+_LONGEST_PROMPT = 6000  # characters: some screens beside another, and compared in milliseconds
 MOST_RUNS = 12  # each is a row of every exam and has an index to open: more of them nobody reads
 
 Values = tuple[str, dict[str, Any]]
@@ -76,7 +80,7 @@ def _rows(chosen: Chosen) -> list[dict[str, Any]]:
     for row in rows:
         if row["difference"] is None or row["test"] == "bootstrap":
             continue
-        for way in ("better", "worse"):
+        for way in ("better", "worse", "all"):
             row[f"{way}_link"] = _link(chosen, (row["task"], row["task_second"]), chosen[row["place"] + 1][0], way)
     return rows
 
@@ -123,25 +127,39 @@ def _page(request: Request) -> int:
 
 
 def _flips(chosen: Chosen, request: Request) -> dict[str, Any]:
-    """Return the instances of an exam that one run scored better, or worse, than the baseline, with all outputs."""
+    """Return instances of an exam that a run and the baseline scored, with all outputs; those that flipped first."""
     exam, way = request.query_params.get("exam", ""), request.query_params.get("way", "worse")
     other = request.query_params.get("with") or chosen[1][0]
     found = next((entry for entry in chosen[1:] if entry[0] == other), None)
     if found is None:
         raise UsageError("the run that flipped is not among those that are compared")
     named = request.query_params.get("as") or exam
-    pairs = flipped_pairs(chosen[0][2], found[2], exam, named, better=way == "better")
+    way = way if way in WAYS else "worse"
+    changes = pairs_by_change(chosen[0][2], found[2], exam, named)
+    pairs = [pair for change in WAYS[way] for pair in changes[change]]
     page = _page(request)
     shown = pairs[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     return {
         "flips": [_flip(chosen, other, (exam, named), pair) for pair in shown],
-        "way": "better" if way == "better" else "worse",
+        "way": way,
+        "ways": [
+            (each, _link(chosen, (exam, named), other, each), sum(len(changes[c]) for c in WAYS[each])) for each in WAYS
+        ],
         "flipped": found[1].path.name,
         "count": len(pairs),
         "page": page,
         "last": max(1, -(-len(pairs) // PAGE_SIZE)),
         "here": _link(chosen, (exam, named), other, way).partition("#")[0],
     }
+
+
+WAYS: Final[Mapping[str, Sequence[Change]]] = {
+    "worse": ("worse",),
+    "better": ("better",),
+    "flips": ("worse", "better"),
+    "all": ("worse", "better", "same"),
+}
+"""Which instances are shown, in their order."""
 
 
 def _exam_of(sample: Sample) -> str:
@@ -171,10 +189,42 @@ def _flip(chosen: Chosen, other: str, exams: tuple[str, str], pair: tuple[int, i
                 "score": sample.score,
                 "outcome": "" if sample.failure else outcome_of(sample.score, run.results.get(_exam_of(sample), {})),
                 "failure": sample.failure,
-                "output": sample.record.get("output"),
+                "output": _answer_of(sample),
+                "prompt": _prompt_of(sample),
+                "thinking": Room(_LONGEST_PROMPT).cut(sample.record.get("thinking") or ""),
                 "choices": choices_of(sample.record),
                 "reasons": reasons_of(sample.record),
                 "notes": notes_of(run.path).get(answer_key(sample.record), []),
             }
         )
-    return {"doc_id": pair[0], "question": question, "references": references, "sides": sides}
+    return {"doc_id": pair[0], "question": question, "references": references, "sides": sides, **_marked(sides)}
+
+
+def _answer_of(sample: Sample) -> str:
+    """Return an answer: the beginning and the end of a long one."""
+    output = sample.record.get("output")
+    return str(Room(_LONGEST_ANSWER).cut("" if output is None else pretty(output)))
+
+
+def _prompt_of(sample: Sample) -> str:
+    said = [
+        (f"{each['role']}: " if each["role"] else "") + each["content"]
+        for each in messages_of(sample.record.get("prompt"))
+    ]
+    return str(Room(_LONGEST_PROMPT).cut("\n".join(said)))
+
+
+def _marked(sides: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Put the pieces of answers and of prompts into the sides, marked by words against the first one's.
+
+    Returns:
+        ``same_prompt``: whether all were asked with the same words.
+    """
+    for name in ("output", "prompt"):
+        for side in sides[1:]:
+            pieces = difference(sides[0][name], side[name]).pieces
+            side[f"{name}_pieces"] = [each for each in pieces if each[0] != "removed"]
+            sides[0][f"{name}_pieces"] = [each for each in pieces if each[0] != "added"]
+        if len(sides) != FEWEST:  # of several, each has its own difference from the first
+            sides[0][f"{name}_pieces"] = [("same", sides[0][name])]
+    return {"same_prompt": len({side["prompt"] for side in sides}) == 1}

@@ -171,3 +171,17 @@ def test_how_much_a_cache_will_hold_is_known_before():
     assert (written / 4, read / 4) == pytest.approx((usage.cache_write_tokens, usage.cached_tokens), rel=0.01)
     assert ProviderEngine(model="claude-sonnet-5", provider="anthropic", prompt_cache="off").cached(prompts) == (0, 0)
     assert isinstance(usage, Usage)
+
+
+def test_nobody_waits_long_for_a_first_answer_that_takes_its_time(monkeypatch):
+    monkeypatch.setattr("proctor.engines.http.prompt_caches._BEGUN_SECONDS", 0.05)
+
+    class Slow(Provider):
+        async def post(self, url, body, headers, timeout_seconds):
+            self.under_way += 1
+            if self.under_way == 1:
+                await asyncio.sleep(1.0)
+                assert self.under_way > 1, "the others went meanwhile"
+            return await super().post(url, body, headers, timeout_seconds)
+
+    run(Slow(), GROUPS[:8])

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -29,6 +29,8 @@ _SECOND_SECONDS = 0.05
 """How long the first question of a beginning waits for a second one to be read."""
 _PATIENCE = 32
 """Beginnings in a row that had no second question: from then on nobody waits for one."""
+_BEGUN_SECONDS = 10.0
+"""After which an answer has begun, and its prompt is kept, however long the answer becomes."""
 _KEPT_SECONDS = 240.0
 """After which a beginning that nobody read may be gone: providers keep it for five minutes at least."""
 _MARKS: Mapping[str, Mapping[str, Any]] = {
@@ -121,7 +123,8 @@ class Beginnings:
         is_first = now - self._used.get(chosen.key, -_KEPT_SECONDS) >= _KEPT_SECONDS
         self._used[chosen.key] = now
         if not is_first:
-            await self._first[chosen.key].wait()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._first[chosen.key].wait(), _BEGUN_SECONDS)
             yield chosen
             return
         self._first[chosen.key] = asyncio.Event()

@@ -44,6 +44,7 @@ const keys = {
   ArrowRight: () => follow("next"),
   ArrowLeft: () => follow("prev"),
   u: () => follow("up"),
+  f: () => document.querySelector("[data-filter]")?.click(),
   "?": () => document.getElementById("keys")?.showModal(),
 };
 
