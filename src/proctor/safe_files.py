@@ -221,3 +221,11 @@ def read_bytes(path: str | os.PathLike[str], limit: int, within: str | os.PathLi
     if len(data) > limit:
         raise OSError(errno.EFBIG, f"it has more than {limit >> 20} MiB", str(path))
     return data
+
+
+def append_line(path: str | os.PathLike[str], line: bytes) -> None:
+    """Write a line behind those of a file that is kept, made where it is missing; one that was cut off ends first."""
+    with os.fdopen(own_file(path), "r+b") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
+        torn = b"\n" if file.read(1) not in (b"", b"\n") else b""  # by a power loss
+        file.write(torn + line + b"\n")

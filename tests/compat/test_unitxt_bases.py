@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,18 +35,6 @@ def test_engines_of_ones_own_take_the_fields_of_bases() -> None:
     assert not engine._is_loaded()
     with pytest.raises(ProctorError):
         Own(device="cpu", top_q=3)
-
-
-def test_tokens_come_with_time() -> None:
-    from unitxt.inference import AsyncTokenBucket
-
-    async def twice() -> bool:
-        bucket = AsyncTokenBucket(rate=1000, capacity=1)
-        await bucket.acquire()
-        await bucket.acquire()
-        return True
-
-    assert asyncio.run(twice())
 
 
 def test_what_the_script_of_datasets_cannot_honour_is_refused() -> None:

@@ -187,7 +187,6 @@ def test_functions_take_their_arguments_by_unitxts_names(tmp_path: Path) -> None
     from unitxt.operators import Rename
     from unitxt.register import register_local_catalog, unregister_local_catalog
     from unitxt.split_utils import parse_random_mix_string, parse_slices_string
-    from unitxt.text2sql_utils import sql_exact_match
     from unitxt.type_utils import isoftype
     from unitxt.utils import is_package_installed
 
@@ -197,7 +196,6 @@ def test_functions_take_their_arguments_by_unitxts_names(tmp_path: Path) -> None
     assert isoftype(object=[1], typing_type=list[int])
     assert is_package_installed(package_name="json")
     assert is_subpath(subpath="a/1", fullpath="a/1/b", allow_int_index=False)
-    assert sql_exact_match(sql1="SELECT 1", sql2="select 1")
     assert get_logger(name="mine").name == "mine"
     add_to_catalog(Rename(field="a", to_field="b"), "x.one", catalog_path=tmp_path, verbose=False)
     add_link_to_catalog("x.one", "x.two", catalog_path=tmp_path, verbose=False)

@@ -9,7 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from proctor.running import installed_prices
+from proctor.running.budget import price_table
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True)
+def _own_prices(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Costs are those of the table that comes along, whatever is installed."""
+    monkeypatch.setattr(installed_prices, "find_spec", lambda name: None)
+    price_table.cache_clear()
+    yield
+    price_table.cache_clear()
 
 
 @pytest.fixture

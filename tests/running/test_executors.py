@@ -107,6 +107,6 @@ def test_a_slow_answer_keeps_nothing_waiting_and_a_killed_worker_loses_its_slots
     assert done.stdout, done.stderr
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("{"))
     report = json.loads(line)
-    assert report["workers"] < 1.1 * report["alone"] + 0.3  # seconds, on a machine that does other things, too
+    assert report["workers"] < 1.1 * report["alone"] + 0.8  # seconds, on a machine that does other things, too
     assert report["actors"] == 2
     assert 120 <= report["asked_for_120"] <= 120 + 18

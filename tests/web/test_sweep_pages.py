@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from proctor.errors import UsageError
 from proctor.web.library import Library
 from proctor.web.rendering import render
 from proctor.web.sweep_pages import sweep_report, sweeps
@@ -44,6 +47,13 @@ def test_the_page_shows_the_sweep_that_is_chosen_and_names_the_others(tmp_path):
 def test_without_sweeps_the_page_says_how_to_make_one(tmp_path):
     page, values = sweeps(Library([tmp_path]), _Request())
     assert "No sweep has results here" in render(page, path="/sweeps", **values)
+
+
+@pytest.mark.parametrize("result", [{}, {"cells": 3}, [], {**RECORD["result"], "components": [{}]}])
+def test_a_damaged_sweep_is_named(tmp_path, result):
+    (tmp_path / "sweep.json").write_text(json.dumps({**RECORD, "result": result}))
+    with pytest.raises(UsageError, match="damaged"):
+        sweeps(Library([tmp_path]), _Request())
 
 
 def test_a_report_needs_nothing_else():

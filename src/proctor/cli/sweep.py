@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from proctor.cli.commands import Places, WalledCommand, open_wall_for, quiet_option
+from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import DONE, FAILURES, quietly, say, show, warn
 from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import RUNS, Execution, default_output, run_spec, terminated_like_ctrl_c
@@ -34,7 +34,6 @@ _DIMENSIONS: Final = {
     "choice_orders": ("choice_order",), "extraction": (), "perturbations": (),
 }  # fmt: skip
 """What may be varied, with the options of exams that it gives other values."""
-_CARRIED_OUT: Final = ("log", "retry_failed", "budget_tokens", "budget_usd", "prices")
 _TEMPLATES: Final = (
     "Ways to ask: templates by name, all (the exam's own), prompts in words (prompts.txt, --- between), files of a "
     "template (own.yaml); of AISBench, Hugging Face and promptfoo other exams on the same rows."
@@ -49,11 +48,7 @@ _PERTURB: Final = (
 )
 
 
-def _written(given: Mapping[str, Any]) -> Places:
-    return [given["output"] or Path(RUNS)], ()
-
-
-@click.command("sweep", cls=WalledCommand, writes=_written, asks=True)
+@click.command("sweep", cls=WalledCommand, writes=lambda given: ([given["output"] or Path(RUNS)], ()), asks=True)
 @exams_argument
 @click.option("--templates", multiple=True, metavar="NAME,…", help=_TEMPLATES)
 @click.option("--formats", multiple=True, metavar="NAME,…", help=_FORMATS)
@@ -90,7 +85,7 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
 
     options = named_too(options)
     varied = {name: options.pop(name) for name in _DIMENSIONS}
-    how = {name: options.pop(name) for name in _CARRIED_OUT}
+    how = {name: options.pop(name) for name in ("log", "retry_failed", "budget_tokens", "budget_usd", "prices")}
     if options.pop("trust_code", None):
         from proctor.settings import settings
 

@@ -160,8 +160,7 @@ def system_levels(given: Sequence[str]) -> Iterator[Level]:
     """Yield what ``--system-prompts`` names: ``none``, a file with ``---`` between prompts, or words."""
     for text in given:
         if text.startswith("none,"):
-            hint = "give each in an option of its own: --system-prompts none --system-prompts TEXT"
-            raise UsageError("commas are part of a system prompt", hint=hint)
+            raise UsageError("commas are part of a system prompt", hint="--system-prompts none --system-prompts TEXT")
         if text.endswith(_TEXTS):
             yield from (Level(name, {"system_prompt": prompt}) for name, prompt in texts_of(text))
         else:

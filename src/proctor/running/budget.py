@@ -147,13 +147,14 @@ class PriceTable(Struct, frozen=True):
                 A version at its end, a region in front of a Bedrock id, and capitals do not matter.
         """
         head, _, rest = model.partition("/")
-        provider = _provider(head)
+        provider = provider_of(head)
         if provider is not None and (found := _price_in(self.providers.get(provider, {}), rest)) is not None:
             return found
         return _price_in(self.models, rest if provider else model) or _price_in(self.models, model.rpartition("/")[2])
 
 
-def _provider(name: str) -> str | None:
+def provider_of(name: str) -> str | None:
+    """Return the name in the table of providers of one that has it, or another name for it; ``None`` where none has."""
     from proctor.engines.http.providers import providers
 
     return next((known for known, entry in providers().items() if name == known or name in entry.aliases), None)
@@ -174,20 +175,27 @@ def _price_in(prices: Mapping[str, Price], name: str) -> Price | None:
 
 @lru_cache(maxsize=8)
 def price_table(path: Path | None = None) -> PriceTable:
-    """Return the prices in a JSON file (``date``, ``models``, ``providers``), by default those that come with Proctor.
+    """Return the prices in a JSON file (``date``, ``models``, ``providers``).
+
+    By default they are those of ``genai-prices``, where that is installed, and those that come with Proctor.
 
     Raises:
         UsageError: The file cannot be read or has another form.
     """
     try:
         text = path.read_bytes() if path else files("proctor.running").joinpath("prices.json").read_bytes()
-        return msgspec.json.decode(text, type=PriceTable)
+        table = msgspec.json.decode(text, type=PriceTable)
     except (OSError, msgspec.MsgspecError) as error:
         example = json.dumps({"date": "2026-01-31", "models": {"my-model": {"input": 0.5, "output": 1.5}}})
         hint = f"it looks like this, in US dollars per million tokens: {example}"
         raise UsageError(
             "this is not a price table", location=Location(str(path)), why=reason_of(error), hint=hint
         ) from None
+    if path is not None:
+        return table
+    from proctor.running.installed_prices import with_installed
+
+    return with_installed(table)
 
 
 @dataclass(slots=True)

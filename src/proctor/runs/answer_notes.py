@@ -8,7 +8,6 @@ the last counts.
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from proctor.errors import UsageError
 from proctor.foreign_text import parse_json
-from proctor.safe_files import own_file, read_bytes
+from proctor.safe_files import append_line, read_bytes
 
 NOTES: Final = "notes.jsonl"
 THUMBS: Final[Mapping[str, str]] = {"up": "👍", "down": "👎", "": ""}
@@ -79,8 +78,5 @@ def add_note(folder: Path, key: str, note: Note) -> None:
         raise UsageError(f"there is no thumb '{note.thumb[:10]}'", hint="it is up, down or empty")
     when = note.when or datetime.now(UTC).isoformat(timespec="seconds")
     record = {"answer": key, "when": when, "who": note.who, "thumb": note.thumb, "note": note.text}
-    with _writing, os.fdopen(own_file(folder / NOTES), "r+b") as file:
-        end = file.seek(0, os.SEEK_END)
-        file.seek(max(end - 1, 0))
-        torn = b"\n" if file.read(1) not in (b"", b"\n") else b""  # a line that a power loss cut
-        file.write(torn + json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    with _writing:
+        append_line(folder / NOTES, json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"))

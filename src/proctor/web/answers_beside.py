@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
 from proctor.results.instance_scores import main_score
@@ -14,7 +13,7 @@ from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import answer_key
 from proctor.runs.stored_run import StoredRun
-from proctor.web.rendering import part_styles, render
+from proctor.web.rendering import file_styles, render
 from proctor.web.sample_view import excerpt, reasons_of, references_text
 from proctor.web.verdicts import Outcome, outcome_of
 
@@ -109,5 +108,4 @@ def _answer(record: Mapping[str, Any], entry: Mapping[str, Any], notes: Notes) -
 
 def answers_page(tables: Sequence[tuple[Table, Sequence[str]]], which: Which, most: int) -> str:
     """Return tables as an HTML file that needs nothing else, the sentences of each above it."""
-    styles = files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
-    return render("answers.html", path="", tables=tables, which=which, most=most, styles=styles)
+    return render("answers.html", path="", tables=tables, which=which, most=most, styles=file_styles())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from proctor.runs.exam_items import ExamItems, items_of
 from proctor.runs.item_tables import heading, tables
 from proctor.web.library import Library
-from proctor.web.rendering import part_styles, render
+from proctor.web.rendering import file_styles, render
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -28,8 +27,7 @@ def items(library: Library, request: Request) -> tuple[str, dict[str, Any]]:
 
 def item_report(found: Sequence[ExamItems], most: int) -> str:
     """Return a file that needs nothing else, with so many questions of a kind."""
-    styles = files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
-    return render("item_report.html", path="", styles=styles, unread=0, **_view(found, most))
+    return render("item_report.html", path="", styles=file_styles(), unread=0, **_view(found, most))
 
 
 def _view(found: Sequence[ExamItems], most: int) -> dict[str, Any]:

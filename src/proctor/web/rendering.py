@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -62,6 +63,12 @@ def part_class(origin: str) -> str:
 def part_styles() -> str:
     """Return the style sheet that gives parts their colours, made of the one table of colours."""
     return "".join(f".part-{part.replace(' ', '-')} {{ color: {colour}; }}\n" for part, colour in COLOURS.items())
+
+
+@cache
+def file_styles() -> str:
+    """Return the style sheet of files that need nothing else."""
+    return files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
 
 
 _BREAKS = re.compile(r"(?<=[._,/=:-])")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from proctor.errors import DataError
@@ -14,7 +13,7 @@ from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_query import SampleQuery
 from proctor.runs.stored_run import StoredRun
 from proctor.web.compare_pages import difference_rows
-from proctor.web.rendering import part_styles, render
+from proctor.web.rendering import file_styles, render
 from proctor.web.run_pages import scores_view
 from proctor.web.sample_view import assertions_in, choices_of, excerpt, judgements_in, messages_of, values_of
 from proctor.web.verdicts import outcome_of
@@ -41,8 +40,11 @@ def report_of(
     """
     indexes = [_index(run) for run in runs]
     views = [_run_view(run, index, samples_per_exam) for run, index in zip(runs, indexes, strict=True)]
-    styles = files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
-    values: dict[str, Any] = {"runs": views, "comparisons": _comparisons(runs, indexes, find_exam), "styles": styles}
+    values: dict[str, Any] = {
+        "runs": views,
+        "comparisons": _comparisons(runs, indexes, find_exam),
+        "styles": file_styles(),
+    }
     values["corrected"] = list(correction_tables(corrections)) if corrections else []
     values["reasons"] = correction_notes(corrections) if corrections else []
     page = render("report.html", path="", **values)

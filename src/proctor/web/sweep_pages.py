@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from proctor.errors import UsageError
 from proctor.running.sweeps import SWEEP, read_sweep
 from proctor.runs.sweep_tables import sentences, tables
 from proctor.web.charts import bar_of
 from proctor.web.library import Library
-from proctor.web.rendering import part_styles, render
+from proctor.web.rendering import file_styles, render
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -27,22 +27,24 @@ def sweeps(library: Library, request: Request) -> tuple[str, dict[str, Any]]:
     names = {library.id_of(folder): folder.name for folder in folders}
     chosen = request.query_params.get("sweep") or next(iter(names), "")
     shown = next((folder for folder in folders if library.id_of(folder) == chosen), None)
-    return "sweep.html", {**_view({} if shown is None else read_sweep(shown)), "names": names, "styles": ""}
+    try:
+        return "sweep.html", {**_view({} if shown is None else read_sweep(shown)), "names": names, "styles": ""}
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise UsageError(f"{shown} is damaged: {error!r}", hint="run the sweep again") from None
 
 
 def sweep_report(record: Mapping[str, Any]) -> str:
     """Return a file that needs nothing else."""
-    styles = files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
-    return render("sweep.html", path="", names={}, styles=styles, **_view(record))
+    return render("sweep.html", path="", names={}, styles=file_styles(), **_view(record))
 
 
 def _view(record: Mapping[str, Any]) -> dict[str, Any]:
     if "result" not in record:
         return {"exam": record.get("exam", ""), "said": [], "tables": [], "pictures": [], "heat": None}
-    result, pictures = record["result"], []
+    result = record["result"]
     order = sorted(result["cells"], key=lambda cell: -(cell["score"] or 0.0))[:_MOST]
     rows = [(cell["name"], cell["score"], cell["low"], cell["high"]) for cell in order if cell["score"] is not None]
-    pictures.append(_bars("Scores of the wordings, highest first, with 95% intervals", rows))
+    pictures = [_bars("Scores of the wordings, highest first, with 95% intervals", rows)]
     if "components" in result:
         ends = ("variance", "low", "high")
         parts = [(each["name"], *(math.sqrt(each[end]) for end in ends)) for each in result["components"]]
@@ -53,8 +55,7 @@ def _view(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bars(title: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
     """Return bars under each other on one axis: names, pictures, values."""
-    top = max((high or value for _, value, _, high in rows), default=0.0) or 1.0
-    axis = (0.0, top)
+    axis = (0.0, max((high or value for _, value, _, high in rows), default=0.0) or 1.0)
     bars = [(name, bar_of(value, low, high, f"{name} {value:.4g}", axis), value) for name, value, low, high in rows]
     return {"title": title, "bars": bars}
 

@@ -6,9 +6,7 @@ Source of their rules: lm-eval 0.4.13.
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import wraps
 from itertools import chain, zip_longest
 from typing import Any, Final
 
@@ -41,11 +39,6 @@ def undistribute(iterable: Iterable[Iterable[Any]]) -> list[Any]:
     """Return what was dealt out in turns to several lists, in the order before; ``None`` is left out."""
     rounds = zip_longest(*map(list, iterable))
     return [each for each in chain.from_iterable(rounds) if each is not None]
-
-
-def flatten_image_list(images: Iterable[Iterable[Any]]) -> list[Any]:
-    """Return the pictures of several requests as one list."""
-    return list(chain.from_iterable(images))
 
 
 class Grouper:
@@ -282,35 +275,3 @@ def configure_pad_token(tokenizer: Any, model_config: Any = None) -> Any:
     else:
         tokenizer.add_special_tokens({"pad_token": "<|pad|>"})
     return tokenizer
-
-
-def retry_on_specific_exceptions(
-    on_exceptions: Sequence[type[Exception]],
-    max_retries: int | None = None,
-    backoff_time: float = 3.0,
-    backoff_multiplier: float = 1.5,
-    on_exception_callback: Callable[[Exception, float], Any] | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that calls again after certain errors, waiting longer each time (in seconds).
-
-    After ``max_retries`` calls it gives up, and returns nothing.
-    """
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            wait, tried = backoff_time, 0
-            while max_retries is None or tried < max_retries:
-                try:
-                    return function(*args, **kwargs)
-                except tuple(on_exceptions) as error:
-                    if on_exception_callback is not None:
-                        on_exception_callback(error, wait)
-                time.sleep(wait)
-                wait *= backoff_multiplier
-                tried += 1
-            return None
-
-        return call
-
-    return decorate

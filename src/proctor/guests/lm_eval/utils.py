@@ -11,8 +11,6 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import filter as matching
-from importlib.util import find_spec
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -104,11 +102,6 @@ def hash_string(string: str) -> str:
     return hashlib.sha256(string.encode("utf-8")).hexdigest()
 
 
-def join_iters(iters: Iterable[Iterable[Any]]) -> Iterator[Any]:
-    """Yield what several iterables hold, one after the other."""
-    return chain.from_iterable(iters)
-
-
 def group(arr: Iterable[Any], fn: Callable[[Any], Any]) -> list[list[Any]]:
     """Return things in lists, one for each value of a function of them."""
     found: dict[Any, list[Any]] = {}
@@ -124,11 +117,6 @@ def handle_non_serializable(o: Any) -> Any:
     return list(o) if isinstance(o, set) else str(o)
 
 
-def sanitize_list(sub: Any) -> Any:
-    """Return nested lists and tuples with every leaf as text."""
-    return type(sub)(sanitize_list(each) for each in sub) if type(sub) in (list, tuple) else str(sub)
-
-
 def sanitize_model_name(model_name: str) -> str:
     """Return a model's name as part of a path."""
     return re.sub(r"[\"<>:/|\\?*\[\]]+", "__", model_name)
@@ -137,26 +125,6 @@ def sanitize_model_name(model_name: str) -> str:
 def sanitize_task_name(task_name: str) -> str:
     """Return a task's name as part of a path."""
     return re.sub(r"\W", "_", task_name)
-
-
-def get_file_datetime(filename: str) -> str:
-    """Return the time in the name of a file of results or samples."""
-    return filename[filename.rfind("_") + 1 :].replace(".jsonl", "")
-
-
-def get_results_filenames(filenames: Iterable[str]) -> list[str]:
-    """Return the paths that are those of results."""
-    return [name for name in filenames if "/results_" in name and ".json" in name]
-
-
-def get_sample_results_filenames(filenames: Iterable[str]) -> list[str]:
-    """Return the paths that are those of samples."""
-    return [name for name in filenames if "/samples_" in name and ".json" in name]
-
-
-def get_latest_filename(filenames: Iterable[str]) -> str:
-    """Return the name with the latest time."""
-    return max(filenames, key=get_file_datetime)
 
 
 def get_rolling_token_windows(
@@ -215,11 +183,6 @@ SPACING: Final = " " * 47
 """What lm-eval's help puts before lines that go on."""
 
 HIGHER_IS_BETTER_SYMBOLS: Final = {True: "↑", False: "↓"}
-
-
-def is_torch_available() -> bool:
-    """Return whether torch is installed."""
-    return find_spec("torch") is not None
 
 
 def maybe_warn(msg: str, verbose: bool = True) -> None:

@@ -75,9 +75,7 @@ _NAMES = {
             "UnrecognizedArtifactTypeError=UnknownTypeError MissingArtifactTypeError=ArtifactError "
             "UnitxtArtifactNotFoundError=UnknownArtifactError"
         ),
-        "proctor.guests.unitxt.helpers": (
-            "register_all_artifacts get_artifacts_data_classification is_name_legal_for_catalog verbosed_fetch_artifact"
-        ),
+        "proctor.guests.unitxt.helpers": "register_all_artifacts",
     },
     "unitxt.base_metric": {
         "proctor.guests.unitxt.parameters": "parse_string_types_instead_of_actual_objects",
@@ -127,7 +125,6 @@ _NAMES = {
     },
     "unitxt.error_utils": {
         "proctor.errors": "UnitxtError=ProctorError",
-        "proctor.guests.unitxt.functions": "UnitxtWarning Documentation",
     },
     "unitxt.eval_utils": {
         "proctor.guests.unitxt.functions": "evaluate=evaluate_by_metrics as_remote_metric metrics_df",
@@ -142,7 +139,6 @@ _NAMES = {
     },
     "unitxt.image_operators": {
         "proctor.guests.unitxt.parameters": "image_to_data_url",
-        "proctor.guests.unitxt.chats": "ImageDataString data_url_to_image extract_images",
         "proctor.guests.unitxt.packages": "PillowMixin",
     },
     "unitxt.inference": {
@@ -151,12 +147,11 @@ _NAMES = {
         "proctor.guests.unitxt.engines.providers": "OptionSelectingByLogProbsInferenceEngine",
         "proctor.guests.unitxt.packages": "PackageRequirementsMixin",
         "proctor.guests.unitxt.engine_fields": (
-            "T CredentialsOpenAi CredentialsWML StandardAPIParamsMixin OpenAiInferenceEngineParamsMixin "
+            "CredentialsWML StandardAPIParamsMixin OpenAiInferenceEngineParamsMixin "
             "TogetherAiInferenceEngineParamsMixin WMLGenerationParamsMixin WMLInferenceEngineParamsMixin "
             "WMLChatParamsMixin VLLMParamsMixin HFGenerationParamsMixin LazyLoadMixin MockModeMixin TorchDeviceMixin "
-            "HFInferenceEngineBase LMMSEvalBaseInferenceEngine run_with_imap AsyncTokenBucket"
+            "HFInferenceEngineBase LMMSEvalBaseInferenceEngine"
         ),
-        "proctor.guests.unitxt.chats": "get_images_without_text get_text_without_images",
     },
     "unitxt.instructions": {
         "proctor.guests.unitxt.bases": "TextualInstruction",
@@ -175,9 +170,7 @@ _NAMES = {
             "DirectCriteriaCatalogEnum PairwiseCriteriaCatalogEnum DIRECT_CRITERIA PAIRWISE_CRITERIA"
         ),
     },
-    "unitxt.llm_as_judge_from_template": {
-        "proctor.guests.unitxt.chats": "get_task_data_dict",
-    },
+    "unitxt.llm_as_judge_from_template": {},
     "unitxt.llm_as_judge_utils": {
         "proctor.guests.unitxt.judging": "get_evaluator_metadata",
     },
@@ -227,19 +220,16 @@ _NAMES = {
     },
     "unitxt.random_utils": {
         "proctor.guests.unitxt.helpers": "new_random_generator",
-        "proctor.guests.unitxt.functions": "get_seed",
     },
     "unitxt.recipe": {
         "proctor.guests.unitxt.bases": "SequentialRecipe",
     },
     "unitxt.register": {
         "proctor.guests.unitxt.parameters": "register_local_catalog",
-        "proctor.guests.unitxt.functions": "unregister_local_catalog is_local_catalog_registered",
-        "proctor.guests.unitxt.helpers": "register_all_artifacts ProjectArtifactRegisterer",
+        "proctor.guests.unitxt.functions": "unregister_local_catalog",
+        "proctor.guests.unitxt.helpers": "register_all_artifacts",
     },
-    "unitxt.schema": {
-        "proctor.guests.unitxt.chats": "load_chat_source loads_batch loads_instance",
-    },
+    "unitxt.schema": {},
     "unitxt.settings_utils": {
         "proctor.guests.unitxt.own_settings": "get_settings cast_to_type Settings",
         "proctor.guests.unitxt.functions": "get_constants",
@@ -247,9 +237,7 @@ _NAMES = {
     "unitxt.split_utils": {
         "proctor.guests.unitxt.parameters": "parse_random_mix_string parse_slices_string",
     },
-    "unitxt.splitters": {
-        "proctor.guests.unitxt.helpers": "get_random_generator_based_on_instance",
-    },
+    "unitxt.splitters": {},
     "unitxt.stream": {
         "proctor.data.streams": "Stream MultiStream ListStream GeneratorStream DynamicStream",
         "proctor.errors": "FaultyStreamError=DataError MissingStreamError=DataError EmptyStreamError=DataError",
@@ -296,14 +284,7 @@ _NAMES = {
     },
     "unitxt.text2sql_utils": {
         "proctor.guests.unitxt.sql": (
-            "DatabaseConnector execute_query_local sqlglot_optimized_equivalence sqlglot_parsed_queries_equivalent "
-            "extract_sql_from_text replace_select_clause compare_dfs_ignore_colnames_ordered_rows "
-            "compare_dfs_bird_eval_logic compare_dfs_ignore_colnames_unordered_rows "
-            "compare_dfs_ignore_colnames_subset compare_result_dfs get_db_connector ALL_DIALECTS LocalSQLiteConnector "
-            "InMemoryDatabaseConnector RemoteDatabaseConnector"
-        ),
-        "proctor.guests.unitxt.parameters": (
-            "is_sqlglot_parsable is_sqlparse_parsable sql_exact_match sqlparse_queries_equivalent"
+            "DatabaseConnector get_db_connector LocalSQLiteConnector InMemoryDatabaseConnector RemoteDatabaseConnector"
         ),
     },
     "unitxt.text_utils": {
@@ -324,7 +305,7 @@ _NAMES = {
     },
     "unitxt.utils": {
         "proctor.guests.unitxt.parameters": "is_package_installed is_module_available",
-        "proctor.guests.unitxt.helpers": "flatten_dict load_json json_dump save_to_file",
+        "proctor.guests.unitxt.helpers": "flatten_dict load_json",
         "proctor.guests.unitxt.packages": "DistributionNotFound VersionConflict require import_module_from_file",
         "proctor.guests.unitxt.catalogs": "artifacts_json_cache",
     },

@@ -5,12 +5,8 @@ Engines of this package have such fields of their own; these add the same names,
 
 from __future__ import annotations
 
-import asyncio
-import time
 from abc import abstractmethod
-from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -23,18 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["HFInferenceEngineBase", "LMMSEvalBaseInferenceEngine"]
 
-T = TypeVar("T")
 CredentialsWML = dict[
     Literal["url", "username", "password", "api_key", "project_id", "space_id", "instance_id"],
     str,
 ]
-
-
-class CredentialsOpenAi(TypedDict, total=False):
-    """What an endpoint that speaks OpenAI's language is asked with."""
-
-    api_key: str
-    api_url: str
 
 
 class StandardAPIParamsMixin(Artifact):
@@ -211,44 +199,3 @@ class TorchDeviceMixin(Artifact):
         import torch
 
         return torch.device(self.get_device_id())
-
-
-def run_with_imap(func: Callable[..., T]) -> Callable[..., T]:
-    """Return a method that takes its arguments as one tuple, as ``Pool.imap`` gives them."""
-
-    @wraps(func)
-    def of_one_tuple(self: Any, args: tuple[Any, ...]) -> T:
-        return func(self, *args)
-
-    return of_one_tuple
-
-
-class AsyncTokenBucket:
-    """Lets requests through at a rate.
-
-    Args:
-        rate: Tokens that are added in a second.
-        capacity: How many there can be at most, and are at the start.
-    """
-
-    def __init__(self, rate: float, capacity: float) -> None:
-        self.rate, self.capacity, self.tokens = rate, capacity, capacity
-        self.interval = 1.0 / rate
-        self.timestamp = time.perf_counter()
-        self.lock = asyncio.Lock()
-
-    async def acquire(self, tokens: float = 1) -> None:
-        """Wait until there are tokens, and take them."""
-        while (wait := await self._taken(tokens)) > 0:  # noqa: ASYNC110 - tokens come with time, not by an event
-            await asyncio.sleep(wait)
-
-    async def _taken(self, tokens: float) -> float:
-        """Take tokens; return 0, or the seconds until there is one more."""
-        async with self.lock:
-            whole = int((time.perf_counter() - self.timestamp) / self.interval)
-            self.tokens = min(self.capacity, self.tokens + whole)
-            self.timestamp += whole * self.interval
-            if self.tokens >= tokens:
-                self.tokens -= tokens
-                return 0.0
-            return max(self.interval - (time.perf_counter() - self.timestamp), 1e-4)

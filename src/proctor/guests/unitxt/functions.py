@@ -30,35 +30,12 @@ CATALOG_FOLDER = str(files("proctor") / "catalog")
 DATASET_URL, METRIC_URL = "unitxt/data", "unitxt/metric"
 """What Hugging Face's functions call Unitxt; both names are answered here."""
 
-_PAGES = {
-    "URL": "",
-    "HUGGINGFACE_METRICS": "adding_metric.html#adding-a-hugginface-metric",
-    "ADDING_TASK": "adding_task.html",
-    "ADDING_TEMPLATE": "adding_template.html",
-    "POST_PROCESSORS": "adding_template.html#post-processors",
-    "MULTIPLE_METRICS_OUTPUTS": "adding_metric.html#metric-outputs-with-multiple-metrics",
-    "EVALUATION": "evaluating_datasets.html",
-    "BENCHMARKS": "benchmark.html",
-    "DATA_CLASSIFICATION_POLICY": "data_classification_policy.html",
-    "CATALOG": "saving_and_loading_from_catalog.html",
-    "SETTINGS": "settings.html",
-}
-Documentation = SimpleNamespace(
-    **{name: f"docs/{page}" for name, page in _PAGES.items()} | {"URL": "https://www.unitxt.ai/en/latest/"}
-)
-"""Unitxt's pages on the web, by name."""
-
 
 def fetch_artifact(artifact_rep: Any, overwrite_kwargs: dict[str, Any] | None = None) -> tuple[Artifact, None]:
     """Return an artifact and, in the place of its catalog, nothing; of a link what it leads to."""
     if isinstance(artifact_rep, ArtifactLink):
         artifact_rep = artifact_rep.to
     return fetch(artifact_rep, overwrite_kwargs), None
-
-
-def is_local_catalog_registered(catalog_path: str) -> bool:
-    """Whether the catalog of a folder is registered."""
-    return _registered(catalog_path) is not None
 
 
 def unregister_local_catalog(catalog_path: str) -> None:
@@ -175,11 +152,6 @@ def set_verbosity(level: str | int) -> None:
     get_logger()
 
 
-def get_seed() -> int:
-    """Return the seed."""
-    return int(settings.seed)
-
-
 def get_constants() -> SimpleNamespace:
     """Return names that Unitxt keeps in one place."""
     import proctor
@@ -213,24 +185,6 @@ def get_constants() -> SimpleNamespace:
 
 logger = get_logger()
 constants = get_constants()
-
-
-def warn(message: str, additional_info_id: str | None = None) -> None:
-    """Log a warning, with the address of a page of Unitxt's where one is given."""
-    page = f"\nFor more information: see {Documentation.URL}/{additional_info_id} \n" if additional_info_id else ""
-    get_logger().warning("%s%s", message, page)
-
-
-class UnitxtWarning:
-    """Logs a warning when it is made.
-
-    Args:
-        message: What to say.
-        additional_info_id: A page of Unitxt's that says more, of :data:`Documentation`.
-    """
-
-    def __init__(self, message: str, additional_info_id: str | None = None) -> None:
-        warn(message, additional_info_id)
 
 
 def is_package_installed(name: str) -> bool:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from proctor.artifacts import Artifact, fetch_artifact
-from proctor.errors import SettingsError
 from proctor.randomness import random_stream
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.safe_files import written
-from proctor.settings import settings
 
 # -- random generators ----------------------------------------------------------------------------------------
 
@@ -28,15 +23,6 @@ def new_random_generator(sub_seed: Any) -> Random:
     """
     is_numbers = isinstance(sub_seed, tuple) and all(isinstance(each, int) for each in sub_seed)
     return random_stream(str(hash(sub_seed)) if is_numbers else sub_seed)
-
-
-def get_random_generator_based_on_instance(instance: Mapping[str, Any], local_seed: Any = None) -> Random:
-    """Return the generator that draws an instance's demos."""
-    content = dict(instance["input_fields"])
-    return random_stream(content if local_seed is None else {**content, "local_seed": local_seed})
-
-
-# -- texts ----------------------------------------------------------------------------------------------------
 
 
 # -- containers and files -------------------------------------------------------------------------------------
@@ -64,57 +50,12 @@ def load_json(path: str) -> Any:
         raise RuntimeError(f"Failed to decode json file at '{path}' with file content:\n{text}") from error
 
 
-def json_dump(data: Any) -> str:
-    """Return data as indented JSON."""
-    return json.dumps(data, indent=4, ensure_ascii=False)
-
-
-def save_to_file(path: str, data: str) -> None:
-    """Write a text and a line end into a file."""
-    with written(Path(path)) as file:
-        file.write(f"{data}\n".encode())
-
-
 # -- registration and policies --------------------------------------------------------------------------------
 
 
 def register_all_artifacts(path: str | None = None) -> None:
     """Nothing to do, whatever the folder: every class is known by its name from the start."""
     del path
-
-
-class ProjectArtifactRegisterer:
-    """Nothing to do, as in :func:`register_all_artifacts`."""
-
-
-def is_name_legal_for_catalog(name: str) -> bool:
-    """Whether a name can be that of an artifact in a catalog."""
-    return re.fullmatch(r"[\w.]+\n?", name) is not None
-
-
-def get_artifacts_data_classification(artifact: str) -> list[str] | None:
-    """Return the classes of data that ``UNITXT_DATA_CLASSIFICATION_POLICY`` lets an artifact see; ``None`` for all.
-
-    Raises:
-        RuntimeError: The variable is not a JSON object of lists of texts.
-    """
-    variable = "UNITXT_DATA_CLASSIFICATION_POLICY"
-    try:
-        text = settings.data_classification_policy or os.environ.get(variable, "")
-        found = json.loads(text) if text else {}
-    except (ValueError, SettingsError):
-        found = None
-    if not isinstance(found, dict):
-        raise RuntimeError(  # noqa: TRY004 - what programs catch
-            f"If specified, the value of '{variable}' should be a valid json dictionary. "
-            f"Got '{os.environ.get(variable, '')}' instead."
-        )
-    return found.get(artifact)
-
-
-def verbosed_fetch_artifact(identifier: str) -> Artifact:
-    """Return an artifact by its name."""
-    return fetch_artifact(identifier)
 
 
 def get_dataset_artifact(dataset: Any, overwrite_kwargs: dict[str, Any] | None = None) -> Artifact:

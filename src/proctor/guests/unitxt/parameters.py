@@ -11,7 +11,6 @@ from typing import Any
 from proctor.guests.unitxt.paths import validate_query_and_break_to_components
 from proctor.logs import get_logger as own_logger
 
-_SQL = "proctor.guests.unitxt.sql"
 _CALLED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "register_local_catalog": ("proctor.artifacts:register_local_catalog", {"catalog_path": "path"}),
     "image_to_data_url": ("proctor.data.images:image_to_data_url", {"image": "value"}),
@@ -29,10 +28,6 @@ _CALLED: Mapping[str, tuple[str, Mapping[str, str]]] = {
         "proctor.guests.unitxt.type_names:parse_type_string",
         {"obj": "type_string"},
     ),
-    "is_sqlglot_parsable": (f"{_SQL}:is_sqlglot_parsable", {"sql": "sql_text"}),
-    "is_sqlparse_parsable": (f"{_SQL}:is_sqlparse_parsable", {"sql": "query"}),
-    "sql_exact_match": (f"{_SQL}:sql_exact_match", {"sql1": "one", "sql2": "other"}),
-    "sqlparse_queries_equivalent": (f"{_SQL}:sqlparse_queries_equivalent", {"sql1": "one", "sql2": "other"}),
 }
 """By Unitxt's name: the function here, and its parameters by what Unitxt calls them."""
 

@@ -12,61 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.data.databases import FileDatabase, MemoryDatabase, Outcome, RemoteDatabase
 from proctor.errors import DatasetNotFoundError
-from proctor.scoring.programs import sql
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-ALL_DIALECTS = sorted(sql.DIALECTS, key=str.lower)
-extract_sql_from_text = sql.sql_in
-is_sqlparse_parsable = sql.parses_in_sqlparse
-sql_exact_match = sql.is_equal_text
-sqlparse_queries_equivalent = sql.is_equal_by_tokens
-
-
-def is_sqlglot_parsable(sql_text: str, db_type: str = "sqlite") -> bool:
-    """Whether sqlglot can parse a query."""
-    return sql.parses_in_sqlglot(sql_text, "postgres" if db_type == "db2" else db_type)
-
-
-def sqlglot_optimized_equivalence(expected: str, generated: str) -> int:
-    """Return 1 where sqlglot's optimizer makes the same tree of two queries, else 0."""
-    return int(sql.is_equal_optimized(expected, generated))
-
-
-def sqlglot_parsed_queries_equivalent(sql1: str, sql2: str, dialect: str = "") -> bool:
-    """Whether two SELECTs have the same columns in any order and the same clauses."""
-    return sql.is_equal_parsed(sql1, sql2, dialect)
-
-
-def replace_select_clause(source_query: str, target_query: str, dialect: str = "postgres") -> str:
-    """Return the target with the columns of the source."""
-    return sql.with_columns_of(source_query, target_query, dialect)
-
-
-def compare_dfs_ignore_colnames_ordered_rows(df1: pd.DataFrame, df2: pd.DataFrame) -> bool:
-    """Whether two tables have equal rows in the same order; the order of columns does not count."""
-    return sql.same_cells(df1, df2, ordered=True)
-
-
-def compare_dfs_ignore_colnames_unordered_rows(df1: pd.DataFrame, df2: pd.DataFrame) -> bool:
-    """Whether two tables have equal columns once each is sorted."""
-    return sql.same_cells(df1, df2, ordered=False)
-
-
-def compare_dfs_ignore_colnames_subset(df1: pd.DataFrame, df2: pd.DataFrame, ignore_row_order: bool = True) -> bool:
-    """Whether each row of the narrower table is a part of that of the other."""
-    return sql.is_part(df1, df2, ordered=not ignore_row_order)
-
-
-def compare_dfs_bird_eval_logic(df1: pd.DataFrame, df2: pd.DataFrame) -> int:
-    """Return 1 where two tables have the same set of rows, else 0."""
-    return sql.agreement(df1, df2, "").bird
-
-
-def compare_result_dfs(gold_df: pd.DataFrame, pred_df: pd.DataFrame, gold_sql: str) -> tuple[int, int, int]:
-    """Return whether two tables are equal, equal and not empty, and one a part of the other."""
-    return sql.agreement(gold_df, pred_df, gold_sql)[:3]
+    pass
 
 
 _TABLE = re.compile(r"(?:CREATE TABLE|Table:)\s+(?:IF NOT EXISTS\s+)?[`\"\[]?([^\s`\"\](]+)", re.IGNORECASE)
@@ -181,18 +129,6 @@ class RemoteDatabaseConnector(DatabaseConnector, RemoteDatabase):
     def base_headers(self) -> Mapping[str, str]:
         """What goes along with each request."""
         return self.headers
-
-
-def execute_query_local(db_path: str, query: str) -> Outcome:
-    """Return the rows of a query to a SQLite file, or why there are none."""
-    return LocalFile(db_path).execute(query)
-
-
-class LocalFile(FileDatabase):
-    """A SQLite file, by its path."""
-
-    def __init__(self, path: str) -> None:
-        self.path = Path(path)
 
 
 def get_db_connector(db_type: str) -> type[Any]:

@@ -344,7 +344,9 @@ def classifier(name: str) -> Any:
         config = AutoConfig.from_pretrained(place, **local)  # fails at once where nothing is there
         model = AutoModelForSequenceClassification.from_pretrained(place, config=config, **local)
         tokenizer = AutoTokenizer.from_pretrained(place, **local)
-        return pipeline("text-classification", model=model, tokenizer=tokenizer, device=device())
+        return pipeline(
+            "text-classification", model=model, tokenizer=tokenizer, device=device(), trust_remote_code=False
+        )
 
 
 @contextmanager
