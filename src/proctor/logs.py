@@ -7,7 +7,6 @@ import logging
 from proctor.secrets import redacted
 from proctor.settings import settings
 from proctor.terminal_text import printable
-from proctor.translation import translated
 
 
 class _Shown(logging.Formatter):
@@ -15,6 +14,8 @@ class _Shown(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, its traceback included."""
+        from proctor.translation import translated  # most programs log nothing
+
         return printable(redacted(translated(super().format(record))))
 
 
