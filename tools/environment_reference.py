@@ -13,6 +13,8 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "Terminal": {
         "`NO_COLOR`": "No colours, whatever the terminal can show",
         "`FORCE_COLOR`": "Colours, where the output is a file or a pipe, too",
+        "`PROCTOR_LANG`, `LC_ALL`, `LC_MESSAGES`, `LANG`": "The first that is set decides: `zh…` has the commonest "
+        "messages in Chinese; everything else is English",
         "`COLUMNS`, `TERM`": "Width and kind of the terminal, as everywhere",
     },
     "Folders": {

@@ -14,7 +14,9 @@ class _Shown(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, its traceback included."""
-        return printable(redacted(super().format(record)))
+        from proctor.translation import translated  # most programs log nothing
+
+        return printable(redacted(translated(super().format(record))))
 
 
 def get_logger() -> logging.Logger:

@@ -93,7 +93,7 @@ VARIABLES = {
 }
 """By setting: the environment variables that say it, the first of which wins."""
 _OURS = "PROCTOR_"
-_READ_ELSEWHERE = frozenset({"PROCTOR_DATASET_MAP", "PROCTOR_CONFIG_ENV"})
+_READ_ELSEWHERE = frozenset({"PROCTOR_DATASET_MAP", "PROCTOR_CONFIG_ENV", "PROCTOR_LANG"})
 
 
 def idle_variables() -> Iterator[str]:

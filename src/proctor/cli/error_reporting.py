@@ -41,6 +41,7 @@ from proctor.errors import (
 )
 from proctor.secrets import redacted
 from proctor.terminal_text import printable
+from proctor.translation import label, translated
 
 # 1 and 2 as grep and click have them: it ran but not all is well, and what was asked for is wrong. 3 is the world
 # around it (model, disk, network); 70 is EX_SOFTWARE of sysexits.h; from 128 on a shell's number of the signal.
@@ -111,12 +112,12 @@ def is_quiet() -> bool:
 def say(text: str) -> None:
     """Write what is nice to know on standard error; ``--quiet`` leaves it out."""
     if not is_quiet():
-        _write(printable(redacted(text)))
+        _write(printable(redacted(translated(text))))
 
 
 def warn(text: str) -> None:
     """Write what has to be known on standard error, ``--quiet`` or not."""
-    _write(printable(redacted(text)))
+    _write(printable(redacted(translated(text))))
 
 
 def show(text: str) -> None:
@@ -136,14 +137,18 @@ def abandon_output() -> None:
 
 def _paint(problem: Diagnostic) -> str:
     place = " ".join(part for part in (str(problem.location or ""), problem.path and f"@ {problem.path}") if part)
-    what = click.style("error: ", fg="red", bold=True) + click.style(_readable(problem.what), bold=True)
+    what = click.style(label("error"), fg="red", bold=True) + click.style(
+        _readable(translated(problem.what)), bold=True
+    )
     lines = [what + (click.style(f" ({_readable(place)})", fg="cyan") if place else "")]
     if problem.location and (excerpt := problem.location.excerpt()):
         lines.append(_readable(excerpt))
     if problem.why:
-        lines.append(f"  why: {_readable(problem.why)}")
+        lines.append(f"  {label('why')}{_readable(translated(problem.why))}")
     if problem.hint:
-        lines.append(click.style("  hint: ", fg="green") + _readable(for_this_environment(problem.hint)))
+        lines.append(
+            click.style(f"  {label('hint')}", fg="green") + _readable(for_this_environment(translated(problem.hint)))
+        )
     return "\n".join(lines)
 
 

@@ -169,11 +169,17 @@ MATTERS_ELSEWHERE = frozenset(
 """Arguments that everybody passes to every model of lm-eval, whether they mean something there or not."""
 
 
+_MODEL = re.compile(r"[\w-]+[-.:\d][\w.:-]*")
+"""Names as services have them (``gpt-4.1``, ``o3``)."""
 _NO_ARTIFACT = re.compile(r"[\w.]+(?:-[\w.]+)+")
 """Names with dashes, as other systems' models have them: artifacts have none."""
 
 
 def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
+    provider = name.partition("/")[0]
+    if provider != name and re.fullmatch(r"[\w-]+/[\w.:/-]+", name):
+        hint = did_you_mean(provider, engine_names()) or f"a model of the hub is --model hf -a pretrained={name}"
+        raise UsageError(f"there is no engine '{provider}'", why="it is read as provider/model", hint=hint)
     if _NO_ARTIFACT.fullmatch(name) or (is_assignments(name) and not name.lstrip().startswith("{")):
         raise _unknown(name)
     try:
@@ -202,6 +208,10 @@ def _unknown(name: str, error: ProctorError | None = None) -> UsageError:
     hint = (
         did_you_mean(name, [*REGISTERED, *engine_names(), *MODELS])
         or near
+        or (
+            _MODEL.fullmatch(name)
+            and f"a service's model is written openai/{name}; proctor doctor says what else there is"
+        )
         or "proctor doctor says what each of them is, and needs"
     )
     return UsageError(f"there is no engine '{name}'", why=f"the engines are {', '.join(engine_names())}", hint=hint)

@@ -189,8 +189,8 @@ def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
     notes += [f"{row.task}: {row.metric} is not a number" for row in mains if _has_no_value(row)]
     if failed := sum(row.failures for row in mains):
         reasons = ", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items()))
-        found = f"{failed} of {sum(row.asked for row in mains)} instances failed"
-        notes.append(found + (f" ({reasons})" if reasons else ""))
+        told = f" ({reasons})" if reasons else ""
+        notes.append(f"{failed} of {sum(row.asked for row in mains)} instances failed{told}")
     return notes
 
 

@@ -104,7 +104,7 @@ def _check(path: str, names: Sequence[str], wanted: Sequence[tuple[str, str | No
                 f"{option} names '{name}', and the table has no such column",
                 location=Location(path),
                 why=f"its columns are {', '.join(map(repr, names))}",
-                hint=did_you_mean(name, names),
+                hint=did_you_mean(name, names) or "name one of them",
             )
 
 

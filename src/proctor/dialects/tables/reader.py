@@ -79,7 +79,8 @@ def _read(absolute: str, path: str, changed: int) -> Rows:
         text = decoded(path)
         rows = list(_KINDS.get(ending, _cells)(text, path))
     if not rows:
-        raise DataError("the table has no rows", location=Location(path))
+        hint = "write a row below its header: one question and its answer"
+        raise DataError("the table has no rows", location=Location(path), hint=hint)
     return rows
 
 
@@ -116,7 +117,8 @@ def _cells(text: str, path: str) -> Iterator[Row]:
     lines = _lines(text, separator, path)
     header = next(lines, None)
     if header is None:
-        raise DataError("the file is empty", location=Location(path))
+        hint = "write a header and rows, such as: question,answer"
+        raise DataError("the file is empty", location=Location(path), hint=hint)
     names = _names(header[1], path, separator)
     for line, cells in lines:
         beyond = cells[len(names) :]  # a separator at the end of a line is not a cell; a lone one may be
