@@ -2,6 +2,7 @@
 
 import ast
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,20 @@ def test_english_costs_nothing(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(translation, "table", None)
     assert translated("no model is named") == "no model is named"
+
+
+def test_a_strangers_novel_is_looked_up_in_no_time(chinese):
+    """Holes are found from left to right, once: patterns would try every place of every hole."""
+    began = time.process_time()
+    for parts, _ in translation._parts():
+        for text in (" ".join(parts[::2]) * 40, "'" * 2000, f"{parts[0]}{'a, ' * 600}"):
+            translated(text[:2000])
+    assert time.process_time() - began < 2.0
+
+
+def test_holes_between_holes_are_as_short_as_can_be(chinese):
+    parts = ["a ", "0", ", ", "1", " z"]
+    assert translation._held("a b, c, d z", parts) == {"0": "b", "1": "c, d"}
+    assert translation._held("a b z", parts) is None
+    assert translation._held("a , z", parts) is None, "what stands at the end is not in the middle as well"
+    assert translation._held("x a b, c z", parts) is None

@@ -163,7 +163,7 @@ def subfolder(root: str | os.PathLike[str], *names: str) -> Path:
     return place
 
 
-def own_file(path: str | os.PathLike[str]) -> int:
+def own_file(path: str | os.PathLike[str], flags: int = 0) -> int:
     """Open a file that is kept (a lock) for reading and writing, made where it is missing; return a handle.
 
     A link, a pipe or a file that has a second name elsewhere is removed, and a new file made in its place.
@@ -174,7 +174,7 @@ def own_file(path: str | os.PathLike[str]) -> int:
     place = Path(path)
     for _ in range(10):  # whoever puts links there faster than that is not to be outrun
         try:
-            handle = os.open(place, os.O_RDWR | os.O_CREAT | _NO_LINKS | _NO_WAITING | _BINARY, 0o666)
+            handle = os.open(place, os.O_RDWR | os.O_CREAT | flags | _NO_LINKS | _NO_WAITING | _BINARY, 0o666)
         except OSError as error:
             if error.errno not in (errno.ELOOP, errno.ENXIO, errno.EMLINK):
                 raise
@@ -224,8 +224,11 @@ def read_bytes(path: str | os.PathLike[str], limit: int, within: str | os.PathLi
 
 
 def append_line(path: str | os.PathLike[str], line: bytes) -> None:
-    """Write a line behind those of a file that is kept, made where it is missing; one that was cut off ends first."""
-    with os.fdopen(own_file(path), "r+b") as file:
+    """Write a line behind those of a file that is kept, made where it is missing; one that was cut off ends first.
+
+    Lines of several processes at once stand one after the other.
+    """
+    with os.fdopen(own_file(path, os.O_APPEND), "r+b") as file:
         file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
         torn = b"\n" if file.read(1) not in (b"", b"\n") else b""  # by a power loss
         file.write(torn + line + b"\n")

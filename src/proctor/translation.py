@@ -16,7 +16,7 @@ from typing import Final
 LABELS: Final = ("error", "warning", "note", "why", "hint")
 _LABELLED = re.compile(rf"(\s*)({'|'.join(LABELS)}): (.*)", re.DOTALL)
 _HOLE = re.compile(r"\{(\d)\}")
-_LONGEST: Final = 2000  # characters: messages are a sentence or two, and patterns take long on a stranger's novel
+_LONGEST: Final = 2000  # characters: messages are a sentence or two
 
 
 def is_chinese() -> bool:
@@ -33,13 +33,27 @@ def table() -> dict[str, str]:
 
 
 @cache
-def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    made = []
-    for english, chinese in table().items():
-        parts = _HOLE.split(english)
-        pattern = "".join(f"(?P<h{part}>.*?)" if place % 2 else re.escape(part) for place, part in enumerate(parts))
-        made.append((re.compile(pattern, re.DOTALL), chinese))
-    return sorted(made, key=lambda entry: -len(entry[0].pattern))
+def _parts() -> list[tuple[list[str], str]]:
+    """Return each message as the texts around its holes, with the holes' numbers between them; the longest first."""
+    return [
+        (_HOLE.split(english), chinese) for english, chinese in sorted(table().items(), key=lambda row: -len(row[0]))
+    ]
+
+
+def _held(text: str, parts: list[str]) -> dict[str, str] | None:
+    """Return what a message holds where a template has holes, each as short as can be; ``None`` where it is another."""
+    first, last = parts[0], parts[-1]
+    if len(parts) == 1:
+        return {} if text == first else None
+    end = len(text) - len(last)
+    if not (text.startswith(first) and text.endswith(last) and end >= len(first)):
+        return None
+    found, place = {}, len(first)
+    for name, behind in zip(parts[1:-2:2], parts[2:-1:2], strict=True):
+        if (start := text.find(behind, place, end)) < 0:
+            return None
+        found[name], place = text[place:start], start + len(behind)
+    return {**found, parts[-2]: text[place:end]}
 
 
 def label(name: str) -> str:
@@ -53,7 +67,7 @@ def translated(text: str) -> str:
         return text
     if labelled := _LABELLED.fullmatch(text):
         return labelled[1] + label(labelled[2]) + translated(labelled[3])
-    for pattern, chinese in _patterns():
-        if found := pattern.fullmatch(text):
-            return _HOLE.sub(lambda hole: translated(found[f"h{hole[1]}"]), chinese)
+    for parts, chinese in _parts():
+        if (held := _held(text, parts)) is not None:
+            return _HOLE.sub(lambda hole: translated(held[hole[1]]), chinese)
     return text

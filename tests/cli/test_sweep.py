@@ -266,3 +266,18 @@ def test_a_table_whose_prompts_are_files_needs_no_question_column(tmp_path, monk
     assert main([*command, "--templates", "prompts.txt", "-o", "out", "--json"]) == 0
     cells = json.loads(capsys.readouterr().out)["cells"]
     assert [each["name"] for each in cells] == ["prompts-1", "prompts-2"]
+
+
+@pytest.mark.parametrize("command", [["report"], ["report", "-o", "x.html"], ["compare"]])
+def test_a_damaged_sweep_is_named(tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("question,answer\nFrance?,Paris\nJapan?,Tokyo\n")
+    asked = ["sweep", "rows.csv", "--model", "scripted", "-a", "answer=Paris", "--perturb", "case", "-o", "out"]
+    assert main(asked) == 0
+    record = json.loads((tmp_path / "out" / "sweep.json").read_text())
+    del record["cells"][0]["levels"]
+    record["result"] = {"cells": [{}]}
+    (tmp_path / "out" / "sweep.json").write_text(json.dumps(record))
+    capsys.readouterr()
+    assert main([command[0], "out", *(["out"] if command == ["compare"] else command[1:])]) == 2
+    assert "is damaged" in capsys.readouterr().err

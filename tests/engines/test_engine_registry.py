@@ -200,3 +200,23 @@ def test_a_provider_in_this_process_works_where_its_engine_does(monkeypatch):
     found = engine_status(local)
     assert found["description"] == providers()[local].description
     assert found["missing"] == engine_status(providers()[local].engine)["missing"]
+
+
+def test_a_file_of_an_engine_is_no_model_of_a_provider(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "engine.json").write_text('{"__type__": "scripted_engine", "answer": "A"}')
+    assert make_engine("models/engine.json", {}).answer == "A"
+
+
+@pytest.mark.parametrize(
+    "name, hint",
+    [
+        ("meta-llama/Llama-3-8B", "--model hf -a pretrained=meta-llama/Llama-3-8B"),
+        ("antropic/claude-sonnet-5", "did you mean 'anthropic'?"),
+    ],
+)
+def test_a_model_behind_a_name_that_is_no_provider(name, hint):
+    with pytest.raises(UsageError, match="there is no engine") as caught:
+        make_engine(name, {})
+    assert hint in str(caught.value)

@@ -120,28 +120,25 @@ def test_two_processes_with_a_limit_per_minute_send_as_many_together(tmp_path, l
     assert asked == 40
 
 
-def test_two_processes_with_a_budget_spend_it_together(tmp_path, log_place):
-    rows(tmp_path, 200)
-    with FaultServer(answer=lambda *_: "yes", latency_seconds=0.05) as server:
-        both = [started(tmp_path, server, name, log_place, "", "--budget-tokens", "200") for name in "ab"]
+def both_and_alone(folder, log_place, count, *options, latency_seconds):
+    """Run a command twice at once, and once with a log of its own; return both processes, what they said and asked."""
+    rows(folder, count)
+    with FaultServer(answer=lambda *_: "yes", latency_seconds=latency_seconds) as server:
+        both = [started(folder, server, name, log_place, "", *options) for name in "ab"]
         said = ["".join(each.communicate(timeout=60)) for each in both]
         asked = server.statistics()["requests"]
-        single = started(tmp_path, server, "c", f"{tmp_path}/own.db", "", "--budget-tokens", "200")
-        single.communicate(timeout=60)
-        alone = server.statistics()["requests"] - asked
+        started(folder, server, "c", f"{folder}/own.db", "", *options).communicate(timeout=60)
+        return both, said, asked, server.statistics()["requests"] - asked
+
+
+def test_two_processes_with_a_budget_spend_it_together(tmp_path, log_place):
+    _, said, asked, alone = both_and_alone(tmp_path, log_place, 200, "--budget-tokens", "200", latency_seconds=0.05)
     assert all("used up" in each for each in said), said
     assert alone * 0.8 <= asked <= alone
 
 
 def test_processes_with_a_precision_ask_no_more_than_one(tmp_path, log_place):
-    rows(tmp_path, 400)
-    with FaultServer(answer=lambda *_: "yes", latency_seconds=0.02) as server:
-        both = [started(tmp_path, server, name, log_place, "", "--precision", "0.08") for name in "ab"]
-        said = ["".join(each.communicate(timeout=40)) for each in both]
-        asked = server.statistics()["requests"]
-        single = started(tmp_path, server, "c", f"{tmp_path}/own.db", "", "--precision", "0.08")
-        single.communicate(timeout=40)
-        alone = server.statistics()["requests"] - asked
+    both, said, asked, alone = both_and_alone(tmp_path, log_place, 400, "--precision", "0.08", latency_seconds=0.02)
     assert [each.returncode for each in both] == [0, 0], said
     assert asked == alone < 400
     assert len({(tmp_path / name / "samples.jsonl").read_bytes() for name in "ab"}) == 1

@@ -1,6 +1,8 @@
 """Notes and thumbs on answers: kept in the run folder, shown wherever the answer is, sent only with the token."""
 
 import json
+import subprocess
+import sys
 from urllib.parse import urlencode
 
 import pytest
@@ -157,3 +159,22 @@ def test_notes_are_never_markup(client, ids):
         text = client.get(page).text
         assert "<script>alert" not in text
         assert "\u202e" not in text
+
+
+def test_notes_of_several_processes_stand_one_after_the_other(tmp_path):
+    """Each begins to write where the other one ended meanwhile."""
+    program = (
+        "import sys; from pathlib import Path; from proctor.runs.answer_notes import *\n"
+        "for n in range(200): add_note(Path(sys.argv[1]), f'{sys.argv[2]}{n}', Note('up', 'x' * 300))"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    both = [subprocess.Popen([*command, name]) for name in "ab"]
+    assert [each.wait() for each in both] == [0, 0]
+    assert len(notes_of(tmp_path)) == 400
+
+
+def test_a_note_that_nobody_would_read_again_is_refused(tmp_path):
+    (tmp_path / NOTES).write_bytes(b"\n" * ((16 << 20) - 10))
+    with pytest.raises(UsageError, match="takes no more"):
+        add_note(tmp_path, "a", Note("up", "much"))
+    assert (tmp_path / NOTES).stat().st_size == (16 << 20) - 10

@@ -13,6 +13,7 @@ from proctor.cli.completion import complete_runs
 from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, say
 from proctor.cli.run_folders import read_run
 from proctor.errors import UsageError
+from proctor.running.sweeps import is_sweep
 
 if TYPE_CHECKING:
     from proctor.runs.exam_comparison import ExamComparison
@@ -53,7 +54,7 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
 
-    if (Path(baseline) / "sweep.json").is_file():
+    if is_sweep(Path(baseline)):
         from proctor.cli.sweep import compare_sweeps
 
         return compare_sweeps((baseline, *others), idle=bool(clusters or fail_if_worse), as_json=as_json)

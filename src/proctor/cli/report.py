@@ -12,6 +12,7 @@ from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.error_reporting import DONE, FAILURES, say
 from proctor.cli.run_folders import RunFolder, read_run
 from proctor.errors import OutputError, UsageError
+from proctor.running.sweeps import is_sweep
 
 if TYPE_CHECKING:
     from proctor.runs.corrected_scores import Corrections
@@ -109,7 +110,7 @@ def command(  # noqa: C901 - one branch for each report
         from proctor.cli.report_answers import report_answers
 
         return report_answers(runs, output, form, answers, samples)
-    if (runs[0] / "sweep.json").is_file():
+    if is_sweep(runs[0]):
         from proctor.cli.sweep import report_sweep
 
         return report_sweep(runs, output, form or (None if output is None else _form_of(output)), samples)

@@ -301,7 +301,7 @@ def report_sweep(folders: Sequence[Path], output: Path | None, form: str | None,
         UsageError: There are several, it has not ended, or the format is of other things.
     """
     from proctor.cli.report_items import write_report
-    from proctor.running.sweeps import read_sweep
+    from proctor.running.sweeps import damage_told, read_sweep
     from proctor.web.sweep_pages import sweep_report
 
     record = read_sweep(folders[0])
@@ -309,7 +309,8 @@ def report_sweep(folders: Sequence[Path], output: Path | None, form: str | None,
         raise UsageError("a report of a sweep is of one, as html or md", hint="proctor compare is for two")
     if "result" not in record:
         raise UsageError(f"{folders[0]} has no result yet", hint="the same proctor sweep goes on with it")
-    text = sweep_report(record) if form == "html" else sweep_text(record, flips) + "\n"
+    with damage_told(folders[0]):
+        text = sweep_report(record) if form == "html" else sweep_text(record, flips) + "\n"
     if form is None:
         show(text)
     else:
@@ -322,13 +323,17 @@ def compare_sweeps(folders: Sequence[str], *, idle: bool, as_json: bool) -> int:
     from proctor.cli.json_output import print_json
     from proctor.cli.report_labels import markdown_tables
     from proctor.dialects.run_file import exam_of_run
-    from proctor.running.sweeps import Design, read_sweep
+    from proctor.running.sweeps import Design, damage_told, read_sweep
     from proctor.runs.sweep import difference_of, sweep_scores
     from proctor.runs.sweep_tables import difference_told
 
     if idle:
         raise UsageError("--clusters and --fail-if-worse are for runs, and these are sweeps", hint="leave them out")
-    read = [sweep_scores(Path(each), Design.of(read_sweep(Path(each))), exam_of_run) for each in folders]
+    designs = {}
+    for folder in map(Path, folders):
+        with damage_told(folder):
+            designs[folder] = Design.of(read_sweep(folder))
+    read = [sweep_scores(Path(each), designs[Path(each)], exam_of_run) for each in folders]
     named = [{"baseline": folders[0], "sweep": name} for name in folders[1:]]
     found = [{**each, **difference_of(read[0], other)} for each, other in zip(named, read[1:], strict=True)]
     if as_json:

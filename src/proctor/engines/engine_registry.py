@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from proctor.artifacts import fetch_artifact
@@ -19,6 +20,7 @@ from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError
 from proctor.ir import several_answers
 from proctor.packages import fetched_folder
 from proctor.plugins import plugins
+from proctor.slips import slips
 
 _PROVIDERS_TYPE = "cross_provider_inference_engine"  # its name is part of the identity under which logs keep answers
 
@@ -171,14 +173,19 @@ MATTERS_ELSEWHERE = frozenset(
 
 _MODEL = re.compile(r"[\w-]+[-.:\d][\w.:-]*")
 """Names as services have them (``gpt-4.1``, ``o3``)."""
+_OF_PROVIDER = re.compile(r"[\w-]+/[\w.:/-]+(?<!\.json)")
+"""A name after another one and a slash; files of engines are no such names."""
 _NO_ARTIFACT = re.compile(r"[\w.]+(?:-[\w.]+)+")
 """Names with dashes, as other systems' models have them: artifacts have none."""
 
 
 def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
     provider = name.partition("/")[0]
-    if provider != name and re.fullmatch(r"[\w-]+/[\w.:/-]+", name):
-        hint = did_you_mean(provider, engine_names()) or f"a model of the hub is --model hf -a pretrained={name}"
+    if _OF_PROVIDER.fullmatch(name) and not Path(name).exists():
+        meant = [f"'{each}'" for each in slips(provider, engine_names())]
+        hint = (
+            f"did you mean {' or '.join(meant)}?" if meant else f"a model of the hub is --model hf -a pretrained={name}"
+        )
         raise UsageError(f"there is no engine '{provider}'", why="it is read as provider/model", hint=hint)
     if _NO_ARTIFACT.fullmatch(name) or (is_assignments(name) and not name.lstrip().startswith("{")):
         raise _unknown(name)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from proctor.running.budget import Price, PriceTable
+from proctor.running.budget import Price, PriceTable, provider_of
 
 _PACKAGE: Final = "genai_prices"
 _PROVIDERS: Final[Mapping[str, str]] = {
@@ -58,8 +58,6 @@ def with_installed(table: PriceTable) -> PriceTable:
 
 @cache
 def _found(model: str) -> Price | None:
-    from proctor.running.budget import provider_of
-
     head, _, rest = model.partition("/")
     provider = _PROVIDERS.get(provider_of(head) or "")
     if provider is None:

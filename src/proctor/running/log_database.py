@@ -49,7 +49,7 @@ _CONFLICTS: Final = ("40001", "40P01")  # two transactions in each other's way: 
 _HINTS: Final = {
     **dict.fromkeys(("", "08", "28", "3D"), "check the address, and the password (PGPASSWORD, ~/.pgpass)"),
     "53100": "free some space there and run the same command again; every answer stored so far is kept",
-    "53300": "raise max_connections: each process of a run has three",
+    "53300": "raise max_connections: each process of a run has three to five",
     "42501": "let the user make a schema: GRANT CREATE ON DATABASE … TO …; or use the tables of the schema proctor",
     "25006": "name a database that may be written with --log: this may be a standby",
 }

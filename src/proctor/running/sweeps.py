@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import product
@@ -115,6 +116,24 @@ class Design:
         return cls(record["exam"], record["model"], cells, tuple(record["readings"]))
 
 
+def is_sweep(folder: Path) -> bool:
+    """Whether a folder is that of a sweep."""
+    return (folder / SWEEP).is_file()
+
+
+@contextmanager
+def damage_told(folder: Path) -> Iterator[None]:
+    """Say of a file of a sweep that is used within the block where it lacks what it should have.
+
+    Raises:
+        UsageError: It does.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise UsageError(f"{folder / SWEEP} is damaged: {error!r}", hint="run the sweep again") from None
+
+
 def read_sweep(folder: Path) -> dict[str, Any]:
     """Return what the file of a sweep holds.
 
@@ -136,7 +155,7 @@ def check_folder(folder: Path, design: Design) -> None:
     Raises:
         UsageError: It is another's.
     """
-    if (folder / SWEEP).is_file():
+    if is_sweep(folder):
         before = read_sweep(folder)
         for what, now in (("exam", design.exam), ("model", design.model)):
             if before[what] != now:

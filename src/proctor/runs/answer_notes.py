@@ -8,7 +8,6 @@ the last counts.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -24,7 +23,6 @@ THUMBS: Final[Mapping[str, str]] = {"up": "👍", "down": "👎", "": ""}
 LONGEST: Final = {"thumb": 4, "note": 2000, "who": 100}
 """Characters of a note's fields: some paragraphs, and a name."""
 _MOST_BYTES: Final = 16 << 20  # of the file: ten thousand notes of some paragraphs
-_writing = threading.Lock()
 
 
 class Note(NamedTuple):
@@ -78,5 +76,7 @@ def add_note(folder: Path, key: str, note: Note) -> None:
         raise UsageError(f"there is no thumb '{note.thumb[:10]}'", hint="it is up, down or empty")
     when = note.when or datetime.now(UTC).isoformat(timespec="seconds")
     record = {"answer": key, "when": when, "who": note.who, "thumb": note.thumb, "note": note.text}
-    with _writing:
-        append_line(folder / NOTES, json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"))
+    line, file = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"), folder / NOTES
+    if file.is_file() and file.stat().st_size + len(line) >= _MOST_BYTES:  # more than are read again
+        raise UsageError(f"{file} has {_MOST_BYTES >> 20} MiB of notes, and takes no more", hint="move it away")
+    append_line(file, line)

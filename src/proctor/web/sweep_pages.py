@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from proctor.errors import UsageError
-from proctor.running.sweeps import SWEEP, read_sweep
+from proctor.running.sweeps import SWEEP, damage_told, read_sweep
 from proctor.runs.sweep_tables import sentences, tables
 from proctor.web.charts import bar_of
 from proctor.web.library import Library
@@ -27,10 +26,10 @@ def sweeps(library: Library, request: Request) -> tuple[str, dict[str, Any]]:
     names = {library.id_of(folder): folder.name for folder in folders}
     chosen = request.query_params.get("sweep") or next(iter(names), "")
     shown = next((folder for folder in folders if library.id_of(folder) == chosen), None)
-    try:
-        return "sweep.html", {**_view({} if shown is None else read_sweep(shown)), "names": names, "styles": ""}
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise UsageError(f"{shown} is damaged: {error!r}", hint="run the sweep again") from None
+    if shown is None:
+        return "sweep.html", {**_view({}), "names": names, "styles": ""}
+    with damage_told(shown):
+        return "sweep.html", {**_view(read_sweep(shown)), "names": names, "styles": ""}
 
 
 def sweep_report(record: Mapping[str, Any]) -> str:

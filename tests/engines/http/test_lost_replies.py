@@ -97,6 +97,7 @@ def test_a_budget_reckons_an_unknown_attempt_at_its_dearest(monkeypatch):
         ({"usage": {"inputTokens": 7, "outputTokens": 3, "cacheWriteInputTokens": 20}}, (27, 3)),
         ({"usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 3}}, (7, 3)),
         ({"usage": {"prompt_tokens": -7, "completion_tokens": "many"}}, (0, 0)),
+        ({"usage": {"prompt_tokens": 7, "input_tokens": 7, "completion_tokens": 3, "output_tokens": 3}}, (7, 3)),
         ({"usage": None}, (0, 0)),
         ({"usage": [[]]}, (0, 0)),
         ({"error": "no"}, (0, 0)),

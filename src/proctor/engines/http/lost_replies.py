@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 _LOOKED_AT = 1 << 16
 """Bytes at the end of a reply in which its count is looked for: streams and bodies have it behind their words."""
@@ -23,9 +23,11 @@ def tokens_said(body: bytes) -> tuple[int, int]:
         found, _ = json.JSONDecoder().raw_decode(text, start) if start >= 0 else ({}, 0)
     except (ValueError, RecursionError):
         return 0, 0
-    return _sum(found, _READ) + _sum(found, _BESIDE), _sum(found, _WRITTEN)
+    read, written = (next(_counts(found, names), 0) for names in (_READ, _WRITTEN))
+    return read + sum(_counts(found, _BESIDE)), written
 
 
-def _sum(found: Mapping[str, object], names: tuple[str, ...]) -> int:
-    counts = (found.get(name) for name in names)
-    return sum(each for each in counts if isinstance(each, int) and 0 <= each <= _MOST)
+def _counts(found: Mapping[str, object], names: tuple[str, ...]) -> Iterator[int]:
+    for name in names:
+        if isinstance(count := found.get(name), int) and 0 <= count <= _MOST:
+            yield count

@@ -81,15 +81,15 @@ class Beginnings:
             self._counts.clear()
         self._counts.update(each.key for each in self._of(prompt))
 
-    def shared(self, prompt: Prompt) -> Beginning | None:
-        """Return the longest beginning that another prompt has, too; ``None`` where none is long enough."""
-        return next((each for each in reversed(self._of(prompt)) if self._counts[each.key] > 1), None)
+    def _longest(self, beginnings: Sequence[Beginning]) -> Beginning | None:
+        """Return the longest beginning that another prompt has, too."""
+        return next((each for each in reversed(beginnings) if self._counts[each.key] > 1), None)
 
     def sizes(self, prompts: Sequence[Prompt]) -> tuple[int, int]:
         """Return how many bytes of prompts are written to the cache, and how many are then found there."""
         for prompt in prompts:
             self.note(prompt)
-        shared = [found for prompt in prompts if (found := self.shared(prompt)) is not None]
+        shared = [found for prompt in prompts if (found := self._longest(self._of(prompt))) is not None]
         written = sum({each.key: each.size for each in shared}.values())
         return written, sum(each.size for each in shared) - written
 
@@ -111,10 +111,11 @@ class Beginnings:
     @asynccontextmanager
     async def turn(self, prompt: Prompt) -> AsyncIterator[Beginning | None]:
         """Wait until a prompt may be sent, and yield how much of it is marked."""
-        chosen = self.shared(prompt)
-        if chosen is None and self._alone < _PATIENCE and self._of(prompt):
+        beginnings = self._of(prompt)
+        chosen = self._longest(beginnings)
+        if chosen is None and self._alone < _PATIENCE and beginnings:
             await asyncio.sleep(_SECOND_SECONDS)
-            chosen = self.shared(prompt)
+            chosen = self._longest(beginnings)
             self._alone = self._alone + 1 if chosen is None else 0
         if chosen is None:
             yield None
