@@ -186,7 +186,7 @@ def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
         meant = [f"'{known}'"] if known else [f"'{each}'" for each in slips(provider, engine_names())]
         told = [f"did you mean {' or '.join(meant)}?"] * bool(meant)
         told += [f"a model of the hub is --model hf -a pretrained={name}"] * (known is not None or not meant)
-        hint = " Else ".join(told)
+        hint = " Or: ".join(told)
         raise UsageError(f"there is no engine '{provider}'", why="it is read as provider/model", hint=hint)
     if _NO_ARTIFACT.fullmatch(name) or (is_assignments(name) and not name.lstrip().startswith("{")):
         raise _unknown(name)
