@@ -80,6 +80,12 @@ def distribute(
         check_none_waits(engine, records)
     if executor == "local":
         return engine
+    if getattr(engine, "has_server_file", False):
+        raise UsageError(
+            "--executor ray reads no file of servers",
+            why="each worker would read it by itself, and nobody would see whether a new server has the model",
+            hint="name the servers with commas between them, or leave --executor out: one process asks many servers",
+        )
     return RayEngine(engine=engine, workers=workers, address=address, gpus_per_worker=gpus)
 
 
@@ -87,7 +93,7 @@ def distribute(
     "engine",
     *("identity", "identity_values", "earlier_identities", "is_model_of", "label", "price_name", "is_billed"),
     *("takes_chats", "has_chat_template", "only_chats", "thought_marks", "keeps_thoughts", "takes_time"),
-    *("server_addresses", "is_told_apart", "says_of_itself", "at"),
+    *("server_addresses", "is_told_apart", "says_of_itself", "at", "check_servers_by"),
 )
 class PlacedEngine(Engine):
     """An engine whose requests are answered somewhere else, or in another way; what is said of it stays the same.
