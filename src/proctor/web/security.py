@@ -4,8 +4,8 @@ The app serves what is on the user's disk, so neither a page of somebody else ma
 nor another user of the machine directly. A request is answered only when all of this holds:
 
 * its ``Host`` is one of ours (a name that was made to point here is not);
-* it reads (``GET`` or ``HEAD``), or keeps a note on an answer, or a label: as a form of a page of ours, or from a program
-  with the token in a header, and never where everybody is let in;
+* it reads (``GET`` or ``HEAD``), or keeps a note on an answer or a label: as a form of a page of ours, or from a
+  program with the token in a header, and never where everybody is let in;
 * the browser does not say that another site, or another port of this machine, made it, or that it fills a frame:
   ``Sec-Fetch-Site``, ``Sec-Fetch-Dest``, ``Origin`` and ``Referer`` are believed where they speak against it. A link
   from elsewhere may open the start page only, and only with the token;
