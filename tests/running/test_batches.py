@@ -6,21 +6,28 @@ import json
 import os
 import random
 import re
+import threading
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from running_fakes import ToyExam, question
 
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.transport import Reply, TransportError
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import EngineError, UsageError
+from proctor.errors import EngineError, OutputError, UsageError
 from proctor.ir import BATCHED, Decoding, Generate, Prompt
+from proctor.running import ResponseLog, run_exams
+from proctor.running.batch_records import Record, batch_records
 from proctor.running.batches import batched
 from proctor.running.executors import distribute
+from proctor.running.log_place import placed
+from proctor.running.maintenance import merge
 from proctor.testing.virtual import VirtualLoop
 
 SCHEDULES = int(os.environ.get("PROCTOR_FAULT_SCHEDULES", "40"))
@@ -185,7 +192,7 @@ def engine_of(provider: Provider, **fields: Any) -> OpenAIEngine:
 def ask(provider: Provider, log: Any, answers: dict[str, Any], requests: Any = QUESTIONS, stop_after: int = 1 << 30):
     """Ask what the log does not have, as a run does; the process may end after some answers."""
     open_ = [request for request in requests if request.key not in answers]
-    for count, (position, response) in enumerate(batched(engine_of(provider), Path(f"{log}.batches")).generate(open_)):
+    for count, (position, response) in enumerate(batched(engine_of(provider), placed(log)).generate(open_)):
         if count >= stop_after:
             raise Killed
         if response.failure is None:
@@ -277,14 +284,97 @@ def test_a_run_without_batches_does_not_pay_again_what_is_under_way(tmp_path):
 
 def test_a_record_that_cannot_be_read_is_said(tmp_path):
     (tmp_path / "log.db.batches").mkdir()
-    (tmp_path / "log.db.batches" / "x.json").write_text("{")
-    from proctor.errors import OutputError
-
+    (tmp_path / "log.db.batches" / "x.json").write_text("{")  # where earlier versions wrote them down
     with pytest.raises(OutputError, match="cannot be read"):
+        ask(Provider(), tmp_path / "log.db", {})
+    (tmp_path / "log.db.batches" / "x.json").unlink()
+    with ResponseLog(tmp_path / "log.db") as log, closing(log.connect()) as connection:
+        connection.execute("INSERT INTO batches VALUES ('y', 'e', X'7b')")
+    with pytest.raises(OutputError, match="y in the table batches"):
         ask(Provider(), tmp_path / "log.db", {})
 
 
-def test_a_run_in_batches_from_the_command_line(tmp_path, monkeypatch, capsys):
+def test_what_an_earlier_version_wrote_down_in_a_folder_is_gone_on_with(tmp_path):
+    provider, answers = Provider(), {}
+    with pytest.raises(Killed):
+        ask(provider, tmp_path / "log.db", answers, stop_after=1)
+    (tmp_path / "log.db.batches").mkdir()
+    with batch_records(tmp_path / "log.db") as records:
+        (record,) = records.of(engine_of(provider).identity)
+        records.forget(record)
+        (tmp_path / "log.db.batches" / "x.json").write_bytes(msgspec.json.encode(record))
+    ask(provider, tmp_path / "log.db", answers)
+    assert (len(answers), provider.created) == (len(QUESTIONS), 1)
+    assert not list((tmp_path / "log.db.batches").iterdir())
+
+
+def test_a_batch_that_one_process_began_another_collects(tmp_path, postgres):
+    """Here with a database between them, whose password stands in no place but the address."""
+    provider, answers, place = Provider(), {}, postgres.address()
+    with pytest.raises(Killed):
+        ask(provider, place, answers, stop_after=1)
+    with pytest.raises(UsageError, match="under way"):
+        distribute(engine_of(provider), log=place)
+    with ResponseLog(place) as source, ResponseLog(tmp_path / "file.db") as target:
+        merge(target, source)
+    ask(provider, tmp_path / "file.db", dict(answers))
+    ask(provider, place, answers)
+    assert (len(answers), provider.created) == (len(QUESTIONS), 1)
+    assert distribute(engine_of(provider), log=place) is not None
+
+
+def test_processes_at_once_divide_the_questions_and_make_no_batch_twice(tmp_path, log_place):
+    provider, exams = Provider(), [ToyExam("a", 40, question)]
+    failed = []
+
+    def run(number):
+        try:
+            engine = batched(engine_of(provider), placed(log_place))
+            run_exams(exams, engine, log=log_place, output=tmp_path / f"o{number}")
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not failed
+    assert sum(provider.paid.values()) + sum(provider.direct.values()) == 40
+    assert max([*provider.paid.values(), *provider.direct.values()]) == 1
+
+
+def test_nobody_settles_a_batch_that_a_living_process_is_making(tmp_path):
+    """A record without the provider's id belongs to whoever has claimed its requests, until he is dead."""
+    provider, engine = Provider(), engine_of(Provider())
+    with batch_records(tmp_path / "log.db") as records:
+        other = Record("other", engine.identity, [request.key for request in QUESTIONS[6:]], 1.0)
+        records.write(other)
+    assert len(ask(provider, tmp_path / "log.db", {}, QUESTIONS[:6])) == 6
+    with batch_records(tmp_path / "log.db") as records:
+        assert other in records.of(engine.identity)
+    answers = ask(provider, tmp_path / "log.db", {}, QUESTIONS)  # who claims them now settles it
+    assert len(answers) == len(QUESTIONS)
+    assert max(provider.paid.values()) == 1
+
+
+def test_what_dies_while_another_process_asks_is_not_sent_again(tmp_path):
+    """Its claims go to the other one in the middle of a call, after that one looked which batches there are."""
+    provider, log = Provider(), tmp_path / "log.db"
+
+    def freed():
+        yield from QUESTIONS[:3]
+        with pytest.raises(Killed):
+            ask(provider, log, {}, QUESTIONS[3:], stop_after=1)
+        yield from QUESTIONS[4:]  # the other has asked the first of its own by itself
+
+    answers = dict(batched(engine_of(provider), log).generate(freed()))
+    assert len(answers) == 11
+    assert provider.created == 2
+    assert set(provider.paid.values()) == {1}
+
+
+def test_a_run_in_batches_from_the_command_line(tmp_path, monkeypatch, capsys, log_place):
     from proctor.cli.__main__ import main
 
     monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
@@ -293,7 +383,7 @@ def test_a_run_in_batches_from_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(OpenAIEngine, "_new_loop", VirtualLoop)
     model = "model=gpt-4o,base_url=https://api.openai.com/v1,api_key=k"
     given = ["run", "-m", "openai", "-a", model, "-t", "samples.sentiment", "--limit", "4", "--batch"]
-    assert main([*given, "--log", str(tmp_path / "l.db"), "-o", str(tmp_path / "out")]) == 0
+    assert main([*given, "--log", log_place, "-o", str(tmp_path / "out")]) == 0
     run = json.loads((tmp_path / "out" / "results.json").read_text())["run"]
     assert run["ways_of_asking"] == {"samples.sentiment": {"batch": 3}}
     assert run["cost"]["usd"] == pytest.approx((10 * 2.5 + 2 * 10) * (1 + 3 * 0.5) / 1e6, abs=1e-6)

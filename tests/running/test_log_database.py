@@ -213,8 +213,7 @@ def test_every_command_that_takes_a_log_takes_an_address(postgres, tmp_path):
         assert "in the log" in proctor(tmp_path, "plan", "q.jsonl", *run)
         proctor(tmp_path, "gate", "q.jsonl", *run, "--at-least", "0.5")
         proctor(tmp_path, "gate", "q.jsonl", *run, "--baseline", place, "--margin", "0.5")
-        batch = proctor(tmp_path, "run", "q.jsonl", *run, "--batch", code=2)
-        assert "is not a file" in batch
+        assert "30 from the log" in proctor(tmp_path, "run", "q.jsonl", *run, "--batch", "--output", "b")
     assert "30 answers are new" in proctor(tmp_path, "log", "merge", place, "--log", "own.db")
     assert "30 were there" in proctor(tmp_path, "log", "merge", "own.db", "--log", place)
     assert "30 answers" in proctor(tmp_path, "log", "ls", "--log", place)

@@ -23,7 +23,7 @@ from proctor.engines.http.background import APART
 from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
 from proctor.ir import Answers, Choose, Generate, Likelihood, Pair, Prompt, Score
 from proctor.running.log_file import default_log
-from proctor.running.log_place import LogAddress, placed
+from proctor.running.log_place import placed
 from proctor.running.plan import Kind, Single
 from proctor.running.ray_feeds import Feed, Shift
 
@@ -50,7 +50,7 @@ def distribute(
         workers: Ray actors, each with an engine of its own; by default one for each node of the cluster.
         address: A Ray cluster (``auto``, ``ray://head:10001``); by default one is started on this machine.
         gpus: GPUs of each worker; by default one, where the engine asks no server and the cluster has some.
-        log: The response log, beside which batches are written down.
+        log: The response log, in which batches are written down.
 
     Raises:
         UsageError: There is no such executor, a number of workers that cannot be, or workers of this process.
@@ -66,20 +66,20 @@ def distribute(
         given = next(name for name, value in named.items() if value is not None)
         raise UsageError(f"{given} is for Ray, and this run does not use it", hint="add --executor ray")
     place = placed(log) if log else default_log()
-    if executor == "batch" and isinstance(place, LogAddress):
-        raise UsageError(
-            f"--batch writes down what it sent beside the response log, and {place} is not a file",
-            hint="name a file with --log, and bring its answers into the database with proctor log merge",
-        )
-    records = Path(f"{place}.batches")
-    if executor == "batch" or records.is_dir():
+    if executor == "batch" or hasattr(engine, "batch_api"):
         from proctor.running.batches import batched, check_none_waits
 
         if executor == "batch":
-            return batched(engine, records)
-        check_none_waits(engine, records)
+            return batched(engine, place)
+        check_none_waits(engine, place)
     if executor == "local":
         return engine
+    if getattr(engine, "has_server_file", False):
+        raise UsageError(
+            "--executor ray reads no file of servers",
+            why="each worker would read it by itself, and nobody would see whether a new server has the model",
+            hint="name the servers with commas between them, or leave --executor out: one process asks many servers",
+        )
     return RayEngine(engine=engine, workers=workers, address=address, gpus_per_worker=gpus)
 
 
@@ -87,7 +87,7 @@ def distribute(
     "engine",
     *("identity", "identity_values", "earlier_identities", "is_model_of", "label", "price_name", "is_billed"),
     *("takes_chats", "has_chat_template", "only_chats", "thought_marks", "keeps_thoughts", "takes_time"),
-    *("server_addresses", "is_told_apart", "says_of_itself", "at"),
+    *("server_addresses", "is_told_apart", "says_of_itself", "at", "check_servers_by"),
 )
 class PlacedEngine(Engine):
     """An engine whose requests are answered somewhere else, or in another way; what is said of it stays the same.
