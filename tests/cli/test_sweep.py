@@ -145,6 +145,87 @@ def test_a_budget_ends_a_sweep_and_the_rest_comes_later(invoke):
     assert invoke(*given)[0] == 0
 
 
+def _many(count: int = 60, prompts: int = 12) -> None:
+    rows = ({"question": f"What is {n}?", "answer": "AB"[n % 3 == 0]} for n in range(count))
+    Path("many.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    Path("words.txt").write_text("\n---\n".join(f"P{n} {{question}}" for n in range(prompts)))
+
+
+def _asked_of(folder: str) -> dict[str, int]:
+    cells = json.loads(Path(folder, "sweep.json").read_text())["cells"]
+    return {
+        cell["name"]: json.loads((Path(folder) / cell["folder"] / "results.json").read_text())["run"]["requests"][
+            "asked"
+        ]
+        for cell in cells
+    }
+
+
+def test_a_part_of_the_grid_is_asked_and_the_rest_is_estimated(invoke):
+    _many()
+    given = ("sweep", "many.ndjson", "--templates", "words.txt", "--model", "scripted", "--log", "log.db", "-o", "out",
+             "--model-args", 'rules=[["P1 ","B"],["","A"]]')  # fmt: skip
+    code, out, err = invoke(*given, "--budget", "25%", "--json")
+    assert code == 0, err
+    record = json.loads(out)
+    result, part = record["result"], record["part"]
+    assert part["of"] == 720
+    assert sum(_asked_of("out").values()) == part["asked"] == sum(cell["n"] for cell in result["cells"])
+    assert result["estimated"]["scored"] == part["asked"]
+    assert result["over_wordings"]["low"] < result["over_wordings"]["mean"] < result["over_wordings"]["high"]
+    lowest = min(result["cells"], key=lambda cell: cell["estimate"]["score"])
+    assert lowest["name"] == result["distribution"]["worst"] == "words-2"
+    assert "components" not in result
+    assert "best" not in result
+    for command in (("report", "out"), ("report", "out", "-o", "out.html")):
+        assert invoke(*command)[0] == 0
+    shown = invoke("report", "out")[1]
+    assert "ESTIMATED by a model, not measured" in shown
+    assert shown.count("estimated from a part") == 2
+    assert Path("out.html").read_text().count("estimated from a part") >= 3
+    code, _, err = invoke("compare", "out", "out")
+    assert code == 2
+    assert "a sweep with --budget is not compared" in err
+    run = json.loads((Path("out") / record["cells"][0]["folder"] / "results.json").read_text())
+    (entry,) = run["results"].values()
+    assert entry["sample"] == {"asked": entry["n"], "of": 60, "chosen": "at random for the wording", "seed": 42}
+
+    grown = sum(json.loads(invoke(*given, "--budget", "50%", "--json")[1])["part"]["asked"] for _ in "1")
+    assert sum(_asked_of("out").values()) == grown - part["asked"]
+    assert invoke(*given)[0] == 0
+    assert sum(_asked_of("out").values()) == 720 - grown
+
+
+@pytest.mark.parametrize("more, said", [
+    (("--budget", "many"), "--budget is 'many'"),
+    (("--budget", "50%", "--extraction", "own,last"), "cannot go together"),
+])  # fmt: skip
+def test_budgets_that_cannot_be_are_refused(invoke, more, said):
+    _many(20, 6)
+    code, _, err = invoke("sweep", "many.ndjson", "--templates", "words.txt", *SAYS, "-o", "out", *more)
+    assert code == 2
+    assert said in err
+    assert not Path("out").exists()
+
+
+def test_one_budget_is_for_the_whole_sweep_and_answers_of_the_log_are_free(invoke):
+    _many(10, 4)
+    given = ("sweep", "many.ndjson", "--templates", "words.txt", *SAYS, "--log", "log.db", "--output", "out", "-q",
+             "--decoding", "max_tokens=8")  # fmt: skip
+    code, _, err = invoke(*given, "--budget-tokens", "150")
+    assert code != 0
+    assert "stopped: the budget of 150 tokens is used up" in err
+    runs = [json.loads(path.read_text())["run"] for path in Path("out").glob("*/results.json")]
+    spent = [
+        sum(each[side] for each in run["usage"].values() for side in ("prompt_tokens", "completion_tokens"))
+        for run in runs
+    ]
+    assert len(runs) in (2, 3)
+    assert max(spent) < sum(spent) <= 150
+    code, _, err = invoke(*given, "--budget-tokens", "150")  # the log's answers cost nothing: this comes further
+    assert len(list(Path("out").glob("*/results.json"))) == 4, err
+
+
 @pytest.mark.parametrize("given, said", [
     (("texts.ndjson",), "nothing is varied"),
     (("samples", "--demos", "0,1"), "a sweep is of one exam"),

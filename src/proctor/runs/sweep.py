@@ -61,10 +61,14 @@ class CellScore:
 
 @dataclass(frozen=True, slots=True)
 class SweepScores:
-    """All scores of a sweep: its wordings, and the number and the words of each question that some wording scored."""
+    """All scores of a sweep: its wordings, and the number and the words of each question that some wording scored.
+
+    ``is_part`` says that each wording was asked some of the questions, which were drawn for it.
+    """
 
     cells: tuple[CellScore, ...]
     questions: Mapping[Key, tuple[int, str]]
+    is_part: bool = False
 
     def table(self, keys: Sequence[Key]) -> Floats:
         """Return a row for each cell, a column for each key; NaN where a cell has no score of it."""
@@ -84,7 +88,7 @@ def sweep_scores(folder: Path, design: Design, find_exam: FindExam) -> SweepScor
         cells += _read(load_run(folder / cell.folder), cell, design.readings, find_exam, questions)
     if not cells:
         raise UsageError(f"no cell of {folder} has a score", hint="the same proctor sweep goes on with it")
-    return SweepScores(tuple(cells), questions)
+    return SweepScores(tuple(cells), questions, design.part is not None)
 
 
 def _read(
@@ -143,7 +147,8 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
     ``cells`` are the wordings with their scores; ``over_wordings`` is the score of the exam over all of them, with an
     interval that holds for other wordings, too; ``distribution`` has the quantiles and the worst cases, ``flips`` the
     questions that wordings decide, ``components`` where the variance comes from, ``decisions`` what makes it smaller,
-    ``best`` the best wording, corrected for having been chosen, and ``differences`` those of all others from it.
+    ``best`` the best wording, corrected for having been chosen, and ``differences`` those of all others from it. Of a
+    design of which a part was asked, ``estimated`` says how, each cell has an ``estimate``, and nothing else is told.
     """
     main, notes = scores.cells[0].score, list[str]()
     cells = [
@@ -162,6 +167,8 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
         notes.append(f"only the scores of the wordings are told: {why}")
         return result
     table = scores.table(list(scores.questions))
+    if design.part is not None:
+        return result | _estimates(result, scores, design.part, table)
     whole = np.flatnonzero(~np.isnan(table).any(axis=0))
     result["shared"] = len(whole)
     if left_out := table.shape[1] - len(whole):
@@ -172,6 +179,21 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
     kept = list(scores.questions.values())
     table = table[:, whole]
     return result | _spread(result, table, [kept[place] for place in whole]) | _components(result, scores, table)
+
+
+def _estimates(
+    result: Mapping[str, Any], scores: SweepScores, part: Mapping[str, Any], table: Floats
+) -> dict[str, Any]:
+    """Return what a model says of a grid of which a part was asked."""
+    from proctor.runs.sweep_estimates import estimates_of
+
+    notes, full = result["notes"], _WHOLES.get(result["unit"])
+    if full is None or np.nanmin(table) < 0 or np.nanmax(table) > full:
+        notes.append(f"nothing is estimated of what was not asked: {result['metric']} has no bounds")
+        return {}
+    if lacking := part["asked"] - int((~np.isnan(table)).sum()):
+        notes.append(f"{lacking} of the answers that were asked for have no score, and are estimated like the others")
+    return estimates_of(result, part, table, factors_of(scores.cells), full)
 
 
 def _bounded(found: Bounded, whole: float | None = None) -> dict[str, float]:
@@ -229,6 +251,10 @@ def difference_of(first: SweepScores, second: SweepScores) -> dict[str, Any]:
     Raises:
         UsageError: They share fewer than two of either, or are scored by different metrics.
     """
+    for each in (first, second):
+        if each.is_part:
+            why = "what two of them share was asked of some wordings and not of others"
+            raise UsageError("a sweep with --budget is not compared", why=why, hint="sweep both without --budget")
     theirs = {repr(sorted(each.levels.items())): each for each in second.cells}
     pairs = [(each, theirs[key]) for each in first.cells if (key := repr(sorted(each.levels.items()))) in theirs]
     keys = [key for key in first.questions if key in second.questions]
