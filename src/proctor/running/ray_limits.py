@@ -32,7 +32,7 @@ class Desk:
         self._count += 1
         number = self._count
         self._waiting[number] = asyncio.get_running_loop().create_future()
-        await self._asked.put((number, wanted))  # type: ignore[arg-type]  # as Take has them
+        await self._asked.put((number, wanted))
         return await self._waiting[number]
 
     async def next(self) -> tuple[int, Wanted]:
