@@ -349,7 +349,7 @@ def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engin
     whole = complete_spec(spec, exams, engine.answering(), None, log_samples=spec.log_samples)
     while True:
         try:
-            RunFolder(folder, engine.earlier_identities).check(whole, exams)
+            RunFolder(folder, engine).check(whole, exams)
         except ChangedDataError as error:
             folder = _another_folder(folder, execution, error)
         else:
@@ -374,7 +374,7 @@ def _is_same_run(spec: RunSpec, folder: Path, engine: Engine) -> bool:
 
     saved = RunSpec.load(folder)
     now = engine.answering()
-    identity = saved.engine if saved.engine in ("", *now.earlier_identities) else now.identity
+    identity = saved.engine if not saved.engine or saved.is_earlier_run_of(now) else now.identity
     return not replace(spec, engine=identity, exams=saved.exams).differences(saved)
 
 

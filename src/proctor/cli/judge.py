@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from proctor.cli.commands import SETTINGS, Places, WalledCommand
-from proctor.cli.error_reporting import say
-from proctor.cli.run_folders import RunFolder, read_run
+from proctor.cli.error_reporting import say, show
+from proctor.cli.run_folders import RunFolder, labels_option, read_run
 from proctor.errors import OutputError, UsageError
 
 _TABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -19,7 +19,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.group("judge", context_settings=SETTINGS, no_args_is_help=True)
 def command() -> None:
-    """Let people label answers, so that a judge's scores can be corrected."""
+    """Let people label answers, so that a judge's scores can be corrected, and say how good the judge is."""
 
 
 def _written(given: Mapping[str, Any]) -> Places:
@@ -103,3 +103,33 @@ def _keep(run: Path, filled: Path | None, who: str | None) -> None:
     ]
     keep_labels(run, labels)
     say(f"{run}: {len(labels)} labels of {who} are kept; {found.empty} lines had none")
+
+
+@command.command("report", cls=WalledCommand)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=RunFolder())
+@labels_option
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def _report(runs: tuple[Path, ...], labels: tuple[Path, ...], as_json: bool) -> None:
+    """Say how good the judges of runs are: against people, and against themselves.
+
+    With labels: accuracy, kappa, AC1 and Krippendorff's alpha, what longer answers gain, and what a judge makes of its
+    own answers. Without: whether the order of two answers changed a verdict, whether two metrics agree, and, of runs
+    that share answers, what another judge, or the same one asked again, decides otherwise.
+    """
+    from dataclasses import asdict
+
+    from proctor.cli.json_output import print_json
+    from proctor.cli.report_labels import markdown_tables
+    from proctor.jsonable import jsonable
+    from proctor.runs.answer_labels import read_labels
+    from proctor.runs.judge_report import judge_report, report_tables
+    from proctor.runs.kept_labels import kept_labels
+
+    stored = [read_run(path) for path in runs]
+    found = judge_report(stored, read_labels(labels) if labels else kept_labels(*(run.path for run in stored)))
+    if as_json:
+        print_json(jsonable(asdict(found)), indent=2)
+        return
+    show(
+        "\n".join([*markdown_tables(report_tables(found)), "", *(f"- not measured: {each}" for each in found.missing)])
+    )

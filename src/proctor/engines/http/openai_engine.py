@@ -274,7 +274,9 @@ class OpenAIEngine(HTTPEngine):
         """Return this engine as it would ask one of its servers alone."""
         from proctor.engines.engine_registry import make_engine  # which knows all engines
 
-        return make_engine(self, {"base_url": address}) if self._more_urls or self._file else self
+        return (
+            self if self.server_addresses == (address,) and not self._file else make_engine(self, {"base_url": address})
+        )
 
     def would_do(self) -> list[Effect]:
         """Return that it asks its servers with the keys that it has for them."""
