@@ -106,7 +106,8 @@ def test_the_order_of_answers_changes_verdicts(invoke):
         found = {"judge": 1.0}
         for name, other in (("x", "y"), ("y", "x")):
             found |= {f"{name}_response_name": name, f"{name}_compared_to": [other], f"{name}_selections": [first]}
-            found |= {f"{name}_positional_bias": [number % 2 == 0], f"{name}_winrate": float(first == name)}
+            second = {"x": "y", "y": "x"}[first] if number % 2 == 0 else first
+            found |= {f"{name}_positional_bias_selection": [second], f"{name}_winrate": float(first == name)}
         return found
 
     _write("a", scores)

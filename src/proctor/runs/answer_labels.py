@@ -209,7 +209,7 @@ def read_labels(paths: Sequence[Path]) -> Labels:
             _add_kept(found, path)
             continue
         labeller = f"{path} ({number + 1})"
-        for line, row in _rows(path):
+        for line, row in table_rows(path, ("answer_id", "label"), _HOW):
             if not (row.get("label") or "").strip():
                 found.empty += 1
                 continue
@@ -249,7 +249,16 @@ def _add_kept(found: Labels, path: Path) -> None:
     found.given = {key: given for key, given in found.given.items() if given}
 
 
-def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+_HOW: Final = "proctor judge label RUN writes a table to fill in"
+
+
+def table_rows(path: Path, columns: Sequence[str], how: str) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a table, each with its line; ``how`` says how to get one with these columns.
+
+    Raises:
+        DataError: It cannot be read.
+        UsageError: A column is missing.
+    """
     try:
         text = read_bytes(path, _LARGEST).decode("utf-8-sig")
         csv.field_size_limit(_LARGEST)
@@ -260,8 +269,8 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         raise DataError(f"{path} cannot be read", why=reason_of(error)) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path} is not a table of text", why=str(error), hint="save it as 'CSV UTF-8'") from None
-    if missing := [name for name in ("answer_id", "label") if name not in (reader.fieldnames or ())]:
-        raise UsageError(f"{path} has no column {missing[0]}", hint="proctor judge label RUN writes a table to fill in")
+    if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+        raise UsageError(f"{path} has no column {missing[0]}", hint=how)
     return rows
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from proctor.runs.sample_lines import answer_key, words_of
 from proctor.runs.stored_run import StoredRun
 from proctor.scoring.judges.judge_agreement import agreement
 from proctor.scoring.judges.judged import JUDGED
-from proctor.scoring.judges.judgements import judgements_of
+from proctor.scoring.judges.judgements import contests_of, judgements_of
 from proctor.statistics.arrays import Floats
 from proctor.statistics.bounded import share_bounds
 from proctor.statistics.distributions import normal_quantile
@@ -78,11 +78,6 @@ class _Judged:
         """Return the scores by a metric, NaN where there is none."""
         found = [(self.records[key].get("scores") or {}).get(name) for key in self.keys]
         return np.array([float(each) if isinstance(each, int | float) else math.nan for each in found])
-
-    def judgements(self) -> Iterator[list[Any]]:
-        """Yield what judges said of each answer."""
-        for record in self.records.values():
-            yield judgements_of(record.get("scores") or {})
 
 
 def judge_report(runs: Sequence[StoredRun], labels: Labels | None) -> JudgeReport:
@@ -187,16 +182,13 @@ _Bounds = tuple[float, float, float]
 def _by_order(report: JudgeReport, case: _Judged) -> None:
     """Count verdicts that changed when the order was reversed, and of those, which place won twice."""
     changed, firsts = [], []
-    for found in case.judgements():
-        names = [each.name for each in found]
-        for place, each in enumerate(found):
-            if not isinstance(each.bias, list):
-                changed += [] if each.bias is None else [bool(each.bias)]
-                continue
-            for bias, rival, winner in zip(each.bias, each.opponents or (), each.verdict or (), strict=False):
-                if rival in names[place + 1 :] and bias is not None:  # each pair once, from the one shown first
-                    changed.append(bool(bias))
-                    firsts += [winner == each.name] if bias else []
+    for record in case.records.values():
+        scores = record.get("scores") or {}
+        changed += [bool(each.bias) for each in judgements_of(scores) if isinstance(each.bias, bool)]
+        for each in contests_of(scores):
+            if each.winner is not None and each.reversed_winner is not None:
+                changed.append(each.winner != each.reversed_winner)
+                firsts += [each.winner == each.first] if changed[-1] else []
     for what, hits in (("verdicts that the order changed", changed), ("of these, the first shown won", firsts)):
         if hits:
             report.measures.append(
@@ -207,9 +199,9 @@ def _by_order(report: JudgeReport, case: _Judged) -> None:
 
 
 def _by_wording(report: JudgeReport, case: _Judged) -> None:
-    names = dict.fromkeys(name for found in case.judgements() for name in (each.name for each in found))
-    keys = {name for record in case.records.values() for name in record.get("scores") or ()}
-    names |= dict.fromkeys(sorted(key for key in keys if key.startswith("judge")))
+    every = [record.get("scores") or {} for record in case.records.values()]
+    names = dict.fromkeys(each.name for scores in every for each in judgements_of(scores))
+    names |= dict.fromkeys(sorted({key for scores in every for key in scores if key.startswith("judge")}))
     columns = {name: found for name in names if np.isfinite(found := case.column(name)).any()}
     for (one, first), (two, second) in combinations(columns.items(), 2):
         _changes(report, f"{case.name}: {two} against {one}", first, second, case)

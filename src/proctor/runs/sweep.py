@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from proctor.errors import UsageError
+from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.results.comparison import bounded_test
 from proctor.results.instance_scores import main_score, whole_of
 from proctor.running.sweeps import DEMOS, DRAW, EXTRACTION, Cell, Design
@@ -40,7 +41,8 @@ class CellScore:
     """The main score under one wording, with its interval over questions, and the score of each question that has one.
 
     ``levels`` has the reading among the dimensions; ``noise`` is the variance of one answer to the same prompt, where
-    each question was answered ``repeats`` times.
+    each question was answered ``repeats`` times. ``asked`` has the digests of its rows and of its prompts, and the
+    reading: empty where they are not known.
     """
 
     name: str
@@ -51,6 +53,7 @@ class CellScore:
     values: Mapping[Key, float]
     noise: float | None = None
     repeats: int = 1
+    asked: tuple[str, str, str] = ("", "", "")
 
     @property
     def is_mean(self) -> bool:
@@ -97,7 +100,7 @@ def _read(
     exam, entry = next(((name, each) for name, each in run.results.items() if each.get("score_name")), ("", {}))
     if not exam:
         return
-    main = main_of(entry)
+    main, prints = main_of(entry), Fingerprint.from_dict(entry.get(FINGERPRINT))
     keys: dict[int, Key] = {}
     values: dict[int, float] = {}
     for record in records_of(run):
@@ -130,7 +133,8 @@ def _read(
             several.setdefault(keys[number], []).append(factor * value)
         means = {key: math.fsum(each) / len(each) for key, each in several.items()}
         failures = int(entry.get("failures") or 0)
-        yield CellScore(name, cell.folder, levels, score, failures, means, noise, repeats)
+        asked = (prints.rows, prints.prompts, way) if prints else ("", "", "")
+        yield CellScore(name, cell.folder, levels, score, failures, means, noise, repeats, asked)
 
 
 def factors_of(cells: Sequence[CellScore]) -> dict[str, list[Any]]:
@@ -245,8 +249,22 @@ def _components(result: Mapping[str, Any], scores: SweepScores, table: Floats) -
     }
 
 
-def difference_of(first: SweepScores, second: SweepScores) -> dict[str, Any]:
-    """Return by how much the second of two sweeps is higher, under the wordings and on the questions that both have.
+def _paired(first: Sequence[CellScore], second: Sequence[CellScore]) -> Iterator[tuple[CellScore, CellScore]]:
+    """Yield wordings that ask the same; where the rows are not all the same, digests say nothing, and levels do."""
+    by_prompts = {each.asked: each for each in second if each.asked[1]}
+    by_levels = {repr(sorted(each.levels.items())): each for each in second}
+    for each in first:
+        other = by_prompts.get(each.asked) or by_levels.get(repr(sorted(each.levels.items())))
+        if other is not None and (other.asked == each.asked or other.asked[0] != each.asked[0]):
+            yield each, other
+
+
+def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) -> dict[str, Any]:
+    """Return by how much the second of two sweeps is higher, under the wordings and on the questions that both ask.
+
+    Wordings are the same where their prompts are, whatever they are called; ``unpaired`` counts those that have none.
+    Whether more is ``better`` (1), or less (-1), is 0 where no run says it. The second is better by at most so much,
+    which is between ``least`` and ``most``, whatever the ``unanswered`` questions would have scored.
 
     Raises:
         UsageError: They share fewer than two of either, or are scored by different metrics.
@@ -255,22 +273,32 @@ def difference_of(first: SweepScores, second: SweepScores) -> dict[str, Any]:
         if each.is_part:
             why = "what two of them share was asked of some wordings and not of others"
             raise UsageError("a sweep with --budget is not compared", why=why, hint="sweep both without --budget")
-    theirs = {repr(sorted(each.levels.items())): each for each in second.cells}
-    pairs = [(each, theirs[key]) for each in first.cells if (key := repr(sorted(each.levels.items()))) in theirs]
+    pairs = list(_paired(first.cells, second.cells))
     keys = [key for key in first.questions if key in second.questions]
     one, two = (SweepScores(cells, {}).table(keys) for cells in (zip(*pairs, strict=True) if pairs else ((), ())))
     whole = np.flatnonzero(~np.isnan(one + two).any(axis=0)) if pairs else np.zeros(0, int)
     metrics = dict.fromkeys((each.score.name, each.score.unit) for pair in pairs for each in pair)
     if len(pairs) < _FEWEST or len(whole) < _FEWEST or len(metrics) > 1:
-        why = f"both have {len(pairs)} wordings and {len(whole)} questions; metrics: {', '.join(m for m, _ in metrics)}"
+        why = f"both ask {len(pairs)} wordings and {len(whole)} questions; metrics: {', '.join(m for m, _ in metrics)}"
         hint = "sweep the same exam with the same options"
         raise UsageError("the sweeps cannot be compared", why=why, hint=hint)
     columns = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]]
     means = [each.mean(axis=1) for each in columns]
     rows = zip(QUANTILES, *np.quantile(means, QUANTILES, axis=1).T.tolist(), strict=True)
+    found = asdict(components_of(columns[2], factors_of([each for each, _ in pairs]), level=level))
+    main, answered = pairs[0][0].score, len(whole) / len(keys)
+    is_better = main.higher_is_better is not False
+    better = 0 if main.higher_is_better is None and main.unit == "raw" else 1 if is_better else -1
+    top = max(better * found["low"], better * found["high"])
+    open_by = (1 - answered) * _WHOLES.get(main.unit, math.inf) if answered < 1 else 0.0
     return {
-        **asdict(components_of(columns[2], factors_of([each for each, _ in pairs]))),
+        **found,
+        "unanswered": len(keys) - len(whole),
+        "least": answered * top - open_by,
+        "most": answered * top + open_by,
         "wordings": len(pairs),
+        "unpaired": len(first.cells) + len(second.cells) - 2 * len(pairs),
+        "better": better,
         "higher_under": int((means[2] > 0).sum()),
         "quantiles": [dict(zip(("of", "first", "second", "difference"), row, strict=True)) for row in rows],
     }

@@ -75,7 +75,7 @@ class Components:
 
 
 def components_of(
-    scores: Floats, factors: Mapping[str, Sequence[Hashable]], *, whole: float | None = None
+    scores: Floats, factors: Mapping[str, Sequence[Hashable]], *, whole: float | None = None, level: float = 0.95
 ) -> Components:
     """Return the variance components of scores.
 
@@ -84,6 +84,7 @@ def components_of(
         factors: By dimension, the level that each wording has. Dimensions of one level, and those that divide the
             wordings as another one does, have no component.
         whole: The full score, where scores lie between 0 and it: intervals stay within.
+        level: Of the intervals of the mean.
     """
     if min(scores.shape) < 2:  # noqa: PLR2004 - of one nothing varies
         raise ValueError("variance components need two wordings and two questions")
@@ -104,8 +105,8 @@ def components_of(
         value, (low, high), share = values[name], bounds[name], values[name] / averaged[name] / (total or 1.0)
         parts.append(Component(name, value, min(low, value), max(high, value), share, averaged[name]))
     mean = float(scores.mean())
-    reach = float(np.quantile(np.abs(normal) * np.sqrt(variances), 0.95))
-    alone_reach = t_quantile(0.975, n - 1) * float(scores.mean(axis=0).std(ddof=1)) / math.sqrt(n)
+    reach = float(np.quantile(np.abs(normal) * np.sqrt(variances), level))
+    alone_reach = t_quantile((1 + level) / 2, n - 1) * float(scores.mean(axis=0).std(ddof=1)) / math.sqrt(n)
     ends = [mean - reach, mean + reach, mean - alone_reach, mean + alone_reach]
     low, high, naive_low, naive_high = ends if whole is None else [min(max(each, 0.0), whole) for each in ends]
     levels = {name: z.shape[1] for name, z in model.factors.items()}
