@@ -314,13 +314,111 @@ def test_sweeps_are_compared_over_their_wordings(invoke):
     assert found["low"] <= found["naive_low"] + 1e-9
     assert found["quantiles"][0]["difference"] == pytest.approx(min(differences))
     assert "b beside a (4 wordings, 3 questions)" in invoke("compare", "a", "b")[1]
-    code, _, err = invoke("compare", "a", "b", "--fail-if-worse")
+    code, _, err = invoke("compare", "a", "b", "--clusters", "nothing")
     assert code == 2
-    assert "these are sweeps" in err
+    assert "no question has a 'nothing'" in err
     swept(invoke, "foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2")
     code, _, err = invoke("compare", "a", "out")
     assert code == 2
     assert "cannot be compared" in err
+
+
+def _sweep_of(invoke, name: str, right: int, *more: str, prompts: str = "words.txt", count: int = 60) -> None:
+    """Sweep a model that knows the answer to so many of the rows."""
+    rows = [{"question": f"Word {n} of all?", "answer": f"w{n}"} for n in range(count)]
+    Path("known.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    rules = json.dumps([[f"Word {n} of", f"w{n}"] for n in range(right)])
+    code, _, err = invoke(
+        "sweep", "known.ndjson", "--templates", prompts, "--model", "scripted", "--model-args",
+        f"rules={rules},answer=-", "-o", name, *more,
+    )  # fmt: skip
+    assert code == 0, err
+
+
+def test_a_gate_over_wordings_fails_passes_or_says_that_it_cannot_know(invoke):
+    _many()
+    for name, right in (("a", 40), ("b", 20), ("c", 41)):
+        _sweep_of(invoke, name, right)
+    code, out, err = invoke("compare", "a", "b", "--over", "wordings", "--fail-if-worse")
+    assert code == 1, err
+    assert "FAILED: b is worse over its wordings" in err
+    assert "b beside a (12 wordings, 60 questions)" in out
+    code, _, err = invoke("compare", "b", "a", "--over", "wordings", "--fail-if-worse")
+    assert (code, "PASSED: a is not worse" in err) == (0, True)
+    assert invoke("compare", "a", "c", "b", "--fail-if-worse")[0] == 1
+    for path in Path("b").glob("*/samples.jsonl"):  # what was not answered may have been anything
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines[:35]:
+            line["scores"] = {}
+            line["failure"] = {"kind": "timeout", "message": "late"}
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    code, _, err = invoke("compare", "a", "b", "--fail-if-worse")
+    assert (code, "UNDECIDED: b: 35 questions have no score under some wording" in err) == (4, True), err
+
+
+def test_wordings_are_paired_by_what_they_ask_and_not_by_their_names(invoke):
+    _many(prompts=5)
+    _sweep_of(invoke, "a", 40)
+    Path("other.txt").write_text("\n---\n".join(f"P{n} {{question}}" for n in (4, 2, 9)))
+    _sweep_of(invoke, "b", 30, prompts="other.txt")  # two of a's, under other names, and one of its own
+    (found,) = json.loads(invoke("compare", "a", "b", "--over", "wordings", "--json")[1])
+    assert (found["wordings"], found["unpaired"], found["questions"]) == (2, 4, 60)
+    assert "4 that ask otherwise, or only one has, are left out" in invoke("compare", "a", "b")[1]
+    Path("words.txt").write_text("\n---\n".join(f"Q{n} {{question}}" for n in range(5)))
+    _sweep_of(invoke, "c", 30)  # the same names, and other words
+    code, _, err = invoke("compare", "a", "c")
+    assert code == 2
+    assert "both ask 0 wordings" in err
+    _many(prompts=5)
+    _sweep_of(invoke, "d", 30, "--limit", "50")  # of other rows the levels say which are the same
+    (found,) = json.loads(invoke("compare", "a", "d", "--json")[1])
+    assert (found["wordings"], found["unpaired"], found["questions"]) == (5, 0, 50)
+
+
+def test_scores_of_sweeps_carry_the_interval_that_holds_for_other_wordings(invoke):
+    _many()
+    _sweep_of(invoke, "a", 40)
+    _sweep_of(invoke, "part", 40, "--budget", "50%")
+    code, out, err = invoke("report", "a", "part", "--over", "wordings", "--json")
+    assert code == 0, err
+    whole, part = json.loads(out)
+    assert whole["mean"] == pytest.approx(2 / 3)
+    assert whole["low"] <= whole["naive_low"] + 1e-12
+    assert part["low"] <= 2 / 3 <= part["high"]
+    shown = invoke("report", "a", "part", "--over", "wordings")[1]
+    assert "of questions alone" in shown
+    assert "12, estimated" in shown
+    assert invoke("report", "a", "--over", "wordings", "-o", "a.md")[0] == 0
+    assert Path("a.md").read_text().startswith("\n## Scores with intervals")
+    cell = next(str(path.parent) for path in Path("a").glob("*/run.yaml"))
+    for command in (("report", cell), ("compare", cell, cell), ("compare", "a", cell)):
+        code, _, err = invoke(*command, "--over", "wordings")
+        assert code == 2
+        assert f"--over wordings is for sweeps, and {cell} is not one" in err
+    assert invoke("report", "a", "--over", "wordings", "--format", "csv")[0] == 2
+    code, _, err = invoke("gate", "known.ndjson", *SAYS, "--baseline", "a", "--margin", "0.1")
+    assert code == 2
+    assert "a is a sweep of many wordings" in err
+
+
+def test_questions_that_belong_together_are_a_component(invoke):
+    rows = [{"question": f"What is {n}?", "answer": "AB"[n // 5 % 2], "text": f"t{n // 5}"} for n in range(40)]
+    Path("many.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    Path("words.txt").write_text("\n---\n".join(f"P{n} {{question}}" for n in range(6)))
+    given = ("sweep", "many.ndjson", "--templates", "words.txt", "--clusters", "text",
+             "--answer-column", "answer", "--model", "scripted", "--model-args")  # fmt: skip
+    for name, rule in (("a", 'rules=[["P1 ","B"],["","A"]]'), ("b", 'rules=[["7","B"],["","A"]]')):
+        code, out, err = invoke(*given, rule, "-o", name, "--json")
+        assert code == 0, err
+    result = json.loads(out)["result"]
+    assert result["clusters"] == 8
+    assert [each["name"] for each in result["components"]][:2] == ["template", "cluster"]
+    assert "40 questions in 8 clusters" in invoke("report", "b")[1]
+    (found,) = json.loads(invoke("compare", "a", "b", "--json")[1])
+    assert "cluster" in [each["name"] for each in found["parts"]]
+    code, _, err = invoke(*given, rule, "-o", "c", "--budget", "50%")
+    assert code == 2
+    assert "its questions come in clusters of 'text'" in err
 
 
 def test_noise_of_answers_is_told_apart(invoke):

@@ -11,7 +11,7 @@ import click
 from proctor.cli.commands import WalledCommand
 from proctor.cli.completion import complete_runs
 from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, say
-from proctor.cli.run_folders import labels_option, read_run
+from proctor.cli.run_folders import labels_option, over_option, read_run
 from proctor.errors import UsageError
 from proctor.running.sweeps import is_sweep
 
@@ -40,9 +40,12 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
     "that is undecided.",
 )
 @labels_option
+@over_option
 def command(
+    *,
     baseline: str,
     others: tuple[str, ...],
+    over: str | None,
     as_json: bool,
     fail_if_worse: bool,
     clusters: str | None,
@@ -63,10 +66,12 @@ def command(
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
 
-    if is_sweep(Path(baseline)):
+    if over or is_sweep(Path(baseline)):
         from proctor.cli.sweep import compare_sweeps
 
-        return compare_sweeps((baseline, *others), idle=bool(clusters or fail_if_worse or labels), as_json=as_json)
+        if labels:
+            raise UsageError("--labels is for runs, and these are sweeps", hint="leave it out")
+        return compare_sweeps((baseline, *others), clusters, fail_if_worse=fail_if_worse, as_json=as_json)
     found = compared(baseline, others, clusters, labels)
     if as_json:
         records = [{"run": run, "baseline": base, **row.record(run)} for base, run, rows in found for row in rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.error_reporting import DONE, FAILURES, say
-from proctor.cli.run_folders import RunFolder, read_run
+from proctor.cli.run_folders import RunFolder, over_option, read_run
 from proctor.errors import OutputError, UsageError
 from proctor.running.sweeps import is_sweep
 
@@ -77,7 +78,10 @@ def _written(given: Mapping[str, Any]) -> Places:
     help="What people say of the answers (proctor judge label), a file of each labeller: the scores as corrected, "
     "with intervals that hold for what is true. On the terminal, or with the scores as html and md.",
 )
-@click.option("--json", "as_json", is_flag=True, help="With --items, --readings or --labels: print everything as JSON.")
+@over_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="With --items, --readings, --labels or --over: print everything as JSON."
+)
 def command(  # noqa: C901 - one branch for each report
     *,
     runs: tuple[Path, ...],
@@ -89,6 +93,7 @@ def command(  # noqa: C901 - one branch for each report
     answers: Which | None,
     readings: bool,
     labels: tuple[Path, ...],
+    over: str | None,
     as_json: bool,
 ) -> int:
     """Write the scores of runs as HTML, Markdown, CSV, Parquet or LaTeX.
@@ -97,7 +102,10 @@ def command(  # noqa: C901 - one branch for each report
     --items, RUN may also be a folder of runs: the more models answered the same questions, the more can be said. With
     --readings, answers are graded again, without asking anybody.
     """
-    given = {"--readings": readings, "--items": items, "--answers": answers, "--pivot": pivot, "--labels": labels}
+    given = {
+        "--readings": readings, "--items": items, "--answers": answers is not None, "--pivot": pivot,
+        "--labels": bool(labels), "--over": over is not None,
+    }  # fmt: skip
     _check_alone([name for name, value in given.items() if value], as_json=as_json, to_file=bool(output or form))
     if readings:
         from proctor.cli.report_readings import report_readings
@@ -112,10 +120,14 @@ def command(  # noqa: C901 - one branch for each report
         from proctor.cli.report_answers import report_answers
 
         return report_answers(runs, output, form, answers, samples)
-    if is_sweep(runs[0]):
-        from proctor.cli.sweep import report_sweep
+    if over or is_sweep(runs[0]):
+        from proctor.cli import sweep
 
-        return report_sweep(runs, output, form or (None if output is None else _form_of(output)), samples)
+        form = form or (None if output is None else _form_of(output))
+        about = (
+            partial(sweep.report_over_wordings, as_json=as_json) if over else partial(sweep.report_sweep, flips=samples)
+        )
+        return about(runs, output, form)
     to_terminal = output is None and form is None
     output, form = _place(output, form, pivot=pivot)
     if labels and not to_terminal and form not in _WITH_LABELS:
@@ -184,10 +196,10 @@ def _check_alone(given: list[str], *, as_json: bool, to_file: bool) -> None:
     """
     if len(given) > 1:
         raise UsageError(f"{given[0]} stands alone", hint=f"leave out {given[1]}")
-    if as_json and given not in (["--readings"], ["--items"], ["--labels"]):
+    if as_json and given not in (["--readings"], ["--items"], ["--labels"], ["--over"]):
         hint = "results.json in the run folder has the scores"
-        raise UsageError("--json is for --items, --readings and --labels", hint=hint)
-    if as_json and to_file and given == ["--labels"]:
+        raise UsageError("--json is for --items, --readings, --labels and --over", hint=hint)
+    if as_json and to_file and given in (["--labels"], ["--over"]):
         raise UsageError("--json prints, and a file was asked for", hint="leave out one of them")
     if to_file and given == ["--readings"]:
         raise UsageError("--readings goes to the terminal", hint="--json prints everything as JSON")

@@ -24,6 +24,13 @@ labels_option = click.option(
 )
 """``--labels`` of commands that decide something."""
 
+over_option = click.option(
+    "--over",
+    type=click.Choice(["wordings"]),
+    help="Of sweeps: scores and differences with intervals that hold for other wordings, too.",
+)
+"""``--over wordings`` of commands that read sweeps."""
+
 
 class RunFolder(click.Path):
     """The folder of a run; one that is not there is answered with where runs are."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
-from proctor.cli.error_reporting import DONE, FAILURES, quietly, say, show, warn
+from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, quietly, say, show, warn
 from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import RUNS, Execution, budget_of, default_output, run_spec, terminated_like_ctrl_c
 from proctor.cli.log_option import LOG
@@ -166,6 +166,9 @@ def _design(
         parts: Mapping[str, GridPart] = {}
         design = Design(spec.tasks[0], engine.label, tuple(crossed(factors)), readings)
         if budget is not None:
+            if by := options.get("clusters") or exams[0].clusters:
+                why = f"its questions come in clusters of '{by}', and the model of --budget takes them as independent"
+                raise UsageError(f"'{exams[0].name}' cannot be asked in part", why=why, hint="leave --budget out")
             digests = [each.digest for each in exams[0].questions()]
             design, parts = with_part(design, budget, digests, options.get("seed"))
     return design, parts, place.with_name(f"sweep-{place.name}")
@@ -327,8 +330,61 @@ def report_sweep(folders: Sequence[Path], output: Path | None, form: str | None,
     return DONE
 
 
-def compare_sweeps(folders: Sequence[str], *, idle: bool, as_json: bool) -> int:
-    """Print by how much sweeps are higher than the first, over their wordings; return the exit code."""
+def check_sweeps(folders: Sequence[Path]) -> None:
+    """See to it that ``--over wordings`` is said of sweeps.
+
+    Raises:
+        UsageError: Something else is among them.
+    """
+    from proctor.running.sweeps import is_sweep
+
+    if bad := next((each for each in folders if not is_sweep(each)), None):
+        why = "a run asks in one wording, which says nothing of others"
+        hint = "proctor sweep asks an exam in several, and its folder can be named here"
+        raise UsageError(f"--over wordings is for sweeps, and {bad} is not one", why=why, hint=hint)
+
+
+def report_over_wordings(folders: Sequence[Path], output: Path | None, form: str | None, *, as_json: bool) -> int:
+    """Print the scores of sweeps with the interval that holds for other wordings, or write them as Markdown.
+
+    Raises:
+        UsageError: One is not a sweep or has no such interval, or the format is of other things.
+    """
+    from proctor.cli.json_output import print_json
+    from proctor.cli.report_items import write_report
+    from proctor.cli.report_labels import markdown_tables
+    from proctor.running.sweeps import damage_told, read_sweep
+    from proctor.runs.sweep_tables import scores_over_wordings
+
+    check_sweeps(folders)
+    if form not in (None, "md"):
+        raise UsageError("--over wordings is written as md", hint="add --format md, or --json without a file")
+    records = {str(folder): read_sweep(folder) for folder in folders}
+    for name, record in records.items():
+        if "over_wordings" not in (result := record.get("result") or {}):
+            why = "; ".join(result.get("notes") or ["it has not ended"])
+            raise UsageError(f"{name} has no interval over wordings", why=why, hint=f"leave {name} out")
+    with damage_told(folders[0]):
+        table = scores_over_wordings(records)
+    if as_json:
+        rows = [
+            {"sweep": n, "model": r["model"], "exam": r["exam"], **r["result"]["over_wordings"]}
+            for n, r in records.items()
+        ]
+        print_json(rows, indent=2)
+    elif form is None:
+        show("\n".join(markdown_tables([table])))
+    else:
+        write_report(output or Path("sweeps.md"), "\n".join(markdown_tables([table])) + "\n")
+    return DONE
+
+
+def compare_sweeps(folders: Sequence[str], clusters: str | None, *, fail_if_worse: bool, as_json: bool) -> int:
+    """Print by how much sweeps are higher than the first, over their wordings; return the exit code.
+
+    Raises:
+        UsageError: They share too little, or one is not a sweep.
+    """
     from proctor.cli.json_output import print_json
     from proctor.cli.report_labels import markdown_tables
     from proctor.dialects.run_file import exam_of_run
@@ -336,18 +392,35 @@ def compare_sweeps(folders: Sequence[str], *, idle: bool, as_json: bool) -> int:
     from proctor.runs.sweep import difference_of, sweep_scores
     from proctor.runs.sweep_tables import difference_told
 
-    if idle:
-        raise UsageError("--clusters and --fail-if-worse are for runs, and these are sweeps", hint="leave them out")
-    designs = {}
+    check_sweeps(list(map(Path, folders)))
+    read = []
     for folder in map(Path, folders):
         with damage_told(folder):
-            designs[folder] = Design.of(read_sweep(folder))
-    read = [sweep_scores(Path(each), designs[Path(each)], exam_of_run) for each in folders]
+            design = Design.of(read_sweep(folder))
+        read.append(sweep_scores(folder, design, exam_of_run, clusters))
+    level = 1 - 0.05 / (len(folders) - 1)
     named = [{"baseline": folders[0], "sweep": name} for name in folders[1:]]
-    found = [{**each, **difference_of(read[0], other)} for each, other in zip(named, read[1:], strict=True)]
+    found = [{**each, **difference_of(read[0], other, level)} for each, other in zip(named, read[1:], strict=True)]
     if as_json:
         print_json(found, indent=2)
     else:
         for text, table in map(difference_told, found):
             show("\n".join([text, *markdown_tables([table])]))
-    return DONE
+    return _verdict(found) if fail_if_worse else DONE
+
+
+def _verdict(found: Sequence[Mapping[str, Any]]) -> int:
+    """Say which sweeps are worse over their wordings, or may be; return the exit code of a gate."""
+    codes = set[int]()
+    for each in found:
+        name, few = each["sweep"], f"{each['unanswered']} questions have no score under some wording"
+        if not each["better"] or each["least"] < 0 <= each["most"]:
+            why = few if each["better"] else "no run says whether more of its score is better"
+            say(f"UNDECIDED: {name}: {why}")
+            codes.add(UNDECIDED)
+        elif each["most"] < 0:
+            say(f"FAILED: {name} is worse over its wordings")
+            codes.add(FAILURES)
+        else:
+            say(f"PASSED: {name} is not worse over its wordings by more than chance")
+    return FAILURES if FAILURES in codes else UNDECIDED if UNDECIDED in codes else DONE

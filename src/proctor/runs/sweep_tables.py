@@ -23,6 +23,7 @@ def sentences(sweep: Mapping[str, Any]) -> Iterator[str]:
     result = sweep["result"]
     count, unit = len(result["cells"]), UNITS.get(result["unit"], "")
     asked = f"{count} wording{'s' * (count != 1)}, {result['questions']:,} questions"
+    asked += f" in {result['clusters']:,} clusters" if "clusters" in result else ""
     yield f"{sweep['model']} on {sweep['exam']}: {result['metric']}{unit and f' ({unit})'}, {asked}"
     if over := result.get("over_wordings"):
         alone = f"{shown(over['naive_low'])} to {shown(over['naive_high'])}"
@@ -114,5 +115,20 @@ def difference_told(found: Mapping[str, Any]) -> tuple[str, ItemTable]:
         names = (_NAMES.get(each["of"], f"{each['of']:.0%}"), shown(each["first"]), shown(each["second"]))
         rows.append((*names, f"{each['difference']:+.4f}"))
     header = ("of the wordings", found["baseline"], found["sweep"], "difference")
+    if found["unpaired"]:
+        asked += f"; {found['unpaired']} that ask otherwise, or only one has, are left out"
     text = f"{found['sweep']} beside {found['baseline']} ({asked}): {said}; higher under {found['higher_under']}"
     return text, ItemTable("Distribution over wordings", header, tuple(rows))
+
+
+def scores_over_wordings(sweeps: Mapping[str, Mapping[str, Any]]) -> ItemTable:
+    """Return the scores of several sweeps, by their folders, with the intervals that hold for other wordings, too."""
+    rows = []
+    for name, sweep in sweeps.items():
+        result, over = sweep["result"], sweep["result"]["over_wordings"]
+        ends = bounds({"low": over["naive_low"], "high": over["naive_high"]})
+        count = f"{len(result['cells'])}{', estimated' * ('estimated' in result)}"
+        found = (shown(over["mean"]), bounds(over), ends, count, f"{over['questions']:,}")
+        rows.append((name, sweep["model"], sweep["exam"], f"{result['metric']}", *found))
+    header = ("sweep", "model", "exam", "metric", "score", "95% over wordings", "of questions alone", "wordings", "n")
+    return ItemTable("Scores with intervals that hold for other wordings", header, tuple(rows))

@@ -6,9 +6,10 @@ level of the dimensions of wordings and one of the wording itself. Unlike there,
 (marginal maximum likelihood: Bock and Aitkin 1981, Psychometrika 46:443), since five answers say too little of a
 question to estimate it, and effects have a prior: Student's t, so that a wording that breaks everything is possible,
 with spreads that are estimated. The mode is found by Newton steps. Around it the likelihood is taken as normal, and a
-Gibbs sampler draws effects and their spreads (half-Cauchy priors by Wand and others 2011, Bayesian Analysis 6:847),
-then questions, then the answers that were not asked for. A quantile of the wordings is averaged over draws of all
-wordings, since the quantile of single estimates, each with its noise, lies too far out.
+Gibbs sampler draws effects and their spreads, then questions, then the answers that were not asked for. Priors of
+spreads are half-Cauchy (Wand and others 2011, Bayesian Analysis 6:847) times the spread: one near 0 would make equal of
+wordings that a few answers do not tell apart. A quantile of the wordings is averaged over draws of all wordings, since
+the quantile of single estimates, each with its noise, lies too far out.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ _REACH: Final = 4.5  # standard deviations where it ends
 _FLAT: Final = 1e-4  # precision of the prior of the mean: 100 logits either way
 _TAIL: Final = 5.0  # degrees of freedom of effects: heavier tails widen the quantiles of ordinary wordings
 _WIDE: Final = 1.0  # logits: the scale of the half-Cauchy prior of spreads, wide beside 0.2 to 0.6 of real wordings
+_WEIGHED: Final = 3  # times that the weight of graded scores is found: it then changes by less than a tenth
+_PUREST: Final = 0.02  # of the variance of right and wrong: graded scores may vary less, and then weigh like that
 _LEAST: Final = 1e-6  # of a variance, whose inverse is used
 
 
@@ -71,7 +74,6 @@ def modelled(scores: Floats, factors: Mapping[str, Sequence[Hashable]]) -> Wordi
 
     Args:
         scores: Shares from 0 to 1, a row for each wording and a column for each question; NaN where it was not asked.
-            Where some lie between, intervals are wider than need be.
         factors: By dimension, the level that each wording has.
     """
     fit = _Fit(scores, factors)
@@ -107,7 +109,8 @@ class _Fit:
         count, self.questions = scores.shape
         is_asked = ~np.isnan(scores)
         self.asked, self.points = is_asked.astype(np.float64), np.where(is_asked, scores, 0.0)
-        self.pairs = np.nonzero(is_asked)
+        self.pairs, self.sums = np.nonzero(is_asked), self.points.sum(axis=1)
+        self.dispersion = 1.0
         blocks: dict[str, Floats] = {}
         for name, values in factors.items():
             order = {value: place for place, value in enumerate(dict.fromkeys(values))}
@@ -124,7 +127,20 @@ class _Fit:
         self.found = np.zeros(self.columns.shape[1] + 1)
         self.found[0] = math.log(share / (1.0 - share))
         self.variances = dict.fromkeys(blocks, 0.1)
+        is_graded = bool(((self.points > 0) & (self.points < 1)).any())
         self.bend = self._searched()
+        for _ in range(_WEIGHED if is_graded else 0):
+            self._weigh(scores)
+            self.bend = self._searched()
+
+    def _weigh(self, scores: Floats) -> None:
+        """Let graded scores count for as many answers as they vary less than right and wrong (Wedderburn 1974)."""
+        right, likely = self.chances(self.found)
+        counts, points = (self.dispersion * each @ likely for each in (self.asked, self.points))
+        squares = float(np.nansum(scores**2)) + float((right**2 * counts - 2.0 * right * points).sum())
+        self.asked, self.points = self.asked * self.dispersion, self.points * self.dispersion
+        self.dispersion = max(squares / float((right * (1.0 - right) * counts).sum()), _PUREST)
+        self.asked, self.points = self.asked / self.dispersion, self.points / self.dispersion
 
     def _searched(self) -> Floats:
         """Move to the mode, with spreads estimated by EM; return the second derivatives there.
@@ -216,7 +232,7 @@ class _Fit:
                 inside = slice(place.start - 1, place.stop - 1)
                 squares, size = found[place] ** 2, place.stop - place.start
                 half = float((weights[inside] * squares).sum()) / 2.0 + 1.0 / scales[name]
-                variances[name] = max(half / stream.gamma((size + 1.0) / 2.0), _LEAST)
+                variances[name] = max(half / stream.gamma(size / 2.0), _LEAST)
                 scales[name] = (1.0 / _WIDE**2 + 1.0 / variances[name]) / stream.gamma(1.0)
                 weights[inside] = stream.gamma((_TAIL + 1.0) / 2.0, 2.0 / (_TAIL + squares / variances[name]))
             yield found
@@ -228,8 +244,10 @@ class _Fit:
         chosen = (np.cumsum(likely, axis=1) < stream.random((n, 1))).sum(axis=1).clip(0, _NODES - 1)
         of_asked = np.bincount(rows * _NODES + chosen[columns], minlength=right.size).reshape(right.shape)
         counts = np.bincount(chosen, minlength=_NODES) - of_asked
-        noise = np.sqrt((right * (1.0 - right) * counts).sum(axis=1)) * stream.standard_normal(len(right))
-        scores: Floats = np.clip((self.points.sum(axis=1) + (right * counts).sum(axis=1) + noise) / n, 0.0, 1.0)
+        noise = np.sqrt(self.dispersion * (right * (1.0 - right) * counts).sum(axis=1)) * stream.standard_normal(
+            len(right)
+        )
+        scores: Floats = np.clip((self.sums + (right * counts).sum(axis=1) + noise) / n, 0.0, 1.0)
         return scores
 
     def parts(self) -> list[tuple[float, float]]:
