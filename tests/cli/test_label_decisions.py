@@ -277,3 +277,20 @@ def test_labels_that_cannot_be_kept_are_refused(labels, invoke, more, message):
     assert code == 2
     assert message in err
     assert not Path("a/labels.jsonl").exists()
+
+
+def test_labels_of_other_runs_beside_say_nothing_here(labels, invoke):
+    for who, value in (("Ann", "1"), ("Bob", "0")):  # of the answers of b, on which they agree nowhere
+        Path("own.csv").write_text("answer_id,label\n" + "".join(f"{key},{value}\n" for key in _keys("b")[:20]))
+        assert invoke("judge", "label", "b", "--from", "own.csv", "--who", who)[0] == 0
+    invoke("judge", "label", "a", "--from", "a.csv", "--who", "Ann")
+    code, out, _ = invoke("plan", "a")
+    assert (code, "by 150 labels" in out) == (0, True)
+    code, _, err = invoke("plan", "b")
+    assert code == 2
+    assert "the labellers agree on none of 20 answers" in err
+    code, _, err = invoke("report", "b", "-o", "b.md")
+    assert "the labels that are kept are not used: the labellers agree on none" in err
+    assert "corrected" not in Path("b.md").read_text()
+    code, out, _ = invoke("judge", "report", "a", "--json")
+    assert "10 answers with labels of two people tell how far people agree" in json.loads(out)["missing"]

@@ -314,9 +314,9 @@ def test_sweeps_are_compared_over_their_wordings(invoke):
     assert found["low"] <= found["naive_low"] + 1e-9
     assert found["quantiles"][0]["difference"] == pytest.approx(min(differences))
     assert "b beside a (4 wordings, 3 questions)" in invoke("compare", "a", "b")[1]
-    code, _, err = invoke("compare", "a", "b", "--clusters", "question")
+    code, _, err = invoke("compare", "a", "b", "--clusters", "nothing")
     assert code == 2
-    assert "these are sweeps" in err
+    assert "no question has a 'nothing'" in err
     swept(invoke, "foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2")
     code, _, err = invoke("compare", "a", "out")
     assert code == 2
@@ -399,6 +399,26 @@ def test_scores_of_sweeps_carry_the_interval_that_holds_for_other_wordings(invok
     code, _, err = invoke("gate", "known.ndjson", *SAYS, "--baseline", "a", "--margin", "0.1")
     assert code == 2
     assert "a is a sweep of many wordings" in err
+
+
+def test_questions_that_belong_together_are_a_component(invoke):
+    rows = [{"question": f"What is {n}?", "answer": "AB"[n // 5 % 2], "text": f"t{n // 5}"} for n in range(40)]
+    Path("many.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    Path("words.txt").write_text("\n---\n".join(f"P{n} {{question}}" for n in range(6)))
+    given = ("sweep", "many.ndjson", "--templates", "words.txt", "--clusters", "text",
+             "--answer-column", "answer", "--model", "scripted", "--model-args")  # fmt: skip
+    for name, rule in (("a", 'rules=[["P1 ","B"],["","A"]]'), ("b", 'rules=[["7","B"],["","A"]]')):
+        code, out, err = invoke(*given, rule, "-o", name, "--json")
+        assert code == 0, err
+    result = json.loads(out)["result"]
+    assert result["clusters"] == 8
+    assert [each["name"] for each in result["components"]][:2] == ["template", "cluster"]
+    assert "40 questions in 8 clusters" in invoke("report", "b")[1]
+    (found,) = json.loads(invoke("compare", "a", "b", "--json")[1])
+    assert "cluster" in [each["name"] for each in found["parts"]]
+    code, _, err = invoke(*given, rule, "-o", "c", "--budget", "50%")
+    assert code == 2
+    assert "its questions come in clusters of 'text'" in err
 
 
 def test_noise_of_answers_is_told_apart(invoke):

@@ -16,7 +16,7 @@ WON = (
 STRENGTHS = [-0.14457020506688295, 0.35952463779881655, 0.9757924209088877, -1.1907468536408214]
 """``choix.ilsr_pairwise(4, …, tol=1e-13)``; ``statsmodels``' Logit of differences has the same."""
 ERRORS = [0.15840133647374838, 0.23677082740432853, 0.24570685495696726, 0.32399848655988256]
-"""``statsmodels``' errors clustered by groups of three battles, with its correction (120-1)/(120-3) of the variance."""
+"""``statsmodels``' errors clustered by groups of three battles, with its correction 40/39 · 119/117 of the variance; ours is 40/37."""
 
 
 def _battles(won=WON, judge=0, clusters=3):
@@ -31,7 +31,7 @@ def test_equals_choix_and_statsmodels():
     assert found.tie is None
     quantile = 2.022690920036762  # of Student's t with 39 degrees of freedom
     errors = (found.models[:, 2] - found.models[:, 1]) / 2 / quantile
-    assert errors == pytest.approx(np.array(ERRORS) * np.sqrt(117 / 119), abs=1e-9)
+    assert errors == pytest.approx(np.array(ERRORS) * np.sqrt(117 / 119 * 39 / 37), abs=1e-9)
     assert found.judges.tolist() == [[1.0, 1.0, 1.0]]
 
 

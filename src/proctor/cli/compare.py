@@ -69,8 +69,9 @@ def command(
     if over or is_sweep(Path(baseline)):
         from proctor.cli.sweep import compare_sweeps
 
-        idle, folders = bool(clusters or labels), (baseline, *others)
-        return compare_sweeps(folders, idle=idle, fail_if_worse=fail_if_worse, as_json=as_json)
+        if labels:
+            raise UsageError("--labels is for runs, and these are sweeps", hint="leave it out")
+        return compare_sweeps((baseline, *others), clusters, fail_if_worse=fail_if_worse, as_json=as_json)
     found = compared(baseline, others, clusters, labels)
     if as_json:
         records = [{"run": run, "baseline": base, **row.record(run)} for base, run, rows in found for row in rows]

@@ -166,6 +166,9 @@ def _design(
         parts: Mapping[str, GridPart] = {}
         design = Design(spec.tasks[0], engine.label, tuple(crossed(factors)), readings)
         if budget is not None:
+            if by := options.get("clusters") or exams[0].clusters:
+                why = f"its questions come in clusters of '{by}', and the model of --budget takes them as independent"
+                raise UsageError(f"'{exams[0].name}' cannot be asked in part", why=why, hint="leave --budget out")
             digests = [each.digest for each in exams[0].questions()]
             design, parts = with_part(design, budget, digests, options.get("seed"))
     return design, parts, place.with_name(f"sweep-{place.name}")
@@ -376,11 +379,11 @@ def report_over_wordings(folders: Sequence[Path], output: Path | None, form: str
     return DONE
 
 
-def compare_sweeps(folders: Sequence[str], *, idle: bool, fail_if_worse: bool, as_json: bool) -> int:
+def compare_sweeps(folders: Sequence[str], clusters: str | None, *, fail_if_worse: bool, as_json: bool) -> int:
     """Print by how much sweeps are higher than the first, over their wordings; return the exit code.
 
     Raises:
-        UsageError: They share too little, or an option is for runs.
+        UsageError: They share too little, or one is not a sweep.
     """
     from proctor.cli.json_output import print_json
     from proctor.cli.report_labels import markdown_tables
@@ -389,14 +392,12 @@ def compare_sweeps(folders: Sequence[str], *, idle: bool, fail_if_worse: bool, a
     from proctor.runs.sweep import difference_of, sweep_scores
     from proctor.runs.sweep_tables import difference_told
 
-    if idle:
-        raise UsageError("--clusters and --labels are for runs, and these are sweeps", hint="leave them out")
     check_sweeps(list(map(Path, folders)))
     read = []
     for folder in map(Path, folders):
         with damage_told(folder):
             design = Design.of(read_sweep(folder))
-        read.append(sweep_scores(folder, design, exam_of_run))
+        read.append(sweep_scores(folder, design, exam_of_run, clusters))
     level = 1 - 0.05 / (len(folders) - 1)
     named = [{"baseline": folders[0], "sweep": name} for name in folders[1:]]
     found = [{**each, **difference_of(read[0], other, level)} for each, other in zip(named, read[1:], strict=True)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,8 @@ from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import digest_of_line
 from proctor.runs.stored_run import StoredRun, load_run
-from proctor.scoring.flat_scores import main_of
+from proctor.scoring.flat_scores import CLUSTERS, main_of
+from proctor.scoring.grading.groups import Alone, cluster_key
 from proctor.scoring.scores import Score
 from proctor.statistics.arrays import Floats
 from proctor.statistics.decision_study import decisions_of
@@ -66,20 +67,32 @@ class CellScore:
 class SweepScores:
     """All scores of a sweep: its wordings, and the number and the words of each question that some wording scored.
 
-    ``is_part`` says that each wording was asked some of the questions, which were drawn for it.
+    ``is_part`` says that each wording was asked some of the questions, which were drawn for it; ``clusters`` which
+    questions belong together, where the exam or the user says so.
     """
 
     cells: tuple[CellScore, ...]
     questions: Mapping[Key, tuple[int, str]]
     is_part: bool = False
+    clusters: Mapping[Key, Hashable] = field(default_factory=dict)
+
+    def keys_of(self, keys: Sequence[Key]) -> list[Hashable] | None:
+        """Return the cluster of each key; ``None`` where there are no clusters."""
+        return [self.clusters.get(key, key) for key in keys] if self.clusters else None
 
     def table(self, keys: Sequence[Key]) -> Floats:
         """Return a row for each cell, a column for each key; NaN where a cell has no score of it."""
         return np.array([[cell.values.get(key, math.nan) for key in keys] for cell in self.cells])
 
 
-def sweep_scores(folder: Path, design: Design, find_exam: FindExam) -> SweepScores:
+def sweep_scores(folder: Path, design: Design, find_exam: FindExam, by: str | None = None) -> SweepScores:
     """Read the cells of a sweep's folder; those without results are left out.
+
+    Args:
+        folder: The folder.
+        design: What it says of itself.
+        find_exam: Builds an exam again, to read its answers otherwise.
+        by: The field whose values say which questions belong together; by default the one that the runs name.
 
     Raises:
         UsageError: No cell has a score.
@@ -87,11 +100,33 @@ def sweep_scores(folder: Path, design: Design, find_exam: FindExam) -> SweepScor
     """
     cells: list[CellScore] = []
     questions: dict[Key, tuple[int, str]] = {}
+    clusters: dict[Key, Hashable] = {}
     for cell in design.cells:
-        cells += _read(load_run(folder / cell.folder), cell, design.readings, find_exam, questions)
+        run = load_run(folder / cell.folder)
+        named = by or next((each[CLUSTERS]["by"] for each in run.results.values() if each.get(CLUSTERS)), None)
+        if named is not None and not clusters:
+            clusters = _clusters(run, named)
+        cells += _read(run, cell, design.readings, find_exam, questions)
     if not cells:
         raise UsageError(f"no cell of {folder} has a score", hint="the same proctor sweep goes on with it")
-    return SweepScores(tuple(cells), questions, design.part is not None)
+    return SweepScores(tuple(cells), questions, design.part is not None, clusters)
+
+
+def _clusters(run: StoredRun, by: str) -> dict[Key, Hashable]:
+    """Return the cluster of each question of a run.
+
+    Raises:
+        UsageError: No question has the field.
+    """
+    found = {}
+    for number, record in enumerate(records_of(run)):
+        digest = digest_of_line(record)
+        key = (0, record.get("doc_id", number)) if digest is None else (digest, 0)
+        found[key] = cluster_key(record.get("input") or {}, by, key)
+    if found and all(isinstance(each, Alone) for each in found.values()):
+        why, hint = "clusters are of a field of the task or its metadata", "proctor show lists the fields"
+        raise UsageError(f"no question has a '{by}'", why=why, hint=hint)
+    return found
 
 
 def _read(
@@ -182,7 +217,12 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
         return result
     kept = list(scores.questions.values())
     table = table[:, whole]
-    return result | _spread(result, table, [kept[place] for place in whole]) | _components(result, scores, table)
+    all_keys = list(scores.questions)
+    clusters = scores.keys_of([all_keys[place] for place in whole])
+    if clusters is not None:
+        result["clusters"] = len(set(clusters))
+    told = _spread(result, table, [kept[place] for place in whole], clusters)
+    return result | told | _components(result, scores, table, clusters)
 
 
 def _estimates(
@@ -205,15 +245,18 @@ def _bounded(found: Bounded, whole: float | None = None) -> dict[str, float]:
     return dict(zip(("score", "low", "high"), inside, strict=True))
 
 
-def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[int, str]]) -> dict[str, Any]:
+def _spread(
+    result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[int, str]], clusters: Sequence[Hashable] | None
+) -> dict[str, Any]:
     """Return the distribution over wordings, the best of them, and what flips."""
     better, names = bool(result["higher_is_better"]), [each["name"] for each in result["cells"]]
-    quantiles, worst_of_each = spread_of(table, higher_is_better=better)
-    means, share, best = table.mean(axis=1), flips(table), best_of(table, higher_is_better=better)
+    quantiles, worst_of_each = spread_of(table, higher_is_better=better, clusters=clusters)
+    means, share = table.mean(axis=1), flips(table)
+    best = best_of(table, higher_is_better=better, clusters=clusters)
     differences, flipping, whole = [], int((share > 0).sum()), _WHOLES.get(result["unit"])
     for place, name in enumerate(names):
         if place != best.place:
-            test = bounded_test(table[best.place], table[place], None, whole)
+            test = bounded_test(table[best.place], table[place], clusters, whole)
             low, high = test.interval(1.0 - best.pair_level)
             decided = signs_of(test, 1.0 - best.pair_level)[0] != 0
             ends = {} if np.isnan(low + high) else {"low": float(low), "high": float(high)}
@@ -235,9 +278,11 @@ def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[
     }  # fmt: skip
 
 
-def _components(result: Mapping[str, Any], scores: SweepScores, table: Floats) -> dict[str, Any]:
+def _components(
+    result: Mapping[str, Any], scores: SweepScores, table: Floats, clusters: Sequence[Hashable] | None
+) -> dict[str, Any]:
     """Return where the variance comes from, the interval over wordings, and what would make it narrower."""
-    found = components_of(table, factors_of(scores.cells), whole=_WHOLES.get(result["unit"]))
+    found = components_of(table, factors_of(scores.cells), whole=_WHOLES.get(result["unit"]), clusters=clusters)
     noises = [cell.noise for cell in scores.cells if cell.noise is not None]
     noise, repeats = sum(noises) / max(len(noises), 1), scores.cells[0].repeats
     over = asdict(found)
@@ -285,7 +330,8 @@ def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) 
     columns = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]]
     means = [each.mean(axis=1) for each in columns]
     rows = zip(QUANTILES, *np.quantile(means, QUANTILES, axis=1).T.tolist(), strict=True)
-    found = asdict(components_of(columns[2], factors_of([each for each, _ in pairs]), level=level))
+    shared = first.keys_of([keys[place] for place in whole])
+    found = asdict(components_of(columns[2], factors_of([each for each, _ in pairs]), level=level, clusters=shared))
     main, answered = pairs[0][0].score, len(whole) / len(keys)
     is_better = main.higher_is_better is not False
     better = 0 if main.higher_is_better is None and main.unit == "raw" else 1 if is_better else -1

@@ -23,6 +23,7 @@ def sentences(sweep: Mapping[str, Any]) -> Iterator[str]:
     result = sweep["result"]
     count, unit = len(result["cells"]), UNITS.get(result["unit"], "")
     asked = f"{count} wording{'s' * (count != 1)}, {result['questions']:,} questions"
+    asked += f" in {result['clusters']:,} clusters" if "clusters" in result else ""
     yield f"{sweep['model']} on {sweep['exam']}: {result['metric']}{unit and f' ({unit})'}, {asked}"
     if over := result.get("over_wordings"):
         alone = f"{shown(over['naive_low'])} to {shown(over['naive_high'])}"

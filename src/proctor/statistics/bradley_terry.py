@@ -124,7 +124,7 @@ def _made(battles: Battles, found: tuple[Floats, Floats, float | None], free: Fl
     units = int(place.max()) + 1
     sums = np.array([np.bincount(place, weights=column, minlength=units) for column in slopes.T])
     influence = free @ np.linalg.solve(free.T @ information @ free, free.T @ sums)
-    covariance = influence @ influence.T * units / (units - 1)
+    covariance = influence @ influence.T * units / (units - free.shape[1])  # as of a regression
     margin = t_quantile(1 - _ALPHA / 2, units - 1) * np.sqrt(np.diag(covariance))
     values = np.concatenate([theta, keen])
     bounds = np.column_stack([values, values - margin[:-1], values + margin[:-1]])
