@@ -21,6 +21,7 @@ _PACKAGE: Final = "genai_prices"
 _PROVIDERS: Final[Mapping[str, str]] = {
     "open-ai": "openai", "anthropic": "anthropic", "azure": "azure", "aws": "aws", "vertex-ai": "google",
     "groq": "groq", "mistral": "mistral", "deepseek": "deepseek", "openrouter": "openrouter", "together-ai": "together",
+    "xai": "x-ai", "gemini": "google",
 }  # fmt: skip
 """Its names of providers, by ours."""
 _MAKERS: Final = ((re.compile(r"(gpt-|o\d|chatgpt-)"), "openai"), (re.compile("claude-"), "anthropic"))
