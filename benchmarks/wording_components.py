@@ -18,6 +18,7 @@ import numpy as np
 
 from proctor.results.comparison import bounded_test
 from proctor.statistics.paired_tests import signs_of
+from proctor.statistics.question_clusters import CLUSTER
 from proctor.statistics.variance_components import COMBINATIONS, QUESTION, REST, components_of
 from proctor.statistics.wording_spread import best_of
 
@@ -29,11 +30,14 @@ DEVIATIONS = {
 EMPTY = (0, 3, 8, 13, 14)
 """Cells of a design with holes."""
 
-Case = tuple[str, np.ndarray, dict[str, np.ndarray], dict[str, float]]
+CLUSTERED = 0.15
+"""The deviation of clusters, which have 1 to 9 questions."""
+
+Case = tuple[str, np.ndarray, dict[str, np.ndarray], dict[str, float], list[int] | None]
 
 
 def cases(stream: np.random.Generator, questions: int) -> Iterator[Case]:
-    """Yield designs: a name, the scores, the levels of each wording, the true variances."""
+    """Yield designs: a name, the scores, the levels of each wording, the true variances, clusters of questions."""
     for name, templates, demos, empty, is_binary in (
         ("6 templates", 6, 1, (), False),
         ("20 templates", 20, 1, (), False),
@@ -61,7 +65,11 @@ def cases(stream: np.random.Generator, questions: int) -> Iterator[Case]:
                 truth[REST] += truth["template by question"]
         kept = np.array([place for place in range(len(t)) if place not in empty])
         levels = {"template": t[kept], **({"demos": d[kept]} if demos > 1 else {})}
-        yield name, y[kept], levels, truth
+        yield name, y[kept], levels, truth, None
+        if name == "6 templates":
+            keys = np.repeat(np.arange(questions), np.arange(questions) % 9 + 1)[:questions]
+            clustered = y + stream.normal(0, CLUSTERED, questions)[keys]
+            yield "6 templates, clusters", clustered, levels, {**truth, CLUSTER: CLUSTERED**2}, keys.tolist()
 
 
 def measured(questions: int, runs: int, seed: int = 7) -> dict[str, dict[str, list[float]]]:
@@ -69,9 +77,9 @@ def measured(questions: int, runs: int, seed: int = 7) -> dict[str, dict[str, li
     stream = np.random.default_rng(seed)
     found: dict[str, dict[str, list[float]]] = {}
     for _ in range(runs):
-        for name, scores, levels, truth in cases(stream, questions):
+        for name, scores, levels, truth, clusters in cases(stream, questions):
             here = found.setdefault(name, {})
-            said = components_of(scores, levels)
+            said = components_of(scores, levels, clusters=clusters)
             here.setdefault("mean", []).append(said.low <= 0 <= said.high)
             here.setdefault("questions alone", []).append(said.naive_low <= 0 <= said.naive_high)
             for part in said.parts:

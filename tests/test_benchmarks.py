@@ -32,6 +32,7 @@ MEASURED = {
 PRINTED = {
     "gates": ({}, ["--gates", "20", "--total", "1319"]),
     "judge_correction": ({"ANSWERS": 200, "TRUTHS": (0.58,)}, ["--runs", "20", "--rates", "0.8"]),
+    "judge_cases": ({"ANSWERS": 200, "LABELS": 40, "UNSURE": ((0.3, 0.01),)}, ["--runs", "10"]),
     "label_errors": ({"QUESTIONS": 40}, ["--runs", "1", "--models", "2", "6"]),
     "log_large": ({}, ["--count", "600", "--writers", "2"]),
     "paired_differences": ({}, ["--pairs", "8", "--runs", "500"]),
@@ -44,6 +45,7 @@ PRINTED = {
     "scoring_speed": ({}, ["--one", "f1 micro + macro + accuracy, 1,000"]),
     "viewer": ({"REPORTED": 50}, ["--samples", "600"]),
     "walk": ({}, []),
+    "wording_estimates": ({"SIZES": ((6, 30, 0.5, 0),)}, ["--runs", "1"]),
     "wording_components": ({"QUESTIONS": (30,)}, ["--runs", "3", "--equal", "3"]),
 }
 """Programs: constants, and what is typed."""

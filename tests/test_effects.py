@@ -57,6 +57,10 @@ def test_effects_are_refused_all_at_once_with_what_allows_them():
         ("net:[::1]:8000", Effect("net", "[::1]:8000"), True),
         ("net:[::1]:8000", Effect("net", "::8000"), False),
         ("net:*.example.org", Effect("net", "api.example.org.evil.net"), False),
+        ("net:node*:8000-8099", Effect("net", "node7:8099"), True),
+        ("net:node*:8000-8099", Effect("net", "node7:8100"), False),
+        ("net:node*:8000-8099", Effect("net", "evil:8000"), False),
+        ("net:node*:8000-8099", Effect("net", "node7"), False),
         ("net:api.example.org", Effect("env", "KEY@api.example.org"), False),
         ("env:KEY@api.example.org", Effect("env", "KEY@api.example.org"), True),
         ("env:KEY@api.example.org", Effect("env", "KEY@evil.net"), False),
@@ -88,6 +92,12 @@ def test_hubs_and_trusted_code_need_no_permission():
 def test_what_is_not_a_permission_is_an_error(text):
     with pytest.raises(SettingsError, match="allows nothing"):
         effects.parse_grant(text)
+
+
+@pytest.mark.parametrize("ports", ["9-8", "0-9", "1-65536"])
+def test_ports_that_there_are_not_are_refused(ports):
+    with pytest.raises(SettingsError, match="names ports that there are not"):
+        effects.parse_grant(f"net:*:{ports}")
 
 
 @pytest.mark.parametrize("url", ["", "http://", "http://host:99999999", "http://[::1", "nothing"])

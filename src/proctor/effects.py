@@ -84,6 +84,10 @@ CREDENTIALS = frozenset({"token", "stored_tokens", "kaggle.json", "access_token"
 INSIDE = frozenset({"zip", "tar", "gzip", "bz2", "xz", "zstd", "memory"})
 """Schemes of places inside another file, which has an address of its own."""
 
+_PORTS = re.compile(r":([0-9]{1,5})-([0-9]{1,5})$")
+"""Several ports of a host, at the end of a permission."""
+_MOST_PORTS = 1 << 16
+
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
 
 
@@ -232,6 +236,8 @@ def parse_grant(text: str) -> str:
         )
     if kind in ("read", "write"):
         pattern = str(Path(pattern).expanduser().resolve())
+    if kind == "net" and (found := _PORTS.search(pattern)) and not 0 < int(found[1]) <= int(found[2]) < _MOST_PORTS:
+        raise SettingsError(f"'{text}' names ports that there are not", hint="net:HOST:8000-8099: from the lower one")
     return f"{kind}:{pattern}"
 
 
@@ -282,6 +288,13 @@ def _covers(given: str, effect: Effect) -> bool:
         return False
     if kind in ("read", "write"):
         return Path(effect.target).is_relative_to(pattern)
+    if kind == "net" and _PORTS.search(pattern):
+        host, _, port = effect.target.rpartition(":")
+        return (
+            port.isdecimal()
+            and int(port) in ports_of(pattern)
+            and _covers(f"net:{_PORTS.sub('', pattern)}", Effect("net", host))
+        )
     return fnmatchcase(effect.target, pattern.replace("[", "[[]"))  # brackets are those of IPv6
 
 
@@ -390,6 +403,12 @@ def port_of(target: str) -> int:
     """Return the port of a host as :func:`host_of` names it; 443 where it names none."""
     port = target.rpartition(":")[2]
     return int(port) if port.isdecimal() else _DEFAULT_PORTS["https"]
+
+
+def ports_of(pattern: str) -> range:
+    """Return the ports of a permission to ask hosts: ``node*:8000-8099`` has a hundred, others one."""
+    found = _PORTS.search(pattern)
+    return range(int(found[1]), int(found[2]) + 1) if found else range(port_of(pattern), port_of(pattern) + 1)
 
 
 def asking(url: str, by: str = "", keys: Iterable[str | None] = ()) -> list[Effect]:

@@ -145,6 +145,87 @@ def test_a_budget_ends_a_sweep_and_the_rest_comes_later(invoke):
     assert invoke(*given)[0] == 0
 
 
+def _many(count: int = 60, prompts: int = 12) -> None:
+    rows = ({"question": f"What is {n}?", "answer": "AB"[n % 3 == 0]} for n in range(count))
+    Path("many.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    Path("words.txt").write_text("\n---\n".join(f"P{n} {{question}}" for n in range(prompts)))
+
+
+def _asked_of(folder: str) -> dict[str, int]:
+    cells = json.loads(Path(folder, "sweep.json").read_text())["cells"]
+    return {
+        cell["name"]: json.loads((Path(folder) / cell["folder"] / "results.json").read_text())["run"]["requests"][
+            "asked"
+        ]
+        for cell in cells
+    }
+
+
+def test_a_part_of_the_grid_is_asked_and_the_rest_is_estimated(invoke):
+    _many()
+    given = ("sweep", "many.ndjson", "--templates", "words.txt", "--model", "scripted", "--log", "log.db", "-o", "out",
+             "--model-args", 'rules=[["P1 ","B"],["","A"]]')  # fmt: skip
+    code, out, err = invoke(*given, "--budget", "25%", "--json")
+    assert code == 0, err
+    record = json.loads(out)
+    result, part = record["result"], record["part"]
+    assert part["of"] == 720
+    assert sum(_asked_of("out").values()) == part["asked"] == sum(cell["n"] for cell in result["cells"])
+    assert result["estimated"]["scored"] == part["asked"]
+    assert result["over_wordings"]["low"] < result["over_wordings"]["mean"] < result["over_wordings"]["high"]
+    lowest = min(result["cells"], key=lambda cell: cell["estimate"]["score"])
+    assert lowest["name"] == result["distribution"]["worst"] == "words-2"
+    assert "components" not in result
+    assert "best" not in result
+    for command in (("report", "out"), ("report", "out", "-o", "out.html")):
+        assert invoke(*command)[0] == 0
+    shown = invoke("report", "out")[1]
+    assert "ESTIMATED by a model, not measured" in shown
+    assert shown.count("estimated from a part") == 2
+    assert Path("out.html").read_text().count("estimated from a part") >= 3
+    code, _, err = invoke("compare", "out", "out")
+    assert code == 2
+    assert "a sweep with --budget is not compared" in err
+    run = json.loads((Path("out") / record["cells"][0]["folder"] / "results.json").read_text())
+    (entry,) = run["results"].values()
+    assert entry["sample"] == {"asked": entry["n"], "of": 60, "chosen": "at random for the wording", "seed": 42}
+
+    grown = sum(json.loads(invoke(*given, "--budget", "50%", "--json")[1])["part"]["asked"] for _ in "1")
+    assert sum(_asked_of("out").values()) == grown - part["asked"]
+    assert invoke(*given)[0] == 0
+    assert sum(_asked_of("out").values()) == 720 - grown
+
+
+@pytest.mark.parametrize("more, said", [
+    (("--budget", "many"), "--budget is 'many'"),
+    (("--budget", "50%", "--extraction", "own,last"), "cannot go together"),
+])  # fmt: skip
+def test_budgets_that_cannot_be_are_refused(invoke, more, said):
+    _many(20, 6)
+    code, _, err = invoke("sweep", "many.ndjson", "--templates", "words.txt", *SAYS, "-o", "out", *more)
+    assert code == 2
+    assert said in err
+    assert not Path("out").exists()
+
+
+def test_one_budget_is_for_the_whole_sweep_and_answers_of_the_log_are_free(invoke):
+    _many(10, 4)
+    given = ("sweep", "many.ndjson", "--templates", "words.txt", *SAYS, "--log", "log.db", "--output", "out", "-q",
+             "--decoding", "max_tokens=8")  # fmt: skip
+    code, _, err = invoke(*given, "--budget-tokens", "150")
+    assert code != 0
+    assert "stopped: the budget of 150 tokens is used up" in err
+    runs = [json.loads(path.read_text())["run"] for path in Path("out").glob("*/results.json")]
+    spent = [
+        sum(each[side] for each in run["usage"].values() for side in ("prompt_tokens", "completion_tokens"))
+        for run in runs
+    ]
+    assert len(runs) in (2, 3)
+    assert max(spent) < sum(spent) <= 150
+    code, _, err = invoke(*given, "--budget-tokens", "150")  # the log's answers cost nothing: this comes further
+    assert len(list(Path("out").glob("*/results.json"))) == 4, err
+
+
 @pytest.mark.parametrize("given, said", [
     (("texts.ndjson",), "nothing is varied"),
     (("samples", "--demos", "0,1"), "a sweep is of one exam"),
@@ -233,13 +314,111 @@ def test_sweeps_are_compared_over_their_wordings(invoke):
     assert found["low"] <= found["naive_low"] + 1e-9
     assert found["quantiles"][0]["difference"] == pytest.approx(min(differences))
     assert "b beside a (4 wordings, 3 questions)" in invoke("compare", "a", "b")[1]
-    code, _, err = invoke("compare", "a", "b", "--fail-if-worse")
+    code, _, err = invoke("compare", "a", "b", "--clusters", "nothing")
     assert code == 2
-    assert "these are sweeps" in err
+    assert "no question has a 'nothing'" in err
     swept(invoke, "foo.yaml::1", "--templates", "foo.yaml::1,foo.yaml::2")
     code, _, err = invoke("compare", "a", "out")
     assert code == 2
     assert "cannot be compared" in err
+
+
+def _sweep_of(invoke, name: str, right: int, *more: str, prompts: str = "words.txt", count: int = 60) -> None:
+    """Sweep a model that knows the answer to so many of the rows."""
+    rows = [{"question": f"Word {n} of all?", "answer": f"w{n}"} for n in range(count)]
+    Path("known.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    rules = json.dumps([[f"Word {n} of", f"w{n}"] for n in range(right)])
+    code, _, err = invoke(
+        "sweep", "known.ndjson", "--templates", prompts, "--model", "scripted", "--model-args",
+        f"rules={rules},answer=-", "-o", name, *more,
+    )  # fmt: skip
+    assert code == 0, err
+
+
+def test_a_gate_over_wordings_fails_passes_or_says_that_it_cannot_know(invoke):
+    _many()
+    for name, right in (("a", 40), ("b", 20), ("c", 41)):
+        _sweep_of(invoke, name, right)
+    code, out, err = invoke("compare", "a", "b", "--over", "wordings", "--fail-if-worse")
+    assert code == 1, err
+    assert "FAILED: b is worse over its wordings" in err
+    assert "b beside a (12 wordings, 60 questions)" in out
+    code, _, err = invoke("compare", "b", "a", "--over", "wordings", "--fail-if-worse")
+    assert (code, "PASSED: a is not worse" in err) == (0, True)
+    assert invoke("compare", "a", "c", "b", "--fail-if-worse")[0] == 1
+    for path in Path("b").glob("*/samples.jsonl"):  # what was not answered may have been anything
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines[:35]:
+            line["scores"] = {}
+            line["failure"] = {"kind": "timeout", "message": "late"}
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    code, _, err = invoke("compare", "a", "b", "--fail-if-worse")
+    assert (code, "UNDECIDED: b: 35 questions have no score under some wording" in err) == (4, True), err
+
+
+def test_wordings_are_paired_by_what_they_ask_and_not_by_their_names(invoke):
+    _many(prompts=5)
+    _sweep_of(invoke, "a", 40)
+    Path("other.txt").write_text("\n---\n".join(f"P{n} {{question}}" for n in (4, 2, 9)))
+    _sweep_of(invoke, "b", 30, prompts="other.txt")  # two of a's, under other names, and one of its own
+    (found,) = json.loads(invoke("compare", "a", "b", "--over", "wordings", "--json")[1])
+    assert (found["wordings"], found["unpaired"], found["questions"]) == (2, 4, 60)
+    assert "4 that ask otherwise, or only one has, are left out" in invoke("compare", "a", "b")[1]
+    Path("words.txt").write_text("\n---\n".join(f"Q{n} {{question}}" for n in range(5)))
+    _sweep_of(invoke, "c", 30)  # the same names, and other words
+    code, _, err = invoke("compare", "a", "c")
+    assert code == 2
+    assert "both ask 0 wordings" in err
+    _many(prompts=5)
+    _sweep_of(invoke, "d", 30, "--limit", "50")  # of other rows the levels say which are the same
+    (found,) = json.loads(invoke("compare", "a", "d", "--json")[1])
+    assert (found["wordings"], found["unpaired"], found["questions"]) == (5, 0, 50)
+
+
+def test_scores_of_sweeps_carry_the_interval_that_holds_for_other_wordings(invoke):
+    _many()
+    _sweep_of(invoke, "a", 40)
+    _sweep_of(invoke, "part", 40, "--budget", "50%")
+    code, out, err = invoke("report", "a", "part", "--over", "wordings", "--json")
+    assert code == 0, err
+    whole, part = json.loads(out)
+    assert whole["mean"] == pytest.approx(2 / 3)
+    assert whole["low"] <= whole["naive_low"] + 1e-12
+    assert part["low"] <= 2 / 3 <= part["high"]
+    shown = invoke("report", "a", "part", "--over", "wordings")[1]
+    assert "of questions alone" in shown
+    assert "12, estimated" in shown
+    assert invoke("report", "a", "--over", "wordings", "-o", "a.md")[0] == 0
+    assert Path("a.md").read_text().startswith("\n## Scores with intervals")
+    cell = next(str(path.parent) for path in Path("a").glob("*/run.yaml"))
+    for command in (("report", cell), ("compare", cell, cell), ("compare", "a", cell)):
+        code, _, err = invoke(*command, "--over", "wordings")
+        assert code == 2
+        assert f"--over wordings is for sweeps, and {cell} is not one" in err
+    assert invoke("report", "a", "--over", "wordings", "--format", "csv")[0] == 2
+    code, _, err = invoke("gate", "known.ndjson", *SAYS, "--baseline", "a", "--margin", "0.1")
+    assert code == 2
+    assert "a is a sweep of many wordings" in err
+
+
+def test_questions_that_belong_together_are_a_component(invoke):
+    rows = [{"question": f"What is {n}?", "answer": "AB"[n // 5 % 2], "text": f"t{n // 5}"} for n in range(40)]
+    Path("many.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    Path("words.txt").write_text("\n---\n".join(f"P{n} {{question}}" for n in range(6)))
+    given = ("sweep", "many.ndjson", "--templates", "words.txt", "--clusters", "text",
+             "--answer-column", "answer", "--model", "scripted", "--model-args")  # fmt: skip
+    for name, rule in (("a", 'rules=[["P1 ","B"],["","A"]]'), ("b", 'rules=[["7","B"],["","A"]]')):
+        code, out, err = invoke(*given, rule, "-o", name, "--json")
+        assert code == 0, err
+    result = json.loads(out)["result"]
+    assert result["clusters"] == 8
+    assert [each["name"] for each in result["components"]][:2] == ["template", "cluster"]
+    assert "40 questions in 8 clusters" in invoke("report", "b")[1]
+    (found,) = json.loads(invoke("compare", "a", "b", "--json")[1])
+    assert "cluster" in [each["name"] for each in found["parts"]]
+    code, _, err = invoke(*given, rule, "-o", "c", "--budget", "50%")
+    assert code == 2
+    assert "its questions come in clusters of 'text'" in err
 
 
 def test_noise_of_answers_is_told_apart(invoke):

@@ -51,7 +51,12 @@ def sit(folder: Path, log: str, start: float, *, locks: bool) -> int:
     while time.time() < start:
         time.sleep(0.0001)
     try:
-        run_exams([ToyExam("exam", COUNT, question)], SlowEngine(), log=folder / log, output=folder / "out")
+        run_exams(
+            [ToyExam("exam", COUNT, question)],
+            SlowEngine(),
+            log=log if "://" in log else folder / log,
+            output=folder / "out",
+        )
     except OutputError as error:
         return 3 if "another run is going on" in str(error) and "process " in str(error) else 4
     return 0
@@ -68,10 +73,10 @@ def forked(folder: Path, log: str, start: float, *, locks: bool) -> int:
     return pid
 
 
-def one_round(folder: Path, *, locks: bool, shared: bool) -> str:
-    """Return how the two ended, and whether what is in the folder is whole."""
+def one_round(folder: Path, log: str, *, locks: bool) -> str:
+    """Return how the two ended, and whether what is in the folder is whole; without a log each has one of its own."""
     start = time.time() + 0.05
-    children = [forked(folder, "log.db" if shared else f"log{me}.db", start, locks=locks) for me in range(2)]
+    children = [forked(folder, log or f"log{me}.db", start, locks=locks) for me in range(2)]
     codes = sorted(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children)
     lines = (folder / "out" / "samples.jsonl").read_text().splitlines()
     numbers = [json.loads(line)["doc_id"] for line in lines]
@@ -86,7 +91,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--no-locks", action="store_true")
-    parser.add_argument("--shared-log", action="store_true")
+    parser.add_argument("--log", nargs="*", default=[], help="shared, one after the other")
     options = parser.parse_args()
     ends: Counter[str] = Counter()
     (options.folder / "warm").mkdir(parents=True)
@@ -94,7 +99,8 @@ def main() -> None:
     for number in range(options.rounds):
         folder = options.folder / str(number)
         folder.mkdir(parents=True)
-        ends[one_round(folder, locks=not options.no_locks, shared=options.shared_log)] += 1
+        log = options.log[number % len(options.log)] if options.log else ""
+        ends[one_round(folder, log, locks=not options.no_locks)] += 1
     print(json.dumps(ends))
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -13,8 +14,11 @@ from pathlib import Path
 import ray
 
 from proctor.engines.http.openai_engine import OpenAIEngine
+from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.ir import Decoding, Generate, Prompt
+from proctor.running import ResponseLog
 from proctor.running.executors import RayEngine
+from proctor.running.shared_means import SharedWindow
 from proctor.testing.faults import Fault, Faults
 from proctor.testing.server import FaultServer
 
@@ -37,7 +41,7 @@ def seconds_of(engine, name: str, count: int = COUNT) -> float:
 
 def main() -> None:
     """Compare with one process, and kill a worker."""
-    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init("local", num_cpus=6, include_dashboard=False, log_to_driver=False, configure_logging=False)
     report: dict[str, object] = {}
     with FaultServer(answer=lambda *_: "yes", latency_seconds=0.1, faults=SLOW) as server:
         fields = {"model": "m", "base_url": server.url}
@@ -53,7 +57,30 @@ def main() -> None:
         report["asked_for_120"] = server.statistics()["requests"] - before
         report["actors"] = len(workers._crew.workers)
         workers.close()
-    print(json.dumps(report))
+        named = RayEngine(engine=ProviderEngine(**fields, provider="vllm-server", max_concurrency=16), workers=2)
+        dict(named.generate(requests("warm", 8)))
+        report["named"] = seconds_of(named, "named")
+        named.close()
+    with FaultServer(answer=lambda *_: "yes") as server:
+        report["in_a_minute"] = sent_in_a_minute(server)
+    print(json.dumps(report), flush=True)
+    ray.shutdown()
+    os._exit(0)  # what is left of the minute is not waited for
+
+
+def sent_in_a_minute(server: FaultServer) -> int:
+    """Return how many requests 2 workers send under a limit of 40 of which another process of the log took ten."""
+    engine = RayEngine(engine=OpenAIEngine(model="m", base_url=server.url, requests_per_minute=40.0), workers=2)
+    log = ResponseLog(Path(tempfile.mkdtemp()) / "log.db")
+    window = SharedWindow(log, log.engine_number("e"))
+    assert window.take("requests", 40.0, 0.0, 10.0, 10.0) == (10.0, 0.0)
+    engine.share_rates(window.take)
+    threading.Thread(target=dict, args=(engine.generate(requests("limit", 100)),), daemon=True).start()
+    count, end = 0, time.monotonic() + 60
+    while time.monotonic() < end and (count == 0 or server.statistics()["requests"] > count):
+        count = server.statistics()["requests"]
+        time.sleep(1.5)
+    return count
 
 
 def kill_a_worker() -> None:

@@ -1,6 +1,7 @@
 """Several processes on one exam and one log, killed at random times and started again. Prints one JSON object.
 
-With ``--postgres`` the log is in a database, which is killed and started again, too, one time in five.
+With ``--postgres`` the log is in a database, which is killed and started again, too, one time in five; and one time in
+five the network parts a process from it for some seconds, or, once, for longer than its lease.
 
 python tests/running/shared_log_kills.py --processes 8 --kills 50 --folder /tmp/kills
 """
@@ -14,12 +15,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from cable import Cable
 from postgres import PostgresServer
 
+from proctor.running.log_schema import LEASE_SECONDS
 from proctor.testing.server import FaultServer
 
 SLOTS = 4
@@ -29,8 +32,14 @@ SLOTS = 4
 TROUBLE = 3
 """The exit code of a run that could not begin."""
 
-DATABASE_KILLS = 0.2
-"""Share of the kills that hit the database."""
+DATABASE_KILLS = CUTS = 0.2
+"""Share of the kills that hit the database, and of those that are cuts of the network."""
+
+FEW = 10
+"""With so few kills nothing is cut off for longer than a lease, which takes most of a minute."""
+
+AHEAD = 3 * SLOTS
+"""What a process has claimed beside what is on its way: whoever is cut off for longer than its lease loses it."""
 
 
 def started(folder: Path, url: str, log: str, number: int) -> subprocess.Popen[bytes]:
@@ -56,41 +65,58 @@ def main() -> None:
 
 
 def run(given: argparse.Namespace, database: PostgresServer | None) -> None:
-    """Kill and start."""
-    log = "log.db" if database is None else database.address()
+    """Kill, cut and start."""
     draw = random.Random(given.seed)
     rows = [json.dumps({"question": f"{number}?", "answer": "yes"}) for number in range(given.questions)]
     (given.folder / "q.jsonl").write_text("\n".join(rows))
-    kills = database_kills = 0
-    with FaultServer(answer=lambda *_: "yes", latency_seconds=0.4) as server:
-        running = {number: started(given.folder, server.url, log, number) for number in range(given.processes)}
-        while kills + database_kills < given.kills:
+    counts = dict.fromkeys(("kills", "of_the_database", "cuts", "long_cuts"), 0)
+    with ExitStack() as stack:
+        server = stack.enter_context(FaultServer(answer=lambda *_: "yes", latency_seconds=0.4))
+        place = "log.db" if database is None else database.address()
+        cables = [stack.enter_context(Cable(database.port)) for _ in range(given.processes)] if database else []
+        logs = [place.replace(f":{database.port}/", f":{each.port}/") for each in cables] if database else []
+
+        def start(number: int) -> subprocess.Popen[bytes]:
+            return started(given.folder, server.url, logs[number] if logs else place, number)
+
+        running = {number: start(number) for number in range(given.processes)}
+        while sum(counts.values()) < given.kills:
             time.sleep(draw.uniform(0.3, 1.5))
-            if database is not None and draw.random() < DATABASE_KILLS:
+            chance = draw.random() if database is not None else 1.0
+            if database is not None and chance < DATABASE_KILLS:
                 database.kill()
                 time.sleep(draw.uniform(0.1, 1.0))
                 database.start()
-                database_kills += 1
+                counts["of_the_database"] += 1
                 continue
             alive = [number for number, process in running.items() if process.poll() is None]
             if not alive:
                 break
             number = draw.choice(alive)
+            if chance < DATABASE_KILLS + CUTS:
+                is_long = given.kills > FEW and not counts["long_cuts"]
+                counts["long_cuts" if is_long else "cuts"] += 1
+                cables[number].cut(silently=is_long or draw.random() < 1 / 2)
+                time.sleep(LEASE_SECONDS + 5 if is_long else draw.uniform(1.0, 8.0))
+                cables[number].mend()
+                continue
             running[number].send_signal(signal.SIGKILL)
             running[number].wait()
-            running[number] = started(given.folder, server.url, log, number)
-            kills += 1
+            running[number] = start(number)
+            counts["kills"] += 1
         codes = set()
         for number, process in running.items():
             code = process.wait(timeout=300)
-            if code == TROUBLE and database_kills:  # it began while there was no database
-                code = started(given.folder, server.url, log, number).wait(timeout=300)
+            if code == TROUBLE and database is not None:  # it began while there was no database
+                code = start(number).wait(timeout=300)
             codes.add(code)
         asked = server.statistics()["requests"]
     lines = {file.read_bytes() for file in given.folder.glob("*/samples.jsonl")}
-    whole = given.questions <= asked <= given.questions + kills * SLOTS
-    found = {"kills": kills, "of_the_database": database_kills, "questions": given.questions, "asked": asked}
-    print(json.dumps({**found, "codes": sorted(codes), "results": len(lines), "once": whole}))
+    most = given.questions + counts["kills"] * SLOTS + counts["long_cuts"] * (SLOTS + AHEAD)
+    found = {**counts, "questions": given.questions, "asked": asked}
+    print(
+        json.dumps({**found, "codes": sorted(codes), "results": len(lines), "once": given.questions <= asked <= most})
+    )
 
 
 if __name__ == "__main__":

@@ -13,9 +13,11 @@ import pytest
 from running_fakes import ToyEngine, choice
 
 from proctor.engines.http.openai_engine import OpenAIEngine
+from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.errors import MissingExtraError, UsageError
 from proctor.ir import Generate, Likelihood, Prompt, Rolling
-from proctor.running.executors import RayEngine, _computes_here, _keys_of, bare, distribute
+from proctor.running.executors import RayEngine, _computes_here, _keys_of, _reads_apart, bare, distribute
+from proctor.running.ray_limits import OwnWindow
 
 PROGRAM = Path(__file__).parent / "ray_program.py"
 
@@ -110,3 +112,27 @@ def test_a_slow_answer_keeps_nothing_waiting_and_a_killed_worker_loses_its_slots
     assert report["workers"] < 1.1 * report["alone"] + 0.8  # seconds, on a machine that does other things, too
     assert report["actors"] == 2
     assert 120 <= report["asked_for_120"] <= 120 + 18
+    assert report["named"] < 1.1 * report["alone"] + 0.8, "named providers are fed one by one, too"
+    assert report["in_a_minute"] == 30, "a limit is kept for all workers, and for all processes of a log"
+
+
+def test_engines_that_ask_servers_are_fed_one_by_one():
+    named = ProviderEngine(model="m", provider="vllm-server", endpoint="completions")
+    for kind in ("generate", "score"):
+        assert _reads_apart(OpenAIEngine(model="m", base_url="http://h"), kind)
+        assert _reads_apart(named, kind)
+        assert not _reads_apart(ProviderEngine(model="m", provider="hf-local"), kind)
+        assert not _reads_apart(ToyEngine(), kind)
+
+
+def test_a_window_of_a_run_alone_counts_what_was_sent(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("proctor.running.ray_limits.time.monotonic", lambda: now[0])
+    window = OwnWindow()
+    assert window.take("requests", 60.0, 0.0, 1.0, 50.0) == (50.0, 0.0)
+    assert window.take("tokens", 60.0, 0.0, 1.0, 1.0) == (1.0, 0.0)
+    now[0] += 10.0
+    assert window.take("requests", 60.0, 5.0, 1.0, 50.0) == (5.0, 0.0)
+    assert window.take("requests", 60.0, 0.0, 1.0, 50.0) == (0.0, 50.0)
+    now[0] += 50.0
+    assert window.take("requests", 60.0, 0.0, 1.0, 60.0) == (50.0, 0.0)

@@ -37,14 +37,21 @@ def names(folder: Path) -> list[str]:
     [
         ([], "[0, 3] whole"),
         (["--no-locks"], "[0, 3] whole"),
-        (["--shared-log"], "[0, 0] whole"),
-        (["--shared-log", "--no-locks"], "[0, 0] whole"),
+        (["--log", "log.db"], "[0, 0] whole"),
+        (["--no-locks", "--log", "log.db"], "[0, 0] whole"),
     ],
 )
 def test_of_two_runs_at_once_one_completes_and_one_is_refused_or_helps(memory_folder, arguments, ends):
     command = [sys.executable, str(RACE), "--rounds", "8", "--folder", str(memory_folder), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert json.loads(done.stdout) == {ends: 8}
+
+
+def test_of_two_runs_with_a_database_one_completes_and_one_helps(memory_folder, postgres):
+    logs = [postgres.address() for _ in range(3)]
+    command = [sys.executable, str(RACE), "--rounds", "3", "--folder", str(memory_folder), "--log", *logs]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert json.loads(done.stdout) == {"[0, 0] whole": 3}
 
 
 def test_who_is_refused_is_told_who_holds_the_folder_and_asks_nobody(tmp_path):

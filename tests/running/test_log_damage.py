@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,7 +38,7 @@ def response(engine: int, number: int) -> Response:
     return Response((f"engine {engine} says {number}",))
 
 
-def make(path: Path) -> dict[str, dict[Key, Response]]:
+def make(path: Path | str) -> dict[str, dict[Key, Response]]:
     expected: dict[str, dict[Key, Response]] = {}
     with ResponseLog(path) as log:
         for place, identity in enumerate(IDENTITIES):
@@ -47,7 +49,7 @@ def make(path: Path) -> dict[str, dict[Key, Response]]:
     return expected
 
 
-def read(path: Path) -> tuple[dict[str, dict[Key, Response]], int]:
+def read(path: Path | str) -> tuple[dict[str, dict[Key, Response]], int]:
     """Return what a log answers, by engine, and how many damaged entries it met."""
     with ResponseLog(path) as log:
         found = {}
@@ -149,11 +151,11 @@ CHANGES = {
     "another request": "UPDATE responses SET request = x'00112233445566778899AABBCCDDEEFF' WHERE id = 2",
     "a request that is a text": "UPDATE responses SET request = 'what' WHERE id = 2",
     "another engine": "UPDATE responses SET engine = 9 WHERE id = 2",
-    "a failure under another key": "UPDATE failures SET repeat = 7 WHERE request = (SELECT max(request) FROM failures)",
-    "a failure's body": "UPDATE failures SET body = x'FF80' WHERE request = (SELECT max(request) FROM failures)",
+    "a failure under another key": "UPDATE failures SET repeat = 7 WHERE request = (SELECT request FROM failures ORDER BY 1 DESC LIMIT 1)",
+    "a failure's body": "UPDATE failures SET body = x'FF80' WHERE request = (SELECT request FROM failures ORDER BY 1 DESC LIMIT 1)",
     "an engine's name": "UPDATE engines SET label = 'somebody else' WHERE id = 1",
     "an engine's configuration": "UPDATE engines SET config = '{\"model\": 3' WHERE id = 1",
-    "engines that change places": "UPDATE engines SET identity = CASE id WHEN 1 THEN 'engine of anothe' || 'R' ELSE id END",
+    "engines that change places": "UPDATE engines SET identity = CASE id WHEN 1 THEN 'engine of anotheR' ELSE 'engine of onE' END",
     "an engine's digest": "UPDATE engine_seals SET seal = x'00' WHERE engine = 1",
     "a digest that is gone": "DELETE FROM engine_seals WHERE engine = 1",
     "an engine that is gone": "DELETE FROM engines WHERE id = 1",
@@ -177,6 +179,45 @@ def test_a_change_of_any_column_is_found(sound, tmp_path, what):
     for (identity, each), answer in kept.items():
         assert expected[identity][each] == answer
     outcome(path, expected)
+
+
+IN_A_DATABASE = {what: re.sub(r"x'([0-9A-F]*)'", r"'\\x\1'::bytea", change) for what, change in CHANGES.items()}
+"""The same in PostgreSQL's words, without those that its types refuse."""
+for _what in ("a text for a body", "a number for a body", "a time that is a text", "a request that is a text"):
+    del IN_A_DATABASE[_what]
+IN_A_DATABASE["a longer body"] = r"UPDATE responses SET body = body || '\x00'::bytea WHERE id = 2"
+
+
+@pytest.fixture(scope="module")
+def sound_database(postgres):
+    place = postgres.address()
+    return place, make(place)
+
+
+@pytest.mark.parametrize("what", IN_A_DATABASE)
+def test_a_change_of_any_column_of_a_database_is_found(sound_database, postgres, what):
+    import psycopg
+
+    source, expected = sound_database
+    place = postgres.of(f"changed{list(IN_A_DATABASE).index(what)}")
+    with psycopg.connect(postgres.of("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {place.rpartition('/')[2]} TEMPLATE {source.rpartition('/')[2]}")
+    with psycopg.connect(place, autocommit=True, options="-c search_path=proctor") as connection:
+        assert connection.execute(IN_A_DATABASE[what]).rowcount > 0
+    with ResponseLog(place, read_only=True) as log:
+        found = verify(log)
+        assert not found.is_sound
+        assert len(found.names) == len(found.damaged) + len(found.damaged_failures)
+        kept = {(each.identity, Key.of(each.request, each.repeat)): each.response for each in entries(log)}
+    for (identity, each), answer in kept.items():
+        assert expected[identity][each] == answer
+    if "engine" in what or "digest that" in what:
+        return
+    for identity, answers in read(place)[0].items():
+        assert all(expected[identity][each] == answer for each, answer in answers.items())
+    with ResponseLog(place) as log:
+        drop(log, verify(log))
+        assert verify(log).is_sound
 
 
 def test_two_bodies_that_changed_places_are_found_and_dropped(sound, tmp_path):
@@ -218,12 +259,11 @@ def test_a_damaged_page_is_one_error_that_says_what_to_do_or_answers_that_are_ri
     outcome(path, expected)
 
 
-def flip(path: Path, number: int, at: int = 12) -> None:
-    with sqlite3.connect(path) as connection:
+def flip(place: str, number: int, at: int = 12) -> None:
+    with ResponseLog(place) as log, closing(log.connect()) as connection:
         body = bytearray(connection.execute("SELECT body FROM responses WHERE id = ?", (number,)).fetchone()[0])
         body[at] ^= 4
         connection.execute("UPDATE responses SET body = ? WHERE id = ?", (bytes(body), number))
-    connection.close()
 
 
 def exams() -> list:
@@ -231,19 +271,19 @@ def exams() -> list:
 
 
 @pytest.mark.parametrize("number", [1, 7, 12, 16, 20])
-def test_a_run_asks_again_what_is_damaged_and_says_how_much_that_was(tmp_path, caplog, number):
-    first = run_exams(exams(), ToyEngine(), log=tmp_path / "log.db")
-    flip(tmp_path / "log.db", number)
+def test_a_run_asks_again_what_is_damaged_and_says_how_much_that_was(log_place, caplog, number):
+    first = run_exams(exams(), ToyEngine(), log=log_place)
+    flip(log_place, number)
     engine = ToyEngine()
-    second = run_exams(exams(), engine, log=tmp_path / "log.db")
+    second = run_exams(exams(), engine, log=log_place)
     assert second.results == first.results
     assert sum(engine.asked.values()) == 1
     assert second.run["requests"]["damaged"] == 1
     assert caplog.text.count("damaged entries") == 1
-    with ResponseLog(tmp_path / "log.db") as log:
+    with ResponseLog(log_place) as log:
         assert verify(log).is_sound  # the new answer took the place of the damaged one
     engine = ToyEngine()
-    third = run_exams(exams(), engine, log=tmp_path / "log.db")
+    third = run_exams(exams(), engine, log=log_place)
     assert (third.results, sum(engine.asked.values())) == (first.results, 0)
     assert "damaged" not in third.run["requests"]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from running_fakes import ToyEngine, ToyExam, question
+from tests_cable import Cable
 from tests_postgres import PASSWORD, USER
 
 from proctor.errors import LogError, UsageError
@@ -196,6 +197,40 @@ def test_processes_divide_an_exam_behind_the_wall_while_the_database_is_restarte
     assert log == public.replace(f"{USER}@", "") + f"?user={USER}"
 
 
+def test_a_network_that_parts_processes_and_database_costs_no_question(postgres, tmp_path):
+    """One is cut off without a word while the other goes on; then both find every connection reset, for seconds."""
+    with (
+        FaultServer(answer=lambda *_: "yes", latency_seconds=0.3) as server,
+        Cable(postgres.port) as one,
+        Cable(postgres.port) as other,
+    ):
+        place = postgres.address()
+        both = [
+            started(
+                tmp_path,
+                *("--log", place.replace(f":{postgres.port}/", f":{cable.port}/")),
+                *("--output", name, *arguments(server)),
+            )
+            for name, cable in (("a", one), ("b", other))
+        ]
+        end = time.monotonic() + 60
+        while server.statistics()["requests"] < 16 and time.monotonic() < end:
+            time.sleep(0.02)
+        one.cut(silently=True)
+        time.sleep(0.6)
+        one.mend()
+        for each in (one, other):
+            each.cut(silently=False)
+        time.sleep(0.6)
+        for each in (one, other):
+            each.mend()
+        said = ["".join(each.communicate(timeout=120)) for each in both]
+        assert [each.returncode for each in both] == [0, 0], said
+        assert server.statistics()["requests"] == COUNT
+    assert "can be reached again" in "".join(said)
+    assert (tmp_path / "a" / "samples.jsonl").read_bytes() == (tmp_path / "b" / "samples.jsonl").read_bytes()
+
+
 def proctor(folder: Path, *words: str, code: int = 0) -> str:
     call = [sys.executable, "-m", "proctor", *words]
     done = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
@@ -213,8 +248,7 @@ def test_every_command_that_takes_a_log_takes_an_address(postgres, tmp_path):
         assert "in the log" in proctor(tmp_path, "plan", "q.jsonl", *run)
         proctor(tmp_path, "gate", "q.jsonl", *run, "--at-least", "0.5")
         proctor(tmp_path, "gate", "q.jsonl", *run, "--baseline", place, "--margin", "0.5")
-        batch = proctor(tmp_path, "run", "q.jsonl", *run, "--batch", code=2)
-        assert "is not a file" in batch
+        assert "30 from the log" in proctor(tmp_path, "run", "q.jsonl", *run, "--batch", "--output", "b")
     assert "30 answers are new" in proctor(tmp_path, "log", "merge", place, "--log", "own.db")
     assert "30 were there" in proctor(tmp_path, "log", "merge", "own.db", "--log", place)
     assert "30 answers" in proctor(tmp_path, "log", "ls", "--log", place)

@@ -18,7 +18,7 @@ from proctor.testing.server import FaultServer
 
 
 @pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
+def run(capsys, tmp_path, monkeypatch, log_place):
     """Run some questions at a server; returns exit code, errors and how many requests the server had."""
     monkeypatch.chdir(tmp_path)
 
@@ -29,7 +29,7 @@ def run(capsys, tmp_path, monkeypatch):
         given = f"model=m,base_url={server.url}{args}"
         code = main(
             (
-                *("run", "q.jsonl", "--model", engine, "--model-args", given, "--log", "log.db"),
+                *("run", "q.jsonl", "--model", engine, "--model-args", given, "--log", log_place),
                 *("--output", f"out{first}-{last}{engine}{len(args)}", *more),
             )
         )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from proctor.statistics.label_correction import corrected_difference, corrected_mean, rogan_gladen
+from proctor.statistics.label_correction import corrected_mean, corrected_test, rogan_gladen
 
 SCORES = [0.09, 0.08, 0.89, 0.85, 0.89, 0.0, 0.8, 0.0, 0.03, 0.82, 0.82, 0.86, 0.0, 0.86, 0.82, 0.87, 0.8, 0.03, 0.09]
 SCORES += [0.85, 0.88, 0.07, 0.06, 0.82, 0.06, 0.8, 0.88, 0.1, 0.09, 0.81, 0.83, 0.03, 0.81, 0.86, 0.08, 0.83, 0.89]
@@ -92,12 +92,14 @@ def test_a_judge_without_errors_still_may_have_some():
 
 def test_differences_are_of_what_runs_do_not_share():
     found = corrected_mean(*_case(SCORES, LABELS))
-    same = corrected_difference(found, found)
-    assert same.value == 0
+    test = corrected_test(found, found)
+    same = test.interval(0.95)
+    assert (test.difference, test.p_value) == (0, pytest.approx(1))
     assert -same.low == same.high == pytest.approx(2.0930240544 * math.sqrt(2 * 0.5) / 20)  # half a mistake of each
     other = corrected_mean(*_case([1 - each for each in SCORES], [1 - each for each in LABELS]))
-    difference = corrected_difference(found, other)
-    assert difference.value == pytest.approx(1 - 2 * found.bounds.value)
+    test = corrected_test(found, other)
+    difference = test.interval(0.95)
+    assert test.difference == pytest.approx(1 - 2 * found.bounds.value)
     assert difference.high - difference.low == pytest.approx(
         2 * 2.0930240544 * math.sqrt(4 * (_variance(found) - found.hidden) + 2 * found.hidden)
     )

@@ -427,6 +427,19 @@ def test_j_and_k_go_through_the_instances(page, address):
     page.wait_for_url("**/samples/0*")
 
 
+def test_answers_are_labelled_by_keys(page, address, runs):
+    open_run(page, address, "first")
+    page.get_by_role("link", name="Label answers").click()
+    page.get_by_label("Who labels").fill("Ann")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/label?who=Ann*")
+    for key, at in (("1", 1), ("s", 2), ("0", 3), ("b", 2), (".", 3)):
+        page.keyboard.press(key)
+        page.wait_for_url(f"**at={at}*")
+    lines = (runs / "first" / "labels.jsonl").read_text().splitlines()
+    assert [json.loads(line)["label"] for line in lines] == [1.0, 0.0, 0.5]
+
+
 def test_the_list_of_keys_opens_and_closes(page, address):
     page.goto(f"{address}/runs")
     page.keyboard.press("?")

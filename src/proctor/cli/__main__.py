@@ -47,6 +47,7 @@ COMMANDS = {
     "Look at results": {
         "view": ("proctor.cli.view", "Open the explorer and the run viewer in the browser."),
         "compare": ("proctor.cli.compare", "Compare runs, instance by instance."),
+        "arena": ("proctor.cli.arena", "Rank models by verdicts on pairs of answers."),
         "why": ("proctor.cli.why", "Say why two scores differ."),
         "same": ("proctor.cli.same", "Say whether two endpoints are the same model."),
         "report": ("proctor.cli.report", "Write scores as HTML, Markdown, CSV, Parquet or LaTeX."),

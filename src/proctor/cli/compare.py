@@ -11,7 +11,7 @@ import click
 from proctor.cli.commands import WalledCommand
 from proctor.cli.completion import complete_runs
 from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, say
-from proctor.cli.run_folders import read_run
+from proctor.cli.run_folders import labels_option, over_option, read_run
 from proctor.errors import UsageError
 from proctor.running.sweeps import is_sweep
 
@@ -39,7 +39,18 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
     help="Say a gate's verdict and exit with its code: 1 where a RUN is worse by more than chance (95%), 4 where "
     "that is undecided.",
 )
-def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse: bool, clusters: str | None) -> int:
+@labels_option
+@over_option
+def command(
+    *,
+    baseline: str,
+    others: tuple[str, ...],
+    over: str | None,
+    as_json: bool,
+    fail_if_worse: bool,
+    clusters: str | None,
+    labels: tuple[Path, ...],
+) -> int:
     """Compare runs with a baseline, instance by instance.
 
     BASELINE and RUN are run folders, or logs of lm-eval, inspect, Unitxt, OpenCompass and AISBench as proctor why reads
@@ -47,18 +58,21 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
 
     Differences are RUN minus BASELINE. Instances are paired by what they hold, whatever their order, prompt or engine.
     p and the interval are of one test: McNemar's exact one where answers are right or wrong, a paired t-test where
-    scores are means, a paired bootstrap where a score is of the whole exam (F1, BLEU). Both hold for all comparisons
+    scores are means, a paired bootstrap where a score is of the whole exam (F1, BLEU); with labels of the answers, of
+    prediction-powered inference, and so are the scores. Both hold for all comparisons
     together (95%), and whatever an instance without a score would have scored. The exit code is 1 where an exam could
     not be compared. Of sweeps (proctor sweep), distributions over wordings are compared.
     """
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
 
-    if is_sweep(Path(baseline)):
+    if over or is_sweep(Path(baseline)):
         from proctor.cli.sweep import compare_sweeps
 
-        return compare_sweeps((baseline, *others), idle=bool(clusters or fail_if_worse), as_json=as_json)
-    found = compared(baseline, others, clusters)
+        if labels:
+            raise UsageError("--labels is for runs, and these are sweeps", hint="leave it out")
+        return compare_sweeps((baseline, *others), clusters, fail_if_worse=fail_if_worse, as_json=as_json)
+    found = compared(baseline, others, clusters, labels)
     if as_json:
         records = [{"run": run, "baseline": base, **row.record(run)} for base, run, rows in found for row in rows]
         print_json(records, indent=2)
@@ -71,19 +85,30 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     return DONE if all(row.is_compared for _, _, rows in found for row in rows) else FAILURES
 
 
-def compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Found:
+def compared(baseline: str, others: Sequence[str], clusters: str | None, labels: Sequence[Path] = ()) -> _Found:
     """Return the comparisons of runs with a baseline, corrected for their number, with the places that each may hold.
+
+    Args:
+        baseline, others: The runs, as a user named them.
+        clusters: The field whose values say which instances belong together.
+        labels: Files of what people say of the answers; without them, those that are kept.
 
     Raises:
         UsageError: A run has no samples, or shares nothing with the baseline.
     """
     from tempfile import TemporaryDirectory
 
+    from proctor.runs.answer_labels import read_labels
     from proctor.runs.compare_runs import corrected
     from proctor.runs.rankings import with_places
 
     with TemporaryDirectory(prefix="proctor-") as folder:
-        found = _compared(_opened((baseline, *others), Path(folder)), clusters)
+        opened = _opened((baseline, *others), Path(folder))
+        if labels:
+            given = read_labels(labels)
+            for each in opened:
+                each.samples.labels = given
+        found = _compared(opened, clusters)
     fixed = with_places(corrected([rows for _, _, rows in found]))
     return [(mine, theirs, rows) for (mine, theirs, _), rows in zip(found, fixed, strict=True)]
 
@@ -255,6 +280,8 @@ def _ranking(found: _Found, letters: dict[str, str]) -> Iterator[str]:
             yield f"  {letter} {best if best == worst else f'{best} to {worst}':>12}"
 
 
+_OF_WHOLES = ("bootstrap", "prediction-powered")
+"""Tests of which no single instance says whether it is better or worse."""
 _TESTS = {"mcnemar": "McNemar, exact", "t": "paired t", "equal": "all equal, exact", "sign": "sign test"}
 
 
@@ -268,7 +295,7 @@ def _numbers(row: ExamComparison, letter: str) -> Iterator[str]:
     yield f"  {letter} - A {_signed(row.difference):>8}   {_interval(row)}"
     test = _TESTS.get(row.test, f"paired {row.test}")
     yield f"  p {p_text(row.p_corrected if row.p_corrected is not None else row.p):>12}   {test}"
-    if row.test != "bootstrap":
+    if row.test not in _OF_WHOLES:
         yield f"  {row.better} better, {row.worse} worse, {row.n - row.better - row.worse} equal"
     if row.shows_nothing:
         yield "  no difference would show: the instances are too few (power 80%)"

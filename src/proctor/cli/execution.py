@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from proctor.running.precision import Drawn
     from proctor.running.progress import Observer
     from proctor.running.run import RunResult
+    from proctor.running.sampled import Sampled
     from proctor.running.session import Budget, Terms
     from proctor.running.spec import RunSpec
+    from proctor.running.sweep_parts import GridPart
 
 RUNS = "runs"
 """Folder under the current one in which run folders appear unless ``--output`` names one."""
@@ -45,6 +47,7 @@ class Execution:
         files_predictions: Whether ``--mode eval`` is to find the answers to configs later.
         shard: The part that is asked, where it is not everything.
         gpus_per_worker: GPUs of each worker of Ray's.
+        budget: One budget for several runs (:func:`budget_of`); by default each run has one of its own.
     """
 
     output: Path | None
@@ -64,15 +67,19 @@ class Execution:
     files_predictions: bool = False
     shard: str | None = None
     gpus_per_worker: float | None = None
+    budget: Budget | None = None
 
 
-def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> RunResult:
+def run_spec(
+    spec: RunSpec, execution: Execution, origin: Origin | None = None, part: GridPart | None = None
+) -> RunResult:
     """Let a model sit exams as a spec says.
 
     Args:
         spec: The run.
         execution: How to carry it out.
         origin: Who says what the model is; by default the user.
+        part: The questions that are asked, where it is not all.
     """
     from proctor.cli.exporters import exporter
     from proctor.running.executors import distribute
@@ -100,7 +107,7 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         gpus=execution.gpus_per_worker, log=execution.log,
     )  # fmt: skip
     with closing(placed):
-        result, exams = _asked(spec, execution, exams, placed, folder)
+        result, exams = _asked(spec, execution, exams, placed, folder, part)
         for path in export(ExportedRun(result, exams, engine, execution.log, spec, placed.facts())):
             say(f"wrote {path}")
     return result
@@ -158,18 +165,18 @@ def _terms(execution: Execution, engine: Engine) -> Terms:
     return {
         "log": execution.log,
         "retry_failed": execution.retry_failed,
-        "budget": _budget(engine, execution),
+        "budget": execution.budget or budget_of(engine, execution),
         "prices": price_table(execution.prices) if execution.prices else None,
     }
 
 
 def _asked(
-    spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine, folder: Path
+    spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine, folder: Path, part: GridPart | None
 ) -> tuple[RunResult, list[Exam]]:
     """Ask an engine, and write into a folder; into the next one where the folder's run had other rows.
 
     Returns:
-        The results, and the exams as they were asked: samples of them where a precision is wanted.
+        The results, and the exams as they were asked: samples of them where a precision, or a part, is wanted.
 
     Raises:
         ProctorError: As :func:`run_exams`; :class:`ChangedDataError` where the user chose the folder.
@@ -178,12 +185,15 @@ def _asked(
     from proctor.running.run import run_exams
 
     shown, terms = _observer(), _terms(execution, engine)
-    samples, stopped = None, None
-    if spec.precision is not None:
+    samples: Mapping[str, Sampled] | None = None
+    stopped = None
+    if part is not None:
+        samples, exams = part.of(exams)
+    elif spec.precision is not None:
         with _saying_how_to_go_on(folder):
             drawn = _drawn(exams, engine, spec, terms)
         samples, stopped = drawn.samples, drawn.stopped
-        exams = [each.part for each in samples.values()]
+        exams = [each.part for each in drawn.samples.values()]
     run = partial(run_exams, exams, engine, log_samples=spec.log_samples, spec=spec, samples=samples, **terms)
     while True:
         try:
@@ -339,7 +349,7 @@ def _where(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engin
     whole = complete_spec(spec, exams, engine.answering(), None, log_samples=spec.log_samples)
     while True:
         try:
-            RunFolder(folder, engine.earlier_identities).check(whole, exams)
+            RunFolder(folder, engine).check(whole, exams)
         except ChangedDataError as error:
             folder = _another_folder(folder, execution, error)
         else:
@@ -364,7 +374,7 @@ def _is_same_run(spec: RunSpec, folder: Path, engine: Engine) -> bool:
 
     saved = RunSpec.load(folder)
     now = engine.answering()
-    identity = saved.engine if saved.engine in ("", *now.earlier_identities) else now.identity
+    identity = saved.engine if not saved.engine or saved.is_earlier_run_of(now) else now.identity
     return not replace(spec, engine=identity, exams=saved.exams).differences(saved)
 
 
@@ -382,7 +392,8 @@ def _saying_how_to_go_on(folder: Path) -> Iterator[None]:
         raise RunInterruptedError(found.what, why=found.why, hint=hint) from None
 
 
-def _budget(engine: Engine, execution: Execution) -> Budget | None:
+def budget_of(engine: Engine, execution: Execution) -> Budget | None:
+    """Return what may be spent on an engine, and on judges beside it; answers of the response log cost nothing."""
     from proctor.running.budget import make_allowance
 
     return make_allowance(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +18,7 @@ from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
 from proctor.cli.log_option import LOG, LogPlace
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
+from proctor.cli.run_folders import labels_option, read_run
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import OutputError, RunInterruptedError, UsageError
 
@@ -60,6 +64,7 @@ def _written(given: Mapping[str, Any]) -> Places:
 )
 @click.option("--save-baseline", type=_FILE, metavar="FILE", help="Write the scores of --baseline, or of the model.")
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write the verdicts as JUnit XML.")
+@labels_option
 @model_options
 @click.option("--log", "--use-cache", "log", type=LOG, help="The response log.")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
@@ -72,7 +77,7 @@ def command(**options: Any) -> int:
 
     Questions are asked in a seeded random order until the verdict is certain. Exit code 0: passed. 1: failed.
     4: undecided, although everything was asked (or the budget ended). A gate that was killed goes on when it is started
-    again.
+    again. With --labels everything is asked, and the verdict is on scores that labels correct.
 
     \b
     proctor gate samples --model smollm2 --baseline runs/main --margin 0.03
@@ -91,13 +96,14 @@ def command(**options: Any) -> int:
         with terminated_like_ctrl_c():
             return _save(mine, read_options(options))
     with terminated_like_ctrl_c():
-        result = _gate(mine, read_options(options), rules)
+        gate = _gate_by_labels if mine["labels"] else _gate
+        result = gate(mine, read_options(options), rules)
     return _told(result, mine)
 
 
 _MINE = (
     *("baseline", "baseline_model", "margin", "at_least", "level", "changed", "instance_scores", "save_baseline"),
-    *("junit", "as_json", "log", "retry_failed", "budget_tokens", "budget_usd", "prices"),
+    *("labels", "junit", "as_json", "log", "retry_failed", "budget_tokens", "budget_usd", "prices"),
 )
 
 
@@ -115,6 +121,8 @@ def _refuse_idle(mine: dict[str, Any], options: dict[str, Any]) -> None:
         why = "there is no baseline: --at-least compares with a number"
     else:
         idle, why = set(), ""
+    if mine["labels"] and (also := [_flag(name) for name in ("instance_scores", "baseline_model") if mine[name]]):
+        idle, why = {*idle, *also}, "labels correct the scores of run folders, which are means of instances"
     if options.get("group_by"):
         idle, why = {"--group-by"}, "a gate decides on an exam as a whole"
     if idle:
@@ -126,6 +134,7 @@ _OF_VERDICTS: dict[str, object] = {
     "at_least": None,
     "level": _LEVEL,
     "changed": (),
+    "labels": (),
     "junit": None,
     "as_json": False,
 }
@@ -200,12 +209,15 @@ def _baseline(mine: dict[str, Any], exams: Sequence[Exam]) -> Baseline:
     from proctor.running.baselines import is_log, load_baseline
     from proctor.running.gate_baselines import baseline_of_log
     from proctor.running.log_place import LogAddress
+    from proctor.runs.answer_labels import LABELS
 
     path: Path | LogAddress = mine["baseline"]
     if isinstance(path, LogAddress) or is_log(path):
         return baseline_of_log(path, exams, mine["baseline_model"])
     if mine["baseline_model"] is not None:
         raise UsageError("--baseline-model chooses a model of a response log", hint=f"{path} is not one; leave it out")
+    if (kept := path / LABELS).is_file():
+        say(f"scores are as judged; --labels {kept} would ask everything, and decide by scores that labels correct")
     return load_baseline(path)
 
 
@@ -236,13 +248,37 @@ def _save(mine: dict[str, Any], options: dict[str, Any]) -> int:
 
 def _measured(mine: dict[str, Any], options: dict[str, Any]) -> Baseline:
     """Let the model sit the whole exams, and return its scores."""
-    from tempfile import TemporaryDirectory
-
     from proctor.running.baselines import load_baseline
 
     if mine["baseline"] is not None:
         _, exams = _exams(options)
         return _baseline(mine, exams)
+    with _whole_run(mine, options, "the baseline") as folder:
+        return replace(load_baseline(folder), source=str(mine["save_baseline"]))
+
+
+def _gate_by_labels(mine: dict[str, Any], options: dict[str, Any], rules: GateRules) -> GateResult:
+    """Let the model sit the whole exams, and decide by what labels make of the scores."""
+    from proctor.runs.answer_labels import read_labels
+    from proctor.runs.labelled_gate import gate_by_labels
+    from proctor.runs.stored_run import load_run
+
+    path = mine["baseline"]
+    if path is not None and not (isinstance(path, Path) and path.is_dir()):
+        hint = "name the run folder of the baseline, which has its answers"
+        raise UsageError(f"labels are of answers, and {path} has scores alone", hint=hint)
+    before = None if path is None else read_run(path)
+    with _whole_run(mine, options, "the gate") as folder:
+        return gate_by_labels(load_run(folder), before, read_labels(mine["labels"]), rules)
+
+
+@contextmanager
+def _whole_run(mine: dict[str, Any], options: dict[str, Any], what: str) -> Iterator[Path]:
+    """Yield a run folder, gone afterwards, in which the model has sat the whole exams.
+
+    Raises:
+        UsageError: The budget did not allow it.
+    """
     trust = options.pop("trust_code", None)
     spec = replace(spec_of_options({**options, "log_samples": None}), log_samples=True)
     with TemporaryDirectory(prefix="proctor-") as folder:
@@ -255,10 +291,11 @@ def _measured(mine: dict[str, Any], options: dict[str, Any]) -> Baseline:
         except RunInterruptedError as error:  # its run folder is gone in a moment
             kept = error.diagnostics[0].why
             hint = "type the same command again; only what is missing will be asked"
-            raise RunInterruptedError("the baseline was not finished", why=kept, hint=hint) from None
+            raise RunInterruptedError(f"{what} was not finished", why=kept, hint=hint) from None
         if result.stopped is not None:
-            raise UsageError(f"no baseline was written: {result.stopped}", hint="the same command with a larger budget")
-        return replace(load_baseline(Path(folder) / "run"), source=str(mine["save_baseline"]))
+            why = f"it takes all answers, and the budget ended: {result.stopped}"
+            raise UsageError(f"{what} was not made", why=why, hint="the same command with a larger budget")
+        yield Path(folder) / "run"
 
 
 def _told(result: GateResult, mine: dict[str, Any]) -> int:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.commands import WalledCommand, open_wall_for
-from proctor.cli.error_reporting import say
+from proctor.cli.error_reporting import say, show
 from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.log_option import LOG
 from proctor.cli.model_options import exams_argument, model_options, named_too, prices_option
+from proctor.cli.run_folders import labels_option, read_run
 from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.errors import UsageError
+from proctor.runs.stored_run import is_run
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -39,13 +44,17 @@ if TYPE_CHECKING:
     help="Share of the answers in which two models differ that are to be told apart.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+@labels_option
 @exam_options
 def command(**options: Any) -> None:
     """Say what a run would take (requests, tokens, price, time) and which differences its scores could show.
 
+    Of run folders it says how many more labels of their answers halve the interval of a corrected score.
+
     \b
     proctor plan samples --model smollm2
     proctor plan samples --model openai --model-args model=gpt-4o --difference 0.02
+    proctor plan runs/a --labels labels.csv
     """  # noqa: D301 - click reads the control character
     from contextlib import closing
 
@@ -60,6 +69,10 @@ def command(**options: Any) -> None:
     from proctor.settings import settings
 
     options = named_too(options)
+    labels = options.pop("labels")
+    if labels or (options["tasks"] and all(is_run(Path(task)) for task in options["tasks"])):
+        _plan_labels(options, labels)
+        return
     own = ("log", "prices", "difference", "precision", "discordant", "as_json")
     mine = {name: options.pop(name) for name in own}
     for name in ("difference", "discordant"):
@@ -83,6 +96,38 @@ def command(**options: Any) -> None:
     console().print(_table(plan))
     for line in [*_notes(plan, mine["difference"]), *_precision_notes(plan, mine["precision"])]:
         say(line)
+
+
+def _plan_labels(options: dict[str, Any], labels: Sequence[Path]) -> None:
+    """Say how many more labels halve the intervals of runs.
+
+    Raises:
+        UsageError: Options are given that are of asking, or there are no labels.
+    """
+    from proctor.cli.json_output import print_json
+    from proctor.jsonable import jsonable
+    from proctor.runs.answer_labels import read_labels
+    from proctor.runs.corrected_scores import corrections_of, label_plan
+    from proctor.runs.kept_labels import kept_labels
+
+    context = click.get_current_context()
+    asking = [each for each in context.command.params if each.expose_value and each.name not in _OF_LABELS]
+    if idle := [each.opts[0] for each in asking if context.get_parameter_source(each.name or "") == _TYPED]:
+        raise UsageError(f"{idle[0]} has no effect of labels", why="nobody is asked", hint="leave it out")
+    runs = [read_run(Path(task)) for task in options["tasks"]]
+    given = read_labels(labels) if labels else kept_labels(*(run.path for run in runs))
+    if not runs or given is None:
+        what = "no labels are kept beside these runs" if runs else "labels are of the answers of a run"
+        raise UsageError(what, hint="proctor judge label RUN draws answers; proctor plan RUN --labels FILE")
+    found = corrections_of(runs, given)
+    if options["as_json"]:
+        print_json(jsonable(asdict(found)), indent=2)
+    else:
+        show("\n".join(label_plan(found)))
+
+
+_OF_LABELS = ("named", "tasks", "labels", "as_json", "no_wall")
+_TYPED = click.core.ParameterSource.COMMANDLINE
 
 
 def _as_data(plan: RunPlan, difference: float | None, precision: float | None) -> dict[str, Any]:

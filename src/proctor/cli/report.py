@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,18 @@ import click
 
 from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.error_reporting import DONE, FAILURES, say
-from proctor.cli.run_folders import RunFolder, read_run
+from proctor.cli.run_folders import RunFolder, over_option, read_run
 from proctor.errors import OutputError, UsageError
 from proctor.running.sweeps import is_sweep
 
 if TYPE_CHECKING:
+    from proctor.runs.answer_labels import Labels
     from proctor.runs.corrected_scores import Corrections
     from proctor.runs.stored_run import StoredRun
     from proctor.web.answers_beside import Which
 
 FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
+_WITH_LABELS = ("html", "md")
 PIVOTS = ("md", "csv", "latex")
 
 
@@ -75,7 +78,10 @@ def _written(given: Mapping[str, Any]) -> Places:
     help="What people say of the answers (proctor judge label), a file of each labeller: the scores as corrected, "
     "with intervals that hold for what is true. On the terminal, or with the scores as html and md.",
 )
-@click.option("--json", "as_json", is_flag=True, help="With --items, --readings or --labels: print everything as JSON.")
+@over_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="With --items, --readings, --labels or --over: print everything as JSON."
+)
 def command(  # noqa: C901 - one branch for each report
     *,
     runs: tuple[Path, ...],
@@ -87,6 +93,7 @@ def command(  # noqa: C901 - one branch for each report
     answers: Which | None,
     readings: bool,
     labels: tuple[Path, ...],
+    over: str | None,
     as_json: bool,
 ) -> int:
     """Write the scores of runs as HTML, Markdown, CSV, Parquet or LaTeX.
@@ -95,7 +102,10 @@ def command(  # noqa: C901 - one branch for each report
     --items, RUN may also be a folder of runs: the more models answered the same questions, the more can be said. With
     --readings, answers are graded again, without asking anybody.
     """
-    given = {"--readings": readings, "--items": items, "--answers": answers, "--pivot": pivot, "--labels": labels}
+    given = {
+        "--readings": readings, "--items": items, "--answers": answers is not None, "--pivot": pivot,
+        "--labels": bool(labels), "--over": over is not None,
+    }  # fmt: skip
     _check_alone([name for name, value in given.items() if value], as_json=as_json, to_file=bool(output or form))
     if readings:
         from proctor.cli.report_readings import report_readings
@@ -110,21 +120,26 @@ def command(  # noqa: C901 - one branch for each report
         from proctor.cli.report_answers import report_answers
 
         return report_answers(runs, output, form, answers, samples)
-    if is_sweep(runs[0]):
-        from proctor.cli.sweep import report_sweep
+    if over or is_sweep(runs[0]):
+        from proctor.cli import sweep
 
-        return report_sweep(runs, output, form or (None if output is None else _form_of(output)), samples)
+        form = form or (None if output is None else _form_of(output))
+        about = (
+            partial(sweep.report_over_wordings, as_json=as_json) if over else partial(sweep.report_sweep, flips=samples)
+        )
+        return about(runs, output, form)
     to_terminal = output is None and form is None
     output, form = _place(output, form, pivot=pivot)
-    if labels and not to_terminal and form not in ("html", "md"):
+    if labels and not to_terminal and form not in _WITH_LABELS:
         raise UsageError(f"--labels is not for {form}", hint="add --format html|md, or --json without a file")
     if pivot and form not in PIVOTS:
         raise UsageError(f"--pivot is not for {form}", hint=f"add --format {'|'.join(PIVOTS)}")
     if not output.parent.is_dir():
         raise UsageError(f"there is no folder {output.parent}", hint="make it first, or choose another --output")
     stored = [read_run(path) for path in runs]
-    found = _corrected(stored, labels)
-    if found and to_terminal:
+    named = _named(labels)
+    found = _corrected(stored, named)
+    if found and labels and to_terminal:
         from proctor.cli.report_labels import print_corrections
 
         return print_corrections(found, as_json=as_json)
@@ -132,20 +147,45 @@ def command(  # noqa: C901 - one branch for each report
         if pivot:
             _write_pivot(stored, form, output)
         else:
-            _write(stored, form, output, samples, found)
+            _write(stored, form, output, samples, found, named)
     except OSError as error:
         raise OutputError.unwritable(str(output), error, "another --output") from None
     say(f"report: {output}")
+    if found and not labels:
+        say(
+            "labels of these answers are kept: "
+            + (
+                "it has corrected scores"
+                if form in _WITH_LABELS and not pivot
+                else "corrected scores are in reports as html and md"
+            )
+        )
     return FAILURES if any(run.state == "damaged" for run in stored) else DONE
 
 
-def _corrected(runs: list[StoredRun], labels: Sequence[Path]) -> Corrections | None:
-    if not labels:
-        return None
+def _named(paths: tuple[Path, ...]) -> Labels | None:
     from proctor.runs.answer_labels import read_labels
-    from proctor.runs.corrected_scores import corrections_of
 
-    return corrections_of(runs, read_labels(labels))
+    return read_labels(paths) if paths else None
+
+
+def _corrected(runs: list[StoredRun], labels: Labels | None) -> Corrections | None:
+    """Return the scores as labels correct them: those that are named, or those that are kept of these answers."""
+    from proctor.runs.corrected_scores import corrections_of
+    from proctor.runs.kept_labels import kept_labels
+
+    if labels is not None:
+        return corrections_of(runs, labels)
+    kept = kept_labels(*(run.path for run in runs))
+    try:
+        found = None if kept is None else corrections_of(runs, kept)
+    except UsageError as error:  # most of them are of other runs' answers
+        if kept is not None and any(
+            path.parent == run.path.resolve() for path in kept.sources.values() for run in runs
+        ):
+            say(f"the labels that are kept are not used: {error.diagnostics[0].what}")
+        return None
+    return found
 
 
 def _check_alone(given: list[str], *, as_json: bool, to_file: bool) -> None:
@@ -156,10 +196,10 @@ def _check_alone(given: list[str], *, as_json: bool, to_file: bool) -> None:
     """
     if len(given) > 1:
         raise UsageError(f"{given[0]} stands alone", hint=f"leave out {given[1]}")
-    if as_json and given not in (["--readings"], ["--items"], ["--labels"]):
+    if as_json and given not in (["--readings"], ["--items"], ["--labels"], ["--over"]):
         hint = "results.json in the run folder has the scores"
-        raise UsageError("--json is for --items, --readings and --labels", hint=hint)
-    if as_json and to_file and given == ["--labels"]:
+        raise UsageError("--json is for --items, --readings, --labels and --over", hint=hint)
+    if as_json and to_file and given in (["--labels"], ["--over"]):
         raise UsageError("--json prints, and a file was asked for", hint="leave out one of them")
     if to_file and given == ["--readings"]:
         raise UsageError("--readings goes to the terminal", hint="--json prints everything as JSON")
@@ -175,7 +215,9 @@ def _form_of(output: Path | None) -> str:
     return form
 
 
-def _write(runs: list[StoredRun], form: str, output: Path, samples: int, found: Corrections | None) -> None:
+def _write(
+    runs: list[StoredRun], form: str, output: Path, samples: int, found: Corrections | None, labels: Labels | None
+) -> None:
     from proctor.cli.report_labels import corrections_text
     from proctor.results.export import score_records, to_csv, to_markdown, write_parquet
     from proctor.results.latency_tables import latency_markdown
@@ -187,7 +229,7 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int, found: 
         from proctor.dialects.run_file import exam_of_run
         from proctor.web.report import report_of
 
-        write_for_user(output, report_of(runs, samples, exam_of_run, found))
+        write_for_user(output, report_of(runs, samples, exam_of_run, found, labels))
         return
     listed = [(run.path.name, run.model, list(score_rows(run.results, every_score=True))) for run in runs]
     if form == "md":

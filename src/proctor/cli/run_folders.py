@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from proctor.runs.stored_run import StoredRun
 
 
+labels_option = click.option(
+    "--labels",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What people say of the answers (proctor judge label), a file of each labeller: decide by the scores that "
+    "they correct.  [default: the labels that are kept beside the runs]",
+)
+"""``--labels`` of commands that decide something."""
+
+over_option = click.option(
+    "--over",
+    type=click.Choice(["wordings"]),
+    help="Of sweeps: scores and differences with intervals that hold for other wordings, too.",
+)
+"""``--over wordings`` of commands that read sweeps."""
+
+
 class RunFolder(click.Path):
     """The folder of a run; one that is not there is answered with where runs are."""
 

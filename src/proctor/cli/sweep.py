@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
-from proctor.cli.error_reporting import DONE, FAILURES, quietly, say, show, warn
+from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, quietly, say, show, warn
 from proctor.cli.exam_options import exam_options, read_options
-from proctor.cli.execution import RUNS, Execution, default_output, run_spec, terminated_like_ctrl_c
+from proctor.cli.execution import RUNS, Execution, budget_of, default_output, run_spec, terminated_like_ctrl_c
 from proctor.cli.log_option import LOG
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
 from proctor.cli.run_options import origin_of_model, spec_of_options
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from proctor.engines.model_args import Origin
     from proctor.recipes.exam import Exam
     from proctor.running.spec import RunSpec
+    from proctor.running.sweep_parts import GridPart
     from proctor.running.sweeps import Cell, Design, Factor
 
     _Jobs = Mapping[str, tuple[RunSpec, Origin]]
@@ -48,6 +49,9 @@ _PERTURB: Final = (
 )
 
 
+_PART: Final = "Ask that part of all questions under all wordings, drawn at random; a model estimates the rest."
+
+
 @click.command("sweep", cls=WalledCommand, writes=lambda given: ([given["output"] or Path(RUNS)], ()), asks=True)
 @exams_argument
 @click.option("--templates", multiple=True, metavar="NAME,…", help=_TEMPLATES)
@@ -63,6 +67,7 @@ _PERTURB: Final = (
 @click.option("--log", type=LOG, help="The response log.")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
 @budget_options
+@click.option("--budget", "grid_part", metavar="N%|N", help=_PART)
 @click.option("--flips", default=10, show_default=True, type=click.IntRange(0), help="Questions listed that flip.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -84,21 +89,21 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
     from proctor.runs.sweep import result_of, sweep_scores
 
     options = named_too(options)
-    varied = {name: options.pop(name) for name in _DIMENSIONS}
+    varied, budget = {name: options.pop(name) for name in _DIMENSIONS}, options.pop("grid_part")
     how = {name: options.pop(name) for name in ("log", "retry_failed", "budget_tokens", "budget_usd", "prices")}
     if options.pop("trust_code", None):
         from proctor.settings import settings
 
         settings.trust_code = True
     options = read_options({**options, "log_samples": None})
-    design, place = _design(varied, options)
+    design, parts, place = _design(varied, options, budget)
     folder = output or place
     check_folder(folder, design)
     given = {cell.folder: {**options, **cell.changes} for cell in design.cells}
     jobs = {name: (spec_of_options(each), origin_of_model(each)) for name, each in given.items()}
     _check_cells(design.cells, jobs)
     design.write(folder)
-    is_whole = _run(jobs, design, Execution(
+    is_whole = _run(design, jobs, parts, Execution(
         output=folder, **how, trust_code=None, executor="local", workers=None, ray_address=None,
         output_format="proctor", write_out=False,
     ))  # fmt: skip
@@ -114,8 +119,10 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
 command.params = [each for each in command.params if each.name not in ("perturb", "prompts")]  # which are varied
 
 
-def _design(varied: Mapping[str, Any], options: dict[str, Any]) -> tuple[Design, Path]:
-    """Return what is asked, and where it is written unless the user says it.
+def _design(
+    varied: Mapping[str, Any], options: dict[str, Any], budget: str | None
+) -> tuple[Design, Mapping[str, GridPart], Path]:
+    """Return what is asked, the part of each cell where it is not all, and where it is written unless the user says it.
 
     Raises:
         UsageError: It is not one exam; a level cannot be meant; an option is varied and given at once.
@@ -126,6 +133,7 @@ def _design(varied: Mapping[str, Any], options: dict[str, Any]) -> tuple[Design,
     from proctor.recipes.exam import suited
     from proctor.recipes.honours import flag_of
     from proctor.recipes.permissions import admit
+    from proctor.running.sweep_parts import with_part
     from proctor.running.sweeps import Design, crossed
 
     for dimension, names in _DIMENSIONS.items():
@@ -153,9 +161,17 @@ def _design(varied: Mapping[str, Any], options: dict[str, Any]) -> tuple[Design,
         if not factors and not readings:
             offered = ", ".join(f"--{name.replace('_', '-')}" for name in list(_DIMENSIONS)[:-1])
             raise UsageError("nothing is varied", hint=f"say what differs between wordings: {offered}, --perturb")
-        place = default_output(spec, suited(exams, engine), engine)
+        exams = suited(exams, engine)
+        place = default_output(spec, exams, engine)
+        parts: Mapping[str, GridPart] = {}
         design = Design(spec.tasks[0], engine.label, tuple(crossed(factors)), readings)
-    return design, place.with_name(f"sweep-{place.name}")
+        if budget is not None:
+            if by := options.get("clusters") or exams[0].clusters:
+                why = f"its questions come in clusters of '{by}', and the model of --budget takes them as independent"
+                raise UsageError(f"'{exams[0].name}' cannot be asked in part", why=why, hint="leave --budget out")
+            digests = [each.digest for each in exams[0].questions()]
+            design, parts = with_part(design, budget, digests, options.get("seed"))
+    return design, parts, place.with_name(f"sweep-{place.name}")
 
 
 def _factors(exam: Exam, task: str, varied: Mapping[str, Any], prompts: Sequence[str]) -> Iterator[Factor]:
@@ -257,31 +273,27 @@ def _check_cells(cells: Sequence[Cell], jobs: _Jobs) -> None:
         raise UsageError(list(problems.values())[:_LOOKED_AT])
 
 
-def _run(jobs: _Jobs, design: Design, execution: Execution) -> bool:
+def _run(design: Design, jobs: _Jobs, parts: Mapping[str, GridPart], execution: Execution) -> bool:
     """Let every cell be asked, within one budget; return whether all of it was, without failures."""
-    names, is_whole = {cell.folder: cell.name for cell in design.cells}, True
-    tokens, usd = execution.budget_tokens, execution.budget_usd
+    from proctor.engines.engine_registry import make_engine
+
+    is_whole, count = True, len(design.cells)
+    spec, origin = jobs[design.cells[0].folder]
+    with closing(make_engine(spec.model, spec.model_args, origin)) as engine:
+        execution = replace(execution, budget=budget_of(engine, execution))
     with terminated_like_ctrl_c():
-        for number, (folder, (spec, origin)) in enumerate(jobs.items(), 1):
-            here = replace(
-                execution, output=(execution.output or Path()) / folder, budget_tokens=tokens, budget_usd=usd
-            )
-            say(f"wording {number} of {len(jobs)}: {names[folder]}")
+        for number, cell in enumerate(design.cells, 1):
+            here = replace(execution, output=(execution.output or Path()) / cell.folder)
+            say(f"wording {number} of {count}: {cell.name}")
             with _hushed() if number > 1 else nullcontext():
-                result = run_spec(spec, here, origin)
+                spec, origin = jobs[cell.folder]
+                result = run_spec(spec, here, origin, parts.get(cell.folder))
             if failed := sum(int(entry.get("failures") or 0) for entry in result.results.values()):
-                warn(f"warning: {failed} instances of '{names[folder]}' failed; its samples.jsonl has the reasons")
+                warn(f"warning: {failed} instances of '{cell.name}' failed; its samples.jsonl has the reasons")
             is_whole = is_whole and not failed
-            if tokens is not None and result.run["requests"]["asked"]:
-                used = result.run["usage"].values()
-                sides = ("prompt_tokens", "completion_tokens")
-                tokens -= sum(int(each.get(side) or 0) for each in used for side in sides)
-            if usd is not None:
-                usd -= float((result.run.get("cost") or {}).get("usd_of_this_run") or 0.0)
-            is_spent = (tokens is not None and tokens < 1) or (usd is not None and usd <= 0)
-            if result.stopped is not None or (is_spent and number < len(jobs)):
-                why = result.stopped or "the budget is used up"
-                warn(f"stopped: {why}; {len(jobs) - number} wordings were not asked, and the scores are of what was")
+            if result.stopped is not None:
+                left = f"{count - number} wordings were not asked, and the scores are of what was"
+                warn(f"stopped: {result.stopped}; {left}")
                 return False
     return is_whole
 
@@ -318,8 +330,61 @@ def report_sweep(folders: Sequence[Path], output: Path | None, form: str | None,
     return DONE
 
 
-def compare_sweeps(folders: Sequence[str], *, idle: bool, as_json: bool) -> int:
-    """Print by how much sweeps are higher than the first, over their wordings; return the exit code."""
+def check_sweeps(folders: Sequence[Path]) -> None:
+    """See to it that ``--over wordings`` is said of sweeps.
+
+    Raises:
+        UsageError: Something else is among them.
+    """
+    from proctor.running.sweeps import is_sweep
+
+    if bad := next((each for each in folders if not is_sweep(each)), None):
+        why = "a run asks in one wording, which says nothing of others"
+        hint = "proctor sweep asks an exam in several, and its folder can be named here"
+        raise UsageError(f"--over wordings is for sweeps, and {bad} is not one", why=why, hint=hint)
+
+
+def report_over_wordings(folders: Sequence[Path], output: Path | None, form: str | None, *, as_json: bool) -> int:
+    """Print the scores of sweeps with the interval that holds for other wordings, or write them as Markdown.
+
+    Raises:
+        UsageError: One is not a sweep or has no such interval, or the format is of other things.
+    """
+    from proctor.cli.json_output import print_json
+    from proctor.cli.report_items import write_report
+    from proctor.cli.report_labels import markdown_tables
+    from proctor.running.sweeps import damage_told, read_sweep
+    from proctor.runs.sweep_tables import scores_over_wordings
+
+    check_sweeps(folders)
+    if form not in (None, "md"):
+        raise UsageError("--over wordings is written as md", hint="add --format md, or --json without a file")
+    records = {str(folder): read_sweep(folder) for folder in folders}
+    for name, record in records.items():
+        if "over_wordings" not in (result := record.get("result") or {}):
+            why = "; ".join(result.get("notes") or ["it has not ended"])
+            raise UsageError(f"{name} has no interval over wordings", why=why, hint=f"leave {name} out")
+    with damage_told(folders[0]):
+        table = scores_over_wordings(records)
+    if as_json:
+        rows = [
+            {"sweep": n, "model": r["model"], "exam": r["exam"], **r["result"]["over_wordings"]}
+            for n, r in records.items()
+        ]
+        print_json(rows, indent=2)
+    elif form is None:
+        show("\n".join(markdown_tables([table])))
+    else:
+        write_report(output or Path("sweeps.md"), "\n".join(markdown_tables([table])) + "\n")
+    return DONE
+
+
+def compare_sweeps(folders: Sequence[str], clusters: str | None, *, fail_if_worse: bool, as_json: bool) -> int:
+    """Print by how much sweeps are higher than the first, over their wordings; return the exit code.
+
+    Raises:
+        UsageError: They share too little, or one is not a sweep.
+    """
     from proctor.cli.json_output import print_json
     from proctor.cli.report_labels import markdown_tables
     from proctor.dialects.run_file import exam_of_run
@@ -327,18 +392,35 @@ def compare_sweeps(folders: Sequence[str], *, idle: bool, as_json: bool) -> int:
     from proctor.runs.sweep import difference_of, sweep_scores
     from proctor.runs.sweep_tables import difference_told
 
-    if idle:
-        raise UsageError("--clusters and --fail-if-worse are for runs, and these are sweeps", hint="leave them out")
-    designs = {}
+    check_sweeps(list(map(Path, folders)))
+    read = []
     for folder in map(Path, folders):
         with damage_told(folder):
-            designs[folder] = Design.of(read_sweep(folder))
-    read = [sweep_scores(Path(each), designs[Path(each)], exam_of_run) for each in folders]
+            design = Design.of(read_sweep(folder))
+        read.append(sweep_scores(folder, design, exam_of_run, clusters))
+    level = 1 - 0.05 / (len(folders) - 1)
     named = [{"baseline": folders[0], "sweep": name} for name in folders[1:]]
-    found = [{**each, **difference_of(read[0], other)} for each, other in zip(named, read[1:], strict=True)]
+    found = [{**each, **difference_of(read[0], other, level)} for each, other in zip(named, read[1:], strict=True)]
     if as_json:
         print_json(found, indent=2)
     else:
         for text, table in map(difference_told, found):
             show("\n".join([text, *markdown_tables([table])]))
-    return DONE
+    return _verdict(found) if fail_if_worse else DONE
+
+
+def _verdict(found: Sequence[Mapping[str, Any]]) -> int:
+    """Say which sweeps are worse over their wordings, or may be; return the exit code of a gate."""
+    codes = set[int]()
+    for each in found:
+        name, few = each["sweep"], f"{each['unanswered']} questions have no score under some wording"
+        if not each["better"] or each["least"] < 0 <= each["most"]:
+            why = few if each["better"] else "no run says whether more of its score is better"
+            say(f"UNDECIDED: {name}: {why}")
+            codes.add(UNDECIDED)
+        elif each["most"] < 0:
+            say(f"FAILED: {name} is worse over its wordings")
+            codes.add(FAILURES)
+        else:
+            say(f"PASSED: {name} is not worse over its wordings by more than chance")
+    return FAILURES if FAILURES in codes else UNDECIDED if UNDECIDED in codes else DONE

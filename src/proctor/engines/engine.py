@@ -84,6 +84,9 @@ class Engine(Predicting, Artifact):
         del address
         return ""
 
+    def check_servers_by(self, check: Callable[[str], None]) -> None:
+        """Have servers checked that come while it answers; ``check`` raises why one is not asked."""
+
     def at(self, address: str) -> Engine:
         """Return this engine as it would ask one of :attr:`server_addresses` alone."""
         del address

@@ -308,6 +308,8 @@ def _sampled(sample: object) -> str:
     models = sample.get("models")
     if isinstance(models, list):
         how += f" ({_listed(models)})"
+    if "precision" not in sample:
+        return f"{how} (seed {sample['seed']})"
     near = f"within {sample['precision']:g} of the score on all"
     end = near if sample["reached"] else f"not yet {near}"
     if sample.get("interval") == "confidence sequence":

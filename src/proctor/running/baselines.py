@@ -15,6 +15,7 @@ from proctor.foreign_text import parse_json
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint, instance_digest
 from proctor.results.instance_scores import main_score, whole_of
 from proctor.running.log_place import LogAddress
+from proctor.running.sweeps import is_sweep
 from proctor.safe_files import opened, read_bytes, written
 
 FORMAT = "proctor-baseline"
@@ -121,6 +122,10 @@ def load_baseline(path: Path) -> Baseline:
     Raises:
         UsageError: It is neither, or cannot be read.
     """
+    if is_sweep(path):
+        why = "a gate asks one question after another, in one wording"
+        hint = "sweep both models, then proctor compare A B --over wordings --fail-if-worse; or name one of its runs"
+        raise UsageError(f"{path} is a sweep of many wordings", why=why, hint=hint)
     return _of_run(path) if path.is_dir() else _of_file(path)
 
 

@@ -1,9 +1,10 @@
 """An engine whose questions go to its provider in batches: half the price, and answers within a day.
 
-What is sent is written down before it is sent, beside the response log: which requests, under which name, and the
+What is sent is written down before it is sent, in the response log: which requests, under which name, and the
 provider's id of the batch once there is one. So a run that was killed, here or on another machine with the same log,
 goes on waiting for the batches that it made, and makes none twice. A request is known in a batch by its content key, so
-nothing depends on order, on which of two files an answer stands in, or on answers that come twice.
+nothing depends on order, on which of two files an answer stands in, or on answers that come twice. Who asks has claimed
+what he asks (:mod:`proctor.running.claims`): only he settles what became of it, and nobody else sends it meanwhile.
 """
 
 from __future__ import annotations
@@ -16,47 +17,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from proctor.engines.engine import Engine
-from proctor.engines.http.batches import APIS, Batch, BatchAPI, BatchGoneError, BatchRefusedError, Result
+from proctor.engines.http.batches import Batch, BatchAPI, BatchGoneError, BatchRefusedError, Result
 from proctor.engines.http.openai_engine import OpenAIEngine
+from proctor.engines.http.other_batches import APIS, WHY_NOT
 from proctor.engines.http.protocols.protocol import ProviderProtocol
 from proctor.engines.http.retrying_client import Caller, CallError
 from proctor.engines.http.safe_replies import answered_safely, without_secrets
-from proctor.errors import OutputError, UsageError
+from proctor.errors import UsageError
 from proctor.ir import BATCHED, Answers, Failure, Generate, Response, Usage, content_key
 from proctor.logs import get_logger
+from proctor.running.batch_records import BatchRecords, Record, batch_records
 from proctor.running.executors import PlacedEngine
-from proctor.safe_files import written
+from proctor.running.log_place import LogAddress, placed
 from proctor.secrets import redacted
 
 T = TypeVar("T")
 _FIRST_WAIT, _LONGEST_WAIT = 5.0, 120.0
-_KEPT_SECONDS = 29 * 86_400.0
 _TOO_MUCH = "token_limit_exceeded"
 """OpenAI's word for more tokens than may be queued: the batch failed as a whole, and nothing of it was read."""
-
-
-class Record(Struct):
-    """A batch as it stands beside the log.
-
-    Attributes:
-        name: What the provider is told, and the name of the file.
-        engine: Whose answers it brings.
-        requests: The keys of its requests.
-        began: When it was about to be made, in Unix seconds.
-        batch: The provider's id; empty while nobody knows whether it was made.
-        is_read: Whether its answers were given to a run. What did not get into the log is read again, and not paid.
-    """
-
-    name: str
-    engine: str
-    requests: list[str]
-    began: float
-    batch: str = ""
-    is_read: bool = False
 
 
 class BatchEngine(PlacedEngine):
@@ -64,12 +45,13 @@ class BatchEngine(PlacedEngine):
 
     Attributes:
         engine: Whose provider it is; answers are filed under its identity.
-        records: The folder in which is written down what was sent.
+        log: The response log in which is written down what was sent.
     """
 
-    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {"records"}
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {"log"}
     engine: OpenAIEngine
-    records: str
+    log: str
+    place: ClassVar[Path | LogAddress | None] = None  # with what opens it, as it was given
 
     def prepare(self) -> None:
         """Can write, and no more: batches give no likelihoods of given text."""
@@ -94,18 +76,19 @@ class BatchEngine(PlacedEngine):
             EngineError: It does not take a batch, or does not say what became of it.
         """
         self._api_class()
-        loop = _Loop(self.engine)
-        try:
-            yield from _Shift(self, loop).answers(requests)
-        finally:
-            loop.close()
+        with batch_records(self.place or placed(self.log)) as records:
+            loop = _Loop(self.engine)
+            try:
+                yield from _Shift(self, loop, records).answers(requests)
+            finally:
+                loop.close()
 
     def _api_class(self) -> type[BatchAPI]:
         name = self.engine.batch_api
         if name not in APIS:
             raise UsageError(
                 f"--batch: there is no batch API of '{name}' that Proctor knows",
-                why="it knows those of OpenAI, Anthropic, Groq and Together AI, and of servers that copy OpenAI's",
+                why=WHY_NOT.get(name, f"it knows those of {', '.join(APIS)}, and of servers that copy OpenAI's"),
                 hint="leave --batch out",
             )
         if self.engine.stream:
@@ -113,15 +96,16 @@ class BatchEngine(PlacedEngine):
         return APIS[name]
 
 
-def batched(engine: Engine, records: Path) -> BatchEngine:
-    """Return an engine that asks in batches, and writes down in a folder what it sent.
+def batched(engine: Engine, log: Path | LogAddress) -> BatchEngine:
+    """Return an engine that asks in batches, and writes down in a response log what it sent.
 
     Raises:
         UsageError: The engine is none of a provider with batches.
     """
     if not isinstance(engine, OpenAIEngine):
         raise UsageError(f"--batch is for providers, and '{engine.label}' is asked in another way", hint="leave it out")
-    made = BatchEngine(engine=engine, records=str(records))
+    made = BatchEngine(engine=engine, log=str(log))
+    object.__setattr__(made, "place", log)
     made._api_class()  # noqa: SLF001 - refused before anything is done
     return made
 
@@ -131,28 +115,20 @@ def has_batches(engine: Engine) -> bool:
     return isinstance(engine, OpenAIEngine) and engine.is_billed and engine.batch_api in APIS and not engine.stream
 
 
-def check_none_waits(engine: Engine, records: Path) -> None:
+def check_none_waits(engine: Engine, log: Path | LogAddress) -> None:
     """Refuse to ask an engine without batches while there are some of which the answers are not here.
 
     Raises:
         UsageError: There are.
     """
-    if isinstance(engine, OpenAIEngine) and not all(each.is_read for each in _stored(records, engine.identity)):
-        why, hint = "what is in them would be paid twice", f"add --batch to wait for them, or remove {records}"
+    if isinstance(log, Path) and not log.exists():
+        return
+    with batch_records(log) as records:
+        found = records.under_way()
+    if found and engine.identity in found:
+        why = "what is in them would be paid twice"
+        hint = f"add --batch to wait for them; or name another --log (they stand in the table batches of {log})"
         raise UsageError(f"batches of '{engine.label}' are under way", why=why, hint=hint)
-
-
-def _stored(records: Path, identity: str) -> Iterator[Record]:
-    for path in sorted(records.glob("*.json")):
-        try:
-            record = msgspec.json.decode(path.read_bytes(), type=Record)
-        except (OSError, msgspec.DecodeError) as error:
-            why, hint = f"{path}: {error}", "move the file away: what it says was sent is sent again then"
-            raise OutputError("what was sent in a batch cannot be read", why=why, hint=hint) from None
-        if record.is_read and record.began < time.time() - _KEPT_SECONDS:
-            path.unlink(missing_ok=True)
-        elif record.engine == identity:
-            yield record
 
 
 class _Loop:
@@ -185,26 +161,21 @@ class _Loop:
 class _Shift:
     """One call of :meth:`BatchEngine.generate`: what is asked, and the batches that it is in."""
 
-    def __init__(self, engine: BatchEngine, loop: _Loop) -> None:
+    def __init__(self, engine: BatchEngine, loop: _Loop, records: BatchRecords) -> None:
         self._engine = engine
         self._loop = loop
+        self._records = records
         self._protocol: ProviderProtocol = engine.engine._protocol()  # noqa: SLF001 - as it asks itself
         self._api = engine._api_class()(loop.caller.ask, self._protocol)  # noqa: SLF001 - its own
-        self._folder = Path(engine.records)
         self._asked: dict[str, tuple[Generate, list[int]]] = {}
-        self._open = {each.name: each for each in _stored(self._folder, engine.engine.identity)}
-        self._api.known |= {each.batch for each in self._open.values() if each.batch}
+        self._open: dict[str, Record] = {}
         self._told: dict[str, tuple[str, int]] = {}
         self._later: list[list[str]] = []
         self._results_of: dict[str, dict[str, Result]] = {}
 
     def answers(self, requests: Iterable[Generate]) -> Iterator[tuple[int, Response]]:
         """Yield positions and answers."""
-        self._settle()
-        waiting: dict[str, list[Record]] = {}
-        for record in self._open.values():
-            for key in record.requests:
-                waiting.setdefault(key, []).append(record)
+        self._look_up()
         lines: list[tuple[str, bytes]] = []
         size, route = 0, ""
         for position, request in enumerate(requests):
@@ -213,28 +184,47 @@ class _Shift:
                 self._asked[key][1].append(position)
                 continue
             post = self._protocol.posted(request)
-            if post is None or (not waiting and not self._asked and not lines and not route):
+            if post is None or not (self._open or self._asked or route):
                 # The first goes alone, and teaches what the model does not take; so do those that need several posts.
                 route = post.route if post is not None else route
                 yield position, self._direct(request)
                 continue
-            records = waiting.get(key, [])
-            if (known := next(filter(None, (self._read_before(each, key) for each in records)), None)) is not None:
-                yield position, self._read(request, known)
-                continue
             self._asked[key] = (request, [position])
-            if not all(each.is_read for each in records):
-                continue
             line = self._api.line(key, post)
             if len(lines) >= self._api.most_requests or size + len(line) > self._api.most_bytes:
-                self._make(lines, post.route)
+                yield from self._sent(lines, post.route)
                 lines, size = [], 0
             route = post.route
             lines.append((key, line))
             size += len(line) + 1
-        if lines:
-            self._make(lines, route)
+        yield from self._sent(lines, route)
         yield from self._awaited()
+
+    def _look_up(self) -> None:
+        """Learn which batches there are: other processes make some, and die."""
+        for each in self._records.of(self._engine.engine.identity):
+            if each.name not in self._open or not self._open[each.name].batch:
+                self._open[each.name] = each
+        self._api.known |= {each.batch for each in self._open.values() if each.batch}
+
+    def _sent(self, lines: list[tuple[str, bytes]], route: str) -> Iterator[tuple[int, Response]]:
+        """Make a batch of what is in none; yield the answers of batches that were read before."""
+        self._look_up()
+        self._settle()
+        holding: dict[str, list[Record]] = {}
+        for record in self._open.values():
+            for key in record.requests:
+                holding.setdefault(key, []).append(record)
+        mine = []
+        for key, line in lines:
+            records = holding.get(key, [])
+            if (known := next(filter(None, (self._read_before(each, key) for each in records)), None)) is not None:
+                request, positions = self._asked.pop(key)
+                yield from _given(positions, self._read(request, known))
+            elif all(each.is_read for each in records):
+                mine.append((key, line))
+        if mine:
+            self._make(mine, route)
 
     def _direct(self, request: Generate) -> Response:
         return self._loop.run(answered_safely(lambda: self._protocol.generate(self._loop.caller, request)))
@@ -247,26 +237,26 @@ class _Shift:
         began = time.time()
         identity = self._engine.engine.identity
         record = Record(content_key("batch", identity, keys, began), identity, keys, began)
-        self._write(record)
+        self._records.write(record)
         try:
             record.batch = self._loop.run(self._api.make(record.name, [line for _, line in lines], route))
         except BatchRefusedError:
             self._forget(record)
             raise
         self._api.known.add(record.batch)
-        self._write(record)
+        self._records.write(record)
         self._open[record.name] = record
 
     def _settle(self) -> None:
-        """Find out of batches whether they were made, where a run ended before it was told."""
-        for record in [each for each in self._open.values() if not each.batch]:
+        """Find out of batches with something that is asked whether they were made: who made them died meanwhile."""
+        for record in [each for each in self._open.values() if not each.batch and self._wants(each)]:
             found = self._loop.run(self._api.find(record.name, len(record.requests), record.began))
             if found is None:
                 self._forget(record)
             else:
                 record.batch = found
                 self._api.known.add(found)
-                self._write(record)
+                self._records.write(record)
 
     def _awaited(self) -> Iterator[tuple[int, Response]]:
         """Yield the answers of every batch that has some of what is asked."""
@@ -277,7 +267,7 @@ class _Shift:
                 return
             over = []
             for record in mine:
-                batch = self._loop.run(self._api.look(record.batch))
+                batch = self._loop.run(self._api.look(record.batch, len(record.requests)))
                 self._tell(record, batch)
                 if batch.is_over:
                     over.append(record)
@@ -286,7 +276,7 @@ class _Shift:
                         continue
                     yield from self._results(record, batch)
                     record.is_read = True
-                    self._write(record)
+                    self._records.write(record)
             if self._later and (over or not mine):
                 self._make_again(self._later.pop(0))
                 wait = _FIRST_WAIT
@@ -316,7 +306,7 @@ class _Shift:
         if record.name not in self._results_of:
             found: dict[str, Result] = {}
             with suppress(BatchGoneError):
-                batch = self._loop.run(self._api.look(record.batch))
+                batch = self._loop.run(self._api.look(record.batch, len(record.requests)))
                 found = {each.id: each for each in self._loop.run(self._api.results(batch)) if each.failure is None}
             self._results_of[record.name] = found
         return self._results_of[record.name].get(key)
@@ -342,18 +332,10 @@ class _Shift:
             return Response(failure=Failure("protocol", said), way=BATCHED)
         return structs.replace(response, way=BATCHED)
 
-    # -- beside the log -------------------------------------------------------------------------------------------
-
-    def _write(self, record: Record) -> None:
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with written(self._folder / f"{record.name}.json", durable=True) as file:
-                file.write(msgspec.json.encode(record))
-        except OSError as error:
-            raise OutputError.unwritable(str(self._folder), error, "another --log") from None
+    # -- in the log -----------------------------------------------------------------------------------------------
 
     def _forget(self, record: Record) -> None:
-        (self._folder / f"{record.name}.json").unlink(missing_ok=True)
+        self._records.forget(record)
         self._open.pop(record.name, None)
 
     def _tell(self, record: Record, batch: Batch) -> None:

@@ -20,12 +20,14 @@ from proctor.effects import Author
 from proctor.engines.as_another import as_another
 from proctor.engines.engine import Engine
 from proctor.engines.http.background import APART
+from proctor.engines.http.rate_limits import Take
 from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
 from proctor.ir import Answers, Choose, Generate, Likelihood, Pair, Prompt, Score
 from proctor.running.log_file import default_log
-from proctor.running.log_place import LogAddress, placed
+from proctor.running.log_place import placed
 from proctor.running.plan import Kind, Single
 from proctor.running.ray_feeds import Feed, Shift
+from proctor.running.ray_limits import DeskService, OwnWindow
 
 EXECUTORS = ("local", "ray", "batch")
 
@@ -50,7 +52,7 @@ def distribute(
         workers: Ray actors, each with an engine of its own; by default one for each node of the cluster.
         address: A Ray cluster (``auto``, ``ray://head:10001``); by default one is started on this machine.
         gpus: GPUs of each worker; by default one, where the engine asks no server and the cluster has some.
-        log: The response log, beside which batches are written down.
+        log: The response log, in which batches are written down.
 
     Raises:
         UsageError: There is no such executor, a number of workers that cannot be, or workers of this process.
@@ -66,20 +68,20 @@ def distribute(
         given = next(name for name, value in named.items() if value is not None)
         raise UsageError(f"{given} is for Ray, and this run does not use it", hint="add --executor ray")
     place = placed(log) if log else default_log()
-    if executor == "batch" and isinstance(place, LogAddress):
-        raise UsageError(
-            f"--batch writes down what it sent beside the response log, and {place} is not a file",
-            hint="name a file with --log, and bring its answers into the database with proctor log merge",
-        )
-    records = Path(f"{place}.batches")
-    if executor == "batch" or records.is_dir():
+    if executor == "batch" or hasattr(engine, "batch_api"):
         from proctor.running.batches import batched, check_none_waits
 
         if executor == "batch":
-            return batched(engine, records)
-        check_none_waits(engine, records)
+            return batched(engine, place)
+        check_none_waits(engine, place)
     if executor == "local":
         return engine
+    if getattr(engine, "has_server_file", False):
+        raise UsageError(
+            "--executor ray reads no file of servers",
+            why="each worker would read it by itself, and nobody would see whether a new server has the model",
+            hint="name the servers with commas between them, or leave --executor out: one process asks many servers",
+        )
     return RayEngine(engine=engine, workers=workers, address=address, gpus_per_worker=gpus)
 
 
@@ -87,7 +89,7 @@ def distribute(
     "engine",
     *("identity", "identity_values", "earlier_identities", "is_model_of", "label", "price_name", "is_billed"),
     *("takes_chats", "has_chat_template", "only_chats", "thought_marks", "keeps_thoughts", "takes_time"),
-    *("server_addresses", "is_told_apart", "says_of_itself", "at"),
+    *("server_addresses", "is_told_apart", "says_of_itself", "at", "check_servers_by"),
 )
 class PlacedEngine(Engine):
     """An engine whose requests are answered somewhere else, or in another way; what is said of it stays the same.
@@ -135,6 +137,13 @@ class RayEngine(PlacedEngine):
         """Can do what its engine can."""
         super().prepare()
         self._crew: _Crew | None = None
+        self._take: Take | None = None
+
+    def share_rates(self, take: Take | None) -> None:
+        """Keep limits per minute for all workers together with other processes from now on."""
+        self._take = take
+        if self._crew is not None:
+            self._crew.share(take)
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests on the workers."""
@@ -156,7 +165,8 @@ class RayEngine(PlacedEngine):
     def _answer(self, kind: Kind, requests: Iterable[Single]) -> Answers:
         if self._crew is None:
             self._crew = _Crew(self)
-        is_fed = kind == "generate" and _reads_apart(self.engine)
+            self._crew.share(self._take)
+        is_fed = _reads_apart(self.engine, kind)
         slots = (_FIRST_SLOTS, self.engine.most_at_once) if is_fed else (self.chunk_size, self.chunk_size)
         try:
             yield from Shift(self._crew, kind, enumerate(requests), slots, bare).answers()
@@ -182,6 +192,8 @@ class _Crew:
         self._count = engine.workers or max(nodes, 1)
         options = {"num_cpus": engine.cpus_per_worker, "num_gpus": gpus, "max_concurrency": 2}  # fed while it answers
         self._actor = self.ray.remote(**options)(_Worker)
+        has_limits = any(getattr(engine.engine, name, None) for name in ("requests_per_minute", "tokens_per_minute"))
+        self._limits = DeskService(self.ray) if has_limits else None
         self.workers = [self.hire() for _ in range(self._count)]
 
     def _check_room(self, gpus: float) -> None:
@@ -202,11 +214,15 @@ class _Crew:
         """Start another worker."""
         engine = self._engine.engine
         said = (engine.author, engine.typed_fields, engine.is_of_config, tuple(effects.grants()))
-        data = engine.to_dict()
-        for name in _LIMITS:  # of the run, whatever the number of its workers
-            if data.get(name):
-                data[name] /= self._count
-        return self._actor.remote(data, said, type(engine).__module__, list(sys.path), _keys_of(engine))
+        desk = self._limits.desk if self._limits else None
+        return self._actor.remote(
+            engine.to_dict(), said, type(engine).__module__, list(sys.path), _keys_of(engine), desk
+        )
+
+    def share(self, take: Take | None) -> None:
+        """Keep the limits per minute by a window that other processes have, too; by one of its own without."""
+        if self._limits is not None:
+            self._limits.window = take or OwnWindow().take
 
     def replace(self, worker: Any) -> Any:
         """Start a worker in place of one that died."""
@@ -218,6 +234,8 @@ class _Crew:
         """End the workers, and the cluster if it was started here."""
         for worker in self.workers:
             self.ray.kill(worker)
+        if self._limits is not None:
+            self._limits.close()
         if self._is_mine:
             self.ray.shutdown()
 
@@ -248,10 +266,12 @@ class _Worker:
         module: str,
         path: Sequence[str],
         keys: Mapping[str, str],
+        desk: Any = None,
     ) -> None:
         self._data = data
         self._said = said
         self._module = module
+        self._desk = desk
         sys.path.extend(each for each in path if each not in sys.path)
         for name, value in keys.items():
             os.environ.setdefault(name, value)
@@ -269,6 +289,9 @@ class _Worker:
                 engine = Engine.from_dict(self._data)
             object.__setattr__(engine, "typed_fields", typed)
             object.__setattr__(engine, "is_of_config", is_config)
+            if self._desk is not None:
+                get, take = _ray().get, self._desk.take
+                engine.share_rates(lambda *wanted: get(take.remote(*wanted)))
             self._engine = engine
         return self._engine
 
@@ -280,7 +303,7 @@ class _Worker:
         """Yield the number and the response of each request that comes, until the last one is answered."""
         engine, feed = self.start(), self._feeds.setdefault(shift, Feed())
         ask: Any = engine.generate if kind == "generate" else engine.score
-        if kind == "generate" and _reads_apart(engine):
+        if _reads_apart(engine, kind):
             APART.set(True)
             for position, response in ask(feed):
                 yield feed.numbers.pop(position), response
@@ -291,14 +314,14 @@ class _Worker:
         del self._feeds[shift]
 
 
-_LIMITS = ("requests_per_minute", "tokens_per_minute")
-
-
-def _reads_apart(engine: Engine) -> bool:
-    """Whether an engine may be fed requests to write one by one, as those that ask a server can be."""
+def _reads_apart(engine: Engine, kind: Kind) -> bool:
+    """Whether an engine may be fed requests one by one, as those that ask a server can be."""
     from proctor.engines.http.openai_engine import OpenAIEngine
+    from proctor.engines.http.provider_engine import ProviderEngine
 
-    return type(engine).generate is OpenAIEngine.generate
+    name = "generate" if kind == "generate" else "score"
+    ours = [getattr(each, name) for each in (OpenAIEngine, ProviderEngine)]
+    return getattr(type(engine), name) in ours and not _computes_here(engine)
 
 
 def _computes_here(engine: Engine) -> bool:

@@ -8,12 +8,12 @@ end, and running into it again completes it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from proctor.errors import ChangedDataError, OutputError, UsageError
 from proctor.jsonable import to_document, to_lines
@@ -25,6 +25,9 @@ from proctor.running.spec import MOST_BYTES, SCHEMA_VERSION, RunSpec
 from proctor.safe_files import read_bytes, remove_leftovers, scratch, written
 from proctor.scoring.grades import Grade
 
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
+
 SPEC, SAMPLES, RESULTS = "run.yaml", "samples.jsonl", "results.json"
 _BLOCK = 256  # lines that are encoded together: calls are cheap then, and the lines weigh little
 _DIFFERENCES_SHOWN = 5  # enough to recognise the other run by, on a line or two
@@ -35,12 +38,12 @@ class RunFolder:
 
     Args:
         path: The folder; made by :meth:`held` or :meth:`open`. It may be a link; what is in it is not followed.
-        earlier: Identities of the run's engine in earlier versions: a folder with one of them is this run's.
+        engine: The run's engine: a folder that an earlier version wrote for it is this run's.
     """
 
-    def __init__(self, path: str | Path, earlier: Collection[str] = ()) -> None:
+    def __init__(self, path: str | Path, engine: Engine | None = None) -> None:
         self.path = Path(path)
-        self._earlier = earlier
+        self._engine = engine
         self._spec: RunSpec | None = None
         self._known: Mapping[str, Fingerprint] = {}
 
@@ -114,7 +117,8 @@ class RunFolder:
             if read_bytes(self.path / SPEC, MOST_BYTES, within=self.path) == spec.to_yaml().encode():
                 return spec
         found = RunSpec.load(self.path)
-        return replace(found, engine=spec.engine) if found.engine in self._earlier else found
+        is_earlier = self._engine is not None and found.is_earlier_run_of(self._engine)
+        return replace(found, engine=spec.engine) if is_earlier else found
 
     def check_rows(self, exams: Iterable[Exam]) -> None:
         """Check that the data of exams is what it was when a run ended here; nothing is asked for it.

@@ -101,7 +101,8 @@ class ExamVerdict:
         why: Why it is undecided.
         clusters: By which field questions were drawn together; ``None`` where each was drawn by itself.
         units: How many there were to draw: questions, or clusters of them.
-        note: What could not be checked of the baseline.
+        note: What could not be checked of the baseline, or how scores are corrected.
+        is_corrected: Whether scores and bounds are as labels correct them.
     """
 
     exam: str
@@ -120,6 +121,7 @@ class ExamVerdict:
     clusters: str | None = None
     units: int = 0
     note: str = ""
+    is_corrected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class GateResult:
         baseline: Where the baseline's scores come from, for people.
         label: Who was asked.
         requests: Requests that were sent, and taken from the log.
-        usage: Tokens of the requests that were sent.
+        usage: Tokens of the requests that were sent; of all answers where labels correct scores.
         usd: What they cost at list prices; ``None`` where no price is known.
         stopped: Why the budget ended it; ``None`` where it did not.
     """
@@ -249,7 +251,7 @@ class _State:
             if known.fingerprint is not None and known.fingerprint.prompts == maker.prompts_with_repeats:
                 now = replace(now, prompts=known.fingerprint.prompts)
             digests = keys_of(plain)
-            check_same(exam, known, now, baseline, rules.changed)
+            check_same(exam.name, known, now, baseline, rules.changed)
             check_reduced(exam, known, baseline, rules.changed)
             before = [known.scores.get(key) for key in digests]
             check_common(exam.name, known, before, digests, baseline)

@@ -66,11 +66,11 @@ def _digest_without(question: Question, names: Collection[str]) -> str:
     return instance_digest({name: value for name, value in question.instance.items() if name not in names})
 
 
-def check_same(exam: Exam, known: ExamBaseline, now: Fingerprint, baseline: Baseline, changed: Collection[str]) -> None:
+def check_same(exam: str, known: ExamBaseline, now: Fingerprint, baseline: Baseline, changed: Collection[str]) -> None:
     """Refuse a baseline of another exam than the one that is asked now.
 
     Args:
-        exam: The exam.
+        exam: The exam's name.
         known: What the baseline knows of it.
         now: The exam's fingerprint.
         baseline: The baseline.
@@ -86,7 +86,7 @@ def check_same(exam: Exam, known: ExamBaseline, now: Fingerprint, baseline: Base
     if layers:
         first, also = layers[0], ", ".join(_LAYERS[each] for each in layers[1:])
         raise UsageError(
-            f"the baseline is of another '{exam.name}': {_LAYERS[first]} differ{f', and so do {also}' if also else ''}",
+            f"the baseline is of another '{exam}': {_LAYERS[first]} differ{f', and so do {also}' if also else ''}",
             location=Location(baseline.source),
             why=f"layer '{first}' of its fingerprint is {getattr(known.fingerprint, first)}, now {getattr(now, first)}",
             hint="ask with the options of the baseline, or make a new one with --save-baseline; "

@@ -55,7 +55,7 @@ def _claim(each: ExamVerdict, rules: GateRules, label: str) -> str:
 def _numbers(each: ExamVerdict, rules: GateRules) -> str:
     if math.isnan(each.difference):
         return "none of them has a score."
-    is_whole = each.asked == each.questions and not each.failed
+    is_whole = each.asked == each.questions and not each.failed and not each.is_corrected
     if rules.at_least is not None:
         between = "on all questions" if is_whole else f"{rules.level:.0%} bounds {each.low:.4f} and {each.high:.4f}"
         return f"{each.metric} {each.model:.4f} ({between})."
@@ -80,6 +80,7 @@ def _cost(result: GateResult) -> str:
     requests, usage = result.requests, result.usage
     said = f"{requests['asked']:,} requests, {requests['from_log']:,} answers from the log"
     said += f", {usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
+    said += " of all answers" * any(each.is_corrected for each in result.exams)
     return f"It took {said}" + (f", ${result.usd:,.4f} at list prices." if result.usd is not None else ".")
 
 

@@ -18,6 +18,7 @@ from proctor.scoring.judges.judge_client import asking_through, is_asked_through
 if TYPE_CHECKING:
     from proctor.running.budget import PriceTable
     from proctor.running.log import Key, ResponseLog
+    from proctor.running.log_place import LogAddress
     from proctor.running.reckoning import Claim
     from proctor.running.session import Budget
 
@@ -62,7 +63,7 @@ class Judging:
         budget: Stops asking when it is used up; what was not asked is then a failure.
         prices: What models cost, where it is not the table that comes with Proctor.
         watch: Is told a judge's name and counts after each answer.
-        batches: The folder in which is written down what was sent in batches, where judges are asked so.
+        batches: The log in which is written down what was sent in batches, where judges are asked so.
 
     Attributes:
         stopped: Why the budget ended the judging early, if it did.
@@ -76,7 +77,7 @@ class Judging:
         budget: Budget | None = None,
         prices: PriceTable | None = None,
         watch: Watch | None = None,
-        batches: Path | None = None,
+        batches: Path | LogAddress | None = None,
     ) -> None:
         self.counts: dict[str, JudgeCounts] = defaultdict(JudgeCounts)
         self.stopped: str | None = None
@@ -218,7 +219,7 @@ def judges_through(
     budget: Budget | None = None,
     prices: PriceTable | None = None,
     watch: Watch | None = None,
-    batches: Path | None = None,
+    batches: Path | LogAddress | None = None,
 ) -> Iterator[Judging]:
     """Let judges ask through a response log within a block; arguments are those of :class:`Judging`.
 

@@ -96,10 +96,10 @@ class LogDatabase(Store):
 
     def prepare(self, connection: Connection) -> None:
         """Make the tables; raises as :meth:`~proctor.running.log_store.Store.prepare`."""
-        version = _version(connection)
-        if version is None and not self.read_only:
+        version, is_whole = _state(connection)
+        if not (is_whole or self.read_only):
             connection.transact(_create)
-            version = _version(connection)
+            version, _ = _state(connection)
         if version is None:
             raise AbsentLogError(
                 f"there is no response log in {self.address}", hint="name another with --log, or run an exam"
@@ -253,16 +253,23 @@ _WORDS = re.compile("|".join(map(re.escape, _TYPES)))
 
 
 def _create(connection: Connection) -> None:
+    """Make the tables that there are not: all, or those that earlier versions did not have."""
     connection.execute(_MAKING)
-    if _version(connection) is None:
-        about = ("CREATE TABLE about (version INTEGER NOT NULL)", f"INSERT INTO about VALUES ({SCHEMA_VERSION})")  # noqa: S608 - ours
-        for statement in (f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}", *TABLES, SEALS, *SHARED, *about):
+    version, _ = _state(connection)
+    about = ("CREATE TABLE about (version INTEGER NOT NULL)", f"INSERT INTO about VALUES ({SCHEMA_VERSION})")  # noqa: S608 - ours
+    fresh = (f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}", *TABLES, SEALS, *about) if version is None else ()
+    if version in (None, SCHEMA_VERSION):
+        for statement in (*fresh, *SHARED):
             connection.execute(statement)
 
 
-def _version(connection: Connection) -> int | None:
-    """Return the version of the tables; ``None`` where there are none."""
-    there = "SELECT count(*) FROM pg_tables WHERE schemaname = ? AND tablename = 'about'"
-    if not connection.execute(there, (_SCHEMA,)).fetchone()[0]:
-        return None
-    return int(connection.execute("SELECT max(version) FROM about").fetchone()[0])
+def _state(connection: Connection) -> tuple[int | None, bool]:
+    """Return the version of the tables, ``None`` where there are none, and whether all of them are there."""
+    query = "SELECT tablename FROM pg_tables WHERE schemaname = ?"
+    there = {row[0] for row in connection.execute(query, (_SCHEMA,)).fetchall()}
+    if "about" not in there:
+        return None, False
+    return int(connection.execute("SELECT max(version) FROM about").fetchone()[0]), _NEWEST in there
+
+
+_NEWEST: Final = "batches"  # the table that was added last

@@ -55,10 +55,12 @@ SHARED = (
     """CREATE TABLE IF NOT EXISTS paces (
         engine INTEGER NOT NULL, kind TEXT NOT NULL, slot INTEGER NOT NULL, amount REAL NOT NULL,
         PRIMARY KEY (engine, kind, slot)) WITHOUT ROWID""",
+    "CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY, engine TEXT NOT NULL, body BLOB NOT NULL)",
 )
 """Which processes live, and what each has on its way (:mod:`proctor.running.claims`); which servers had a model, and
 requests by which one tells whether another one has it (:mod:`proctor.running.same_model`); what budgets and limits per
-minute have of all processes together (:mod:`proctor.running.shared_means`).
+minute have of all processes together (:mod:`proctor.running.shared_means`); what was sent to providers in batches
+(:mod:`proctor.running.batch_records`).
 """
 
 LEASE_SECONDS = 30.0

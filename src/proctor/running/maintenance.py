@@ -16,6 +16,7 @@ import msgspec
 from proctor.errors import ForgedError, LogError, UsageError
 from proctor.foreign_text import parse_json
 from proctor.ir import Response
+from proctor.running.batch_records import copy_records
 from proctor.running.codec import Sealer, decode, is_sealed, writer_of
 from proctor.running.log import INSERT, REPLACING, Key, ResponseLog
 from proctor.running.log_errors import DAMAGE, log_errors
@@ -210,7 +211,7 @@ class Merged:
 
 
 def merge(log: ResponseLog, source: ResponseLog) -> Merged:
-    """Copy the answers of a log into another one, with the marks of their writers; what is there stays.
+    """Copy a log's answers, with the marks of their writers, and batches into another one; what is there stays.
 
     Args:
         log: Where they go.
@@ -225,6 +226,8 @@ def merge(log: ResponseLog, source: ResponseLog) -> Merged:
     sealers = {row[0]: Sealer(str(row[1]), source.writers) for row in known}
     numbers = {row[0]: log.engine_number(row[1], row[2], _config(row[3])) for row in known}
     total = [0, 0, 0]
+    with _connected(source) as old, _connected(log) as connection:
+        copy_records(old, connection)
     with _connected(source) as old:
         for rows in _readable(old, 1, _last_id(source, old)):
             for engine, sealer in sealers.items():

@@ -98,7 +98,7 @@ def run_exams(
         if engine.answers_in_order:  # answers belong to places and could not be found again; what judges say could
             terms["log"] = Path(stack.enter_context(TemporaryDirectory(prefix="proctor-"))) / "responses.db"
         session = stack.enter_context(session_with(engine, **terms))
-        folder = RunFolder(output, engine.earlier_identities) if output is not None else None
+        folder = RunFolder(output, engine) if output is not None else None
         begins = folder is None or _begun(folder, session, spec, exams, stack)
         session.spool, session.samples = stack.enter_context(QuestionSpool()), samples or {}
         stack.enter_context(_interruptible(session, folder))

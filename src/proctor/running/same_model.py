@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from proctor.engines.engine import Engine
+from proctor.engines.http.server_file import ServerAwayError
 from proctor.errors import EngineError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Response
 from proctor.running.log import Key
@@ -40,6 +41,8 @@ class SameModel:
         self._is_open = bool(self._engine.server_addresses)
         self._sent: list[tuple[Key, bytes]] = []
         self._most = _PROBES if self._is_open else 0
+        if self._is_open:
+            self._engine.check_servers_by(self._check_new)
 
     def before(self, key: Key, request: object) -> None:
         """Look at a request that is sent now; before the first one, the server is asked about its model.
@@ -54,18 +57,36 @@ class SameModel:
 
     def _check(self) -> None:
         self._is_open = False
+        for address in self._engine.server_addresses:
+            self._is_there(address)  # who is away is asked all the same: whoever does says so
+
+    def _check_new(self, address: str) -> None:
+        """Look at a server that comes while others are asked.
+
+        Raises:
+            EngineError: It has another model; a ``ServerAwayError`` where it does not answer yet.
+        """
+        if not self._is_there(address):
+            raise ServerAwayError("it does not say yet which model it has", hint="it is asked again in a while")
+
+    def _is_there(self, address: str) -> bool:
+        """Check the model of a server; return whether it answers.
+
+        Raises:
+            EngineError: It has another one.
+        """
         log, number, engine = self._session.log, self._session.number, self._engine
-        for address in engine.server_addresses:
-            known = log.servers(number)
-            says = engine.says_of_itself(address)
-            if says is None:  # it is away: whoever asks it says so, and it is looked at when it is back
-                continue
-            for place, said in known.items():
-                if said and says and said != says:
-                    raise self._another(address, f"{place} said '{said}' of it, and {address} says '{says}'")
-            is_new = bool(known) and address not in known and not engine.is_told_apart
-            if not is_new or self._is_known_by_its_answers(engine.at(address), address):
-                log.note_server(number, address, says)
+        known = log.servers(number)
+        says = engine.says_of_itself(address)
+        if says is None:
+            return False
+        for place, said in known.items():
+            if said and says and said != says:
+                raise self._another(address, f"{place} said '{said}' of it, and {address} says '{says}'")
+        is_new = bool(known) and address not in known and not engine.is_told_apart
+        if not is_new or self._is_known_by_its_answers(engine.at(address), address):
+            log.note_server(number, address, says)
+        return True
 
     def keep(self) -> None:
         """Keep the first requests that were sent, if the log has none: another server may be tried with them."""
@@ -78,7 +99,7 @@ class SameModel:
         Raises:
             EngineError: It answers otherwise.
         """
-        probes = self._session.log.probes(self._session.number)
+        probes = self._session.log.probes(self._session.number) or self._sent
         found = [(key, request) for key, body in probes if (request := _read(body)) is not None]
         filed = self._session.log.get_many(self._session.number, [key for key, _ in found])
         asked = [(request, filed[key]) for key, request in found if key in filed]

@@ -103,14 +103,13 @@ class Session:
         self, log: ResponseLog | str | Path | None, watch: Watch | None = None
     ) -> AbstractContextManager[Judging]:
         """Let judges ask through a log within a block, on the terms of the session."""
-        records = getattr(self.engine, "records", None)  # of an engine that is asked in batches
         return judges_through(
             log,
             retry_failed=self.retry_failed,
             budget=self.budget,
             prices=self.prices,
             watch=watch,
-            batches=None if records is None else Path(records),
+            batches=getattr(self.engine, "place", None),  # of an engine that is asked in batches
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import yaml
 
@@ -16,6 +16,9 @@ from proctor.recipes.exam import HELD
 from proctor.recipes.options import DECLARED
 from proctor.safe_files import read_bytes
 from proctor.secrets import without_secrets
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
 
 SCHEMA_VERSION = 1
 """Of ``run.yaml``, ``results.json`` and ``samples.jsonl`` together; raised when a reader of them would go wrong."""
@@ -105,6 +108,12 @@ class RunSpec:
             ignored |= {"model", "model_args"}
         names = [name for name in {**mine, **theirs} if name not in ignored and mine.get(name) != theirs.get(name)]
         return names + list(_changed_exams(theirs.get("exams", {}), mine.get("exams", {})))
+
+    def is_earlier_run_of(self, engine: Engine) -> bool:
+        """Whether an earlier version ran this for an engine: it knew it by its address, which may be another now."""
+        address = self.model_args.get("base_url")
+        places = [engine, engine.at(address)] if isinstance(address, str) and engine.server_addresses else [engine]
+        return any(self.engine in each.earlier_identities for each in places)
 
     @classmethod
     def from_yaml(cls, text: str, file: str = "run.yaml") -> RunSpec:

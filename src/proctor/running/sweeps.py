@@ -93,17 +93,23 @@ def crossed(factors: Sequence[Factor]) -> list[Cell]:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What a sweep asks: an exam as it was named, a model, combinations in order, and how answers are read."""
+    """What a sweep asks: an exam as it was named, a model, combinations in order, and how answers are read.
+
+    ``part`` says what was drawn where not every wording is asked every question: ``budget``, ``asked``, ``of``,
+    ``questions`` and ``seed``.
+    """
 
     exam: str
     model: str
     cells: tuple[Cell, ...]
     readings: tuple[str, ...] = ()
+    part: Mapping[str, Any] | None = None
 
     def write(self, folder: Path, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Write the file of a sweep, whole or not at all, and return what it holds."""
         cells = [{"name": each.name, "folder": each.folder, "levels": dict(each.levels)} for each in self.cells]
         record = {"schema_version": _SCHEMA, "exam": self.exam, "model": self.model, "readings": list(self.readings)}
+        record |= {"part": dict(self.part)} if self.part else {}
         record |= {"cells": cells, **({} if result is None else {"result": result})}
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / SWEEP, json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
@@ -113,7 +119,7 @@ class Design:
     def of(cls, record: Mapping[str, Any]) -> Design:
         """Return the design that a file of a sweep holds."""
         cells = tuple(Cell(each["levels"], Path(each["folder"]).name) for each in record["cells"])  # nowhere else
-        return cls(record["exam"], record["model"], cells, tuple(record["readings"]))
+        return cls(record["exam"], record["model"], cells, tuple(record["readings"]), record.get("part"))
 
 
 def is_sweep(folder: Path) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from proctor.errors import DataError, UsageError, reason_of
+from proctor.foreign_text import parse_json
 from proctor.jsonable import jsonable
 from proctor.randomness import random_stream
 from proctor.recipes.fingerprint import digest_of
@@ -33,6 +36,11 @@ from proctor.statistics.arrays import Floats, Indices
 COLUMNS: Final = ("answer_id", "exam", "question", "right_answers", "answer", "label", "stands_for", "draw")
 """Of a file for people who label: neither a model's name nor a verdict is in it."""
 
+LABELS: Final = "labels.jsonl"
+"""The labels that are kept in a run folder."""
+FEWEST: Final = 10
+"""Labels from which on a score is corrected: the intervals of fewer are nearly as wide as the scale."""
+_PAIR: Final = 2  # labels of a kind that have a spread
 _LARGEST: Final = 64 << 20  # bytes of a file of labels: a million short answers
 _FEWEST: Final = 10  # answers of a kind: below it, drawing some more often saves no label
 _UNSURE: Final = (0.25, 0.75)  # between them a score says that the judge is unsure
@@ -50,6 +58,7 @@ class ScoredAnswers:
     Attributes:
         exam, entry: Its name and its results.
         keys: Of the answers.
+        numbers: Under which the samples list their instances.
         scores: As shares of the full score.
         questions: Numbers of what they are about: answers with one number depend on each other.
         draw: Tells a draw among all answers of the exam from others, without a word on whose they are.
@@ -59,6 +68,7 @@ class ScoredAnswers:
     exam: str
     entry: Mapping[str, Any]
     keys: list[str]
+    numbers: Indices
     scores: Floats
     questions: Indices
     draw: str
@@ -76,13 +86,27 @@ def answers_of(run: StoredRun, exam: str, *, with_words: bool = False) -> Scored
     Raises:
         UsageError: There are none with a digest, or their scores do not lie between 0 and a full score.
     """
+    return answers_in(index_of(run), exam, with_words=with_words)
+
+
+def index_of(run: StoredRun) -> SampleIndex:
+    """Return the index of a run's samples, built.
+
+    Raises:
+        UsageError: There are none.
+    """
     if run.samples is None:
         raise UsageError(f"{run.path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")
     index = SampleIndex.of_run(run.samples, run.results, run.spec)
     index.build()
-    entry, by = run.results[exam], index.clusters.get(exam)
+    return index
+
+
+def answers_in(index: SampleIndex, exam: str, *, with_words: bool = False) -> ScoredAnswers:
+    """Return the scored answers of an exam, as :func:`answers_of` does."""
+    entry, by = index.results.get(exam, {}), index.clusters.get(exam)
     keys: list[str] = []
-    scores, questions, every, shown = [], [], [], {}
+    scores, questions, every, numbers, shown = [], [], [], [], {}
     for place, record in enumerate(index.records(exam)):
         score, digest = main_score(record, entry.get("score_name")), digest_of_line(record)
         key = answer_key(record)
@@ -93,15 +117,16 @@ def answers_of(run: StoredRun, exam: str, *, with_words: bool = False) -> Scored
         questions.append(int.from_bytes(blake2b(str(group).encode(), digest_size=7).digest()))
         keys.append(key)
         scores.append(score)
+        numbers.append(number if isinstance(number := record.get("doc_id"), int) else -1)
         if with_words:
             shown[key] = (question_of(record), gold_of(record), words_of(jsonable(record.get("output"))))
     values = np.array(scores) / whole_of(scores, entry)
     if not keys or values.min() < 0 or values.max() > 1:
         why = f"{entry.get('score_name')} has values up to {values.max():g}" if keys else "no answer has a score"
-        raise UsageError(f"{run.path}: labels are for answers with scores from 0 to 1, and {exam} has others", why=why)
-    return ScoredAnswers(
-        exam, entry, keys, values, np.array(questions), f"d-{digest_of([exam, every])}", shown
-    )  # no number in spreadsheets
+        folder = index.path.parent
+        raise UsageError(f"{folder}: labels are for answers with scores from 0 to 1, and {exam} has others", why=why)
+    draw = f"d-{digest_of([exam, every])}"  # not a number in spreadsheets
+    return ScoredAnswers(exam, entry, keys, np.array(numbers), values, np.array(questions), draw, shown)
 
 
 def drawn_answers(run: StoredRun, exams: Sequence[str], count: int, seed: int | None = None) -> list[dict[str, str]]:
@@ -136,21 +161,47 @@ class Labels:
     """The labels of several files.
 
     Attributes:
-        given: What each labeller said of an answer, by the number of the file.
+        given: What each labeller said of an answer, by the labeller.
         weights: How many answers a labelled one stands for.
         empty: Lines without a label.
+        is_kept: Whether nobody named the files, and they were found beside the answers.
+        sources: The files that labels are kept in, by answer.
     """
 
-    given: dict[_Id, dict[int, float]] = field(default_factory=dict)
+    given: dict[_Id, dict[str, float]] = field(default_factory=dict)
     weights: dict[_Id, float] = field(default_factory=dict)
     empty: int = 0
+    is_kept: bool = False
+    sources: dict[_Id, Path] = field(default_factory=dict)
+
+    def ids(self, answers: ScoredAnswers) -> list[_Id]:
+        """Return under which ids labels of answers may be: those of their draw go first."""
+        return [each if (each := (answers.draw, key)) in self.given else ("", key) for key in answers.keys]
+
+    def among(self, answers: Iterable[ScoredAnswers]) -> Labels:
+        """Return the labels without those of other answers, where nobody named the files: beside runs lie others."""
+        if not self.is_kept:
+            return self
+        ids = {each for one in answers for each in self.ids(one)}
+        given = {key: each for key, each in self.given.items() if key in ids}
+        return replace(self, given=given, sources={key: self.sources[key] for key in given})
 
     def of(self, answers: ScoredAnswers) -> tuple[Floats, Floats]:
         """Return the labels of answers, the mean where there are several and NaN where none, and their weights."""
-        ids = [each if (each := (answers.draw, key)) in self.given else ("", key) for key in answers.keys]
+        ids = self.ids(answers)
         found = [list(self.given.get(each, {}).values()) for each in ids]
         values = np.array([sum(each) / len(each) if each else math.nan for each in found])
         return values, np.array([self.weights.get(each, 1.0) for each in ids])
+
+
+def why_too_few(labels: Floats, weights: Floats) -> str:
+    """Return why the labels of answers correct no score; nothing where they do."""
+    known = np.isfinite(labels)
+    if (count := int(known.sum())) < FEWEST:
+        return f"{count or 'none'} of its answers {'have' if count > 1 else 'has'} a label, and {FEWEST} are the fewest"
+    found = Counter(weights[known].tolist())
+    alone = [weight for weight, times in found.items() if times < _PAIR]
+    return f"one alone of the answers that stand for {alone[0]:g} has a label; label one more" if alone else ""
 
 
 def read_labels(paths: Sequence[Path]) -> Labels:
@@ -162,7 +213,11 @@ def read_labels(paths: Sequence[Path]) -> Labels:
     """
     found = Labels()
     for number, path in enumerate(paths):
-        for line, row in _rows(path):
+        if path.name == LABELS:
+            _add_kept(found, path)
+            continue
+        labeller = f"{path} ({number + 1})"
+        for line, row in table_rows(path, ("answer_id", "label"), _HOW):
             if not (row.get("label") or "").strip():
                 found.empty += 1
                 continue
@@ -171,7 +226,7 @@ def read_labels(paths: Sequence[Path]) -> Labels:
             if value is None:
                 hint = "write 1 for right, 0 for wrong, or what part of it is right, such as 0.5"
                 raise UsageError(f"{path}:{line}: '{row['label']}' is not a label", hint=hint)
-            if found.given.setdefault(key, {}).setdefault(number, value) != value:
+            if found.given.setdefault(key, {}).setdefault(labeller, value) != value:
                 raise UsageError(f"{path}:{line}: {key[1]} has two labels", hint="a labeller has a file of their own")
             weight = _number(row.get("stands_for") or "1", 1.0, 1e12)
             if weight is None or found.weights.setdefault(key, weight) != weight:
@@ -179,7 +234,39 @@ def read_labels(paths: Sequence[Path]) -> Labels:
     return found
 
 
-def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+def _add_kept(found: Labels, path: Path) -> None:
+    """Add the labels that are kept in a run folder; lines of other shapes are left out."""
+    try:
+        lines = read_bytes(path, _LARGEST, within=path.parent).splitlines()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read", why=reason_of(error)) from None
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            record = parse_json(line.decode("utf-8", "replace"))
+            if not isinstance(record, dict):
+                continue
+            key, who = (str(record.get("draw") or ""), str(record.get("answer"))), str(record.get("who") or path)
+            value = _number(str(record.get("label")), 0.0, 1.0)
+            given = found.given.setdefault(key, {})
+            if value is None:
+                given.pop(who, None)
+            else:
+                given[who] = value
+                found.sources[key] = path
+                found.weights.setdefault(key, _number(str(record.get("stands_for")), 1.0, 1e12) or 1.0)
+    found.given = {key: given for key, given in found.given.items() if given}
+
+
+_HOW: Final = "proctor judge label RUN writes a table to fill in"
+
+
+def table_rows(path: Path, columns: Sequence[str], how: str) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a table, each with its line; ``how`` says how to get one with these columns.
+
+    Raises:
+        DataError: It cannot be read.
+        UsageError: A column is missing.
+    """
     try:
         text = read_bytes(path, _LARGEST).decode("utf-8-sig")
         csv.field_size_limit(_LARGEST)
@@ -190,8 +277,8 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         raise DataError(f"{path} cannot be read", why=reason_of(error)) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path} is not a table of text", why=str(error), hint="save it as 'CSV UTF-8'") from None
-    if missing := [name for name in ("answer_id", "label") if name not in (reader.fieldnames or ())]:
-        raise UsageError(f"{path} has no column {missing[0]}", hint="proctor judge label RUN writes a table to fill in")
+    if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+        raise UsageError(f"{path} has no column {missing[0]}", hint=how)
     return rows
 
 

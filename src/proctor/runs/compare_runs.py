@@ -21,6 +21,7 @@ from proctor.results.comparison import bounded_test
 from proctor.running.regrade import RegradedExam
 from proctor.running.spec import RunSpec
 from proctor.runs.exam_comparison import FEWEST_PAIRS, Evidence, ExamComparison
+from proctor.runs.labelled_pairs import corrected_pairs, labelled_side
 from proctor.runs.meaning import differences_of, meaning_of, why_not_comparable
 from proctor.runs.pairs import SharedLines, matched_exams
 from proctor.runs.rankings import with_places
@@ -104,6 +105,9 @@ def evidence_of(
         return bare
     by = clusters or first.clusters.get(exam) or second.clusters.get(other)
     try:
+        bare, corrected = sides.by_labels(bare, by)
+        if corrected:
+            return bare
         if by and sides.is_of_wholes:
             raise ScoringError(
                 f"clusters of '{by}' are for means of instances", why=f"{bare.metric} is of all together"
@@ -270,6 +274,27 @@ class _Sides:
                 return found
         hint = "clusters are of a field of the task or its metadata: proctor show lists them"
         raise ScoringError(f"the samples of {self.first.exam} have no field '{by}'", hint=hint)
+
+    def by_labels(self, bare: ExamComparison, by: str | None) -> tuple[ExamComparison, bool]:
+        """Return the comparison as labels correct it, and whether they do; where kept ones do not, a note says why.
+
+        Raises:
+            ScoringError: Labels were named that cannot.
+        """
+        sides = (self.first, self.pairs.first), (self.second, self.pairs.second)
+        found = [labelled_side(side.index, side.exam, side.lines, kept) for side, kept in sides]
+        labelled = [each for each in found if each is not None]
+        if not labelled:
+            return bare, False
+        lack = "labels correct means of instances, and this is a score of all together" if self.is_of_wholes else ""
+        lack = lack or next(filter(None, (each.lack for each in labelled)), "")
+        lack = lack or "the other run has no labels" * (len(labelled) < len(found))
+        if not lack:
+            return corrected_pairs(bare, labelled, self.is_scored, self.cluster_keys(by) if by else None), True
+        if not labelled[0].is_kept:
+            raise ScoringError(lack)
+        note = f"as judged, although labels are kept in {labelled[0].kept[0]}: {lack}"
+        return replace(bare, notes=(*bare.notes, note)), False
 
     def _notes(self) -> list[str]:
         one, two = self.first, self.second

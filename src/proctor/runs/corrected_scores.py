@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,18 +13,18 @@ import numpy as np
 from proctor.errors import UsageError
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.results.summary import shown
-from proctor.runs.answer_labels import Labels, ScoredAnswers, answers_of, labelled_exams
+from proctor.runs.answer_labels import FEWEST, Labels, ScoredAnswers, answers_in, index_of, labelled_exams, why_too_few
+from proctor.runs.compare_runs import compare_with
 from proctor.runs.item_tables import ItemTable
+from proctor.runs.judge_report import LABELLERS, JudgeReport, judge_report, report_tables
+from proctor.runs.sample_index import SampleIndex
 from proctor.runs.stored_run import StoredRun
 from proctor.scoring.flat_scores import main_of
-from proctor.scoring.judges.judge_agreement import Agreement, agreement
 from proctor.scoring.judges.judged import JUDGED
 from proctor.statistics import label_correction
 from proctor.statistics.bounded import share_bounds
-from proctor.statistics.label_correction import Bounded, CorrectedMean
+from proctor.statistics.label_correction import PREDICTION_POWERED, Bounded
 
-FEWEST: Final = 10
-"""Labels from which on a score is corrected: the intervals of fewer are nearly as wide as the scale."""
 _USUAL: Final = 100  # labels, for comparison
 _HALF: Final = 0.5  # of the points: a score or label above it says that an answer is right
 _PAIR: Final = 2  # labels of a kind that have a spread
@@ -39,7 +38,8 @@ class CorrectedScore:
         corrected: ``None`` where labels do not allow it; the notes say why.
         method: ``prediction-powered``, ``Rogan-Gladen``, or nothing.
         labels: Answers with a label that were used.
-        judge: Its verdicts beside the labels of its answers.
+        labels_to_halve: About how many more halve the interval; ``None`` where labels of all answers do not.
+        least_width: How wide the interval were with labels of all answers, as a share of its width.
     """
 
     run: str
@@ -49,8 +49,9 @@ class CorrectedScore:
     corrected: Bounded | None
     method: str
     labels: int
-    judge: Agreement | None
     notes: tuple[str, ...]
+    labels_to_halve: int | None = None
+    least_width: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +60,21 @@ class Corrections:
 
     scores: list[CorrectedScore]
     differences: list[tuple[str, str, Bounded]]
-    labellers: Agreement | None
+    judges: JudgeReport
     notes: list[str]
 
 
 class _Case:
     """An exam of a run, with its labels."""
 
-    def __init__(self, run: StoredRun, answers: ScoredAnswers, labels: Labels) -> None:
+    def __init__(self, run: StoredRun, index: SampleIndex, exam: str, labels: Labels) -> None:
+        answers = answers_in(index, exam)
         self.run, self.answers, self.entry = run, answers, answers.entry
         self.labels, self.weights = labels.of(answers)
         self.known = np.isfinite(self.labels)
         self.count = int(self.known.sum())
         self.told = self.known & (self.labels != _HALF) & (answers.scores != _HALF)  # verdicts on both sides
         self.scale = 100.0 if self.entry.get("unit") == "percent" else 1.0
-        self.mean: CorrectedMean | None = None
 
     def verdicts(self) -> tuple[list[bool], list[bool]]:
         """Return what the judge and what people say, right or wrong."""
@@ -90,42 +91,46 @@ class _Case:
 def corrections_of(runs: Sequence[StoredRun], labels: Labels) -> Corrections:
     """Return the scores of runs as labels correct them; refuse labels of none of their answers, or that all differ."""
     cases, unfit = [], []
-    for run, exam in [(each, exam) for each in runs for exam in labelled_exams(each)]:
-        try:
-            cases.append(_Case(run, answers_of(run, exam), labels))
-        except UsageError as error:
-            unfit.append(": ".join(filter(None, (error.diagnostics[0].what, error.diagnostics[0].why))))
+    indexes = [index_of(run) for run in runs]
+    for run, index in zip(runs, indexes, strict=True):
+        index.labels = labels
+        for exam in labelled_exams(run):
+            try:
+                cases.append(_Case(run, index, exam, labels))
+            except UsageError as error:
+                unfit.append(": ".join(filter(None, (error.diagnostics[0].what, error.diagnostics[0].why))))
     if unfit and not cases:
         raise UsageError("; ".join(unfit))
-    notes, labellers = [*unfit, *_notes(cases, labels)], _labellers(labels)
-    if labellers and not labellers.kappa_interval.low > 0:
+    labels = labels.among(case.answers for case in cases)
+    _check_labellers(labels)
+    notes, judges = [*unfit, *_notes(cases, labels)], judge_report(runs, labels)
+    if any(each.of.endswith(LABELLERS) and not each.low > 0 for each in judges.measures):
         notes.append("labellers may agree by chance alone: what is right has to be settled before a score is believed")
     scores = [_corrected(case, cases) for case in cases]
-    differences = []
-    for case in cases:
-        first = next(each for each in cases if each.answers.exam == case.answers.exam)
-        if first is not case and first.mean and case.mean:
-            bounds = label_correction.corrected_difference(first.mean, case.mean)
-            names = case.answers.exam, f"{case.run.path.name} less {first.run.path.name}"
-            differences.append((*names, Bounded(*(each * case.scale for each in bounds))))
-    return Corrections(scores, differences, labellers, notes)
+    return Corrections(scores, list(_differences(indexes)), judges, notes)
 
 
-def _labellers(labels: Labels) -> Agreement | None:
-    every = [[str(given[each]) for each in sorted(given)] for given in labels.given.values()]
-    pairs = [pair for given in every for pair in combinations(given, 2)]
-    if len(pairs) < _PAIR:
-        return None
-    found = agreement([first for first, _ in pairs], [second for _, second in pairs])
-    if not found.share:
+def _differences(indexes: Sequence[SampleIndex]) -> Iterator[tuple[str, str, Bounded]]:
+    """Yield the corrected differences that ``proctor compare`` gives of these runs."""
+    first, others = indexes[0], indexes[1:]
+    for index, rows in zip(others, compare_with(first, others), strict=True):
+        for row in rows:
+            if row.test == PREDICTION_POWERED and row.difference is not None and row.low is not None:
+                names = row.task, f"{index.path.parent.name} less {first.path.parent.name}"
+                yield (*names, Bounded(row.difference, row.low, row.high or row.low))
+
+
+def _check_labellers(labels: Labels) -> None:
+    every = [list(given.values()) for given in labels.given.values()]
+    pairs = [one == two for given in every for one, two in combinations(given, 2)]
+    if len(pairs) >= _PAIR and not any(pairs):
         hint = "settle what makes an answer right, and label again"
         raise UsageError(f"the labellers agree on none of {len(pairs)} answers", hint=hint)
-    return found
 
 
 def _notes(cases: Sequence[_Case], labels: Labels) -> list[str]:
     """Return what there is to say of the labels as they were given; refuse those of which none belongs to an answer."""
-    keys = {(draw, key) for case in cases for key in case.answers.keys for draw in ("", case.answers.draw)}
+    keys = {each for case in cases for each in labels.ids(case.answers)}
     instances = {key.rpartition("-")[0] for _, key in keys}
     lost = [key for key in labels.given if key not in keys]
     older = sum(key.rpartition("-")[0] in instances for _, key in lost)
@@ -135,6 +140,7 @@ def _notes(cases: Sequence[_Case], labels: Labels) -> list[str]:
         hint = "name the run they were drawn from, too, or label this one: proctor judge label RUN"
         raise UsageError(told if lost else "no line has a label", hint=hint)
     notes = [f"{told}: not counted"] if lost else []
+    notes += [f"labels as kept in {path}" for path in dict.fromkeys(labels.sources.values())]
     if labels.empty:
         notes.append(f"{labels.empty} lines have no label: they count as left out by chance")
     if any(not draw for draw, _ in labels.given):
@@ -143,14 +149,14 @@ def _notes(cases: Sequence[_Case], labels: Labels) -> list[str]:
 
 
 def _corrected(case: _Case, cases: Sequence[_Case]) -> CorrectedScore:
-    main, bounds, method, used = main_of(case.entry), None, "", case.count
+    main, bounds, method, used, found = main_of(case.entry), None, "", case.count, None
     lenders = [each for each in cases if each is not case and each.count >= FEWEST and case.is_judged_as(each)]
-    if problem := _problem(case, main.value):
+    if problem := _problem(case):
         note = f"no corrected score: {problem}"
     elif case.count >= FEWEST:
         known = case.answers.scores, case.labels, case.weights, case.answers.questions
-        found = case.mean = label_correction.corrected_mean(*known)
-        bounds, method = found.bounds, "prediction-powered"
+        found = label_correction.corrected_mean(*known)
+        bounds, method = found.bounds, PREDICTION_POWERED
         note = f"{used} of {len(case.labels)} answers have labels: {method}; the judge weighs {found.trust:.2f}"
     elif lenders:
         verdicts, truths = lenders[0].verdicts()
@@ -176,19 +182,25 @@ def _corrected(case: _Case, cases: Sequence[_Case]) -> CorrectedScore:
         bounds and Bounded(*(min(max(each, 0.0), 1.0) * case.scale for each in bounds)),
         method,
         used,
-        agreement(*([str(each) for each in side] for side in case.verdicts())) if case.told.sum() >= FEWEST else None,
         tuple(notes),
+        found.labels_to_halve if found else None,
+        found.width_with(math.inf) if found else None,
     )
 
 
-def _problem(case: _Case, score: object) -> str:
+def is_mean_of(answers: ScoredAnswers) -> bool:
+    """Whether the score of an exam is the mean of the scores of its answers."""
+    scale = 100.0 if answers.entry.get("unit") == "percent" else 1.0
+    score = answers.entry.get("score")
+    mean = float(answers.scores.mean()) * scale
+    return isinstance(score, int | float) and math.isclose(mean, score, abs_tol=1e-6 * scale)
+
+
+def _problem(case: _Case) -> str:
     """Return why labels cannot correct a score; nothing where they can."""
-    mean = float(case.answers.scores.mean()) * case.scale
-    if not isinstance(score, int | float) or not math.isclose(mean, score, abs_tol=1e-6 * case.scale):
+    if not is_mean_of(case.answers):
         return f"{case.entry.get('score_name')} is not the mean of the answers' scores"
-    counts = Counter(case.weights[case.known].tolist())
-    alone = [weight for weight, count in counts.items() if count < _PAIR <= FEWEST <= case.count]
-    return f"one alone of the answers that stand for {alone[0]:g} has a label; label one more" if alone else ""
+    return why_too_few(case.labels, case.weights) if case.count >= FEWEST else ""
 
 
 def _too_few(case: _Case) -> str:
@@ -196,7 +208,7 @@ def _too_few(case: _Case) -> str:
         return "none of its answers has a label"
     bounds = [share_bounds(count // 2, count) for count in (case.count, _USUAL)]
     widths = [shown((high - low) * case.scale) for low, high in bounds]
-    few = f"{case.count} of its answers have a label, and {FEWEST} are the fewest"
+    few = why_too_few(case.labels, case.weights)
     return f"{few}: so few leave an interval {widths[0]} wide, {_USUAL} one of {widths[1]}"
 
 
@@ -211,16 +223,22 @@ def correction_tables(found: Corrections) -> Iterator[ItemTable]:
     if found.differences:
         differences = tuple((exam, runs, _told(bounds)) for exam, runs, bounds in found.differences)
         yield ItemTable("Differences of corrected scores, paired", ("exam", "runs", "difference"), differences)
-    every = [(_name(it), "judge and labels", it.judge) for it in found.scores] + [("all", "labellers", found.labellers)]
-    measures = ("share", "kappa", "ac1")
-    agreed = tuple(
-        (name, who, str(it.count), *(_told((getattr(it, each), *getattr(it, f"{each}_interval"))) for each in measures))
-        for name, who, it in every
-        if it
-    )
-    header = ("exam", "who", "answers", "agree", "Cohen's kappa", "Gwet's AC1")
-    if agreed:
-        yield ItemTable("Agreement on labelled answers, with 95% intervals", header, agreed)
+    yield from report_tables(found.judges)
+
+
+def label_plan(found: Corrections) -> list[str]:
+    """Return how many more labels halve each interval, a sentence each."""
+    said = []
+    for each in found.scores:
+        told = each.notes[0]
+        if each.least_width is not None:
+            told = f"corrected score {_told(each.corrected)} by {each.labels} labels; "
+            least = f"labels of all answers leave {each.least_width:.0%} of the interval"
+            more = each.labels_to_halve
+            told += f"about {more:,} more halve the interval, and " if more else "no labels halve it: "
+            told += least + ("" if more else "; more questions do")
+        said.append(f"{_name(each)}: {told}")
+    return said
 
 
 def correction_notes(found: Corrections) -> list[str]:

@@ -119,6 +119,8 @@ class SampleIndex:
         self.counts_said: Mapping[str, int] = {}  # how many instances exams have by their results
         self.copied: frozenset[str] = frozenset()  # exams whose instances are copies of questions, each several times
         self.spec: RunSpec | None = None  # what was run, where that is known
+        self.labels: object = None  # what people say of the answers, where a command names it
+        self.results: Mapping[str, Mapping[str, Any]] = {}  # of each exam, where there are some
         self._main_scores = dict(main_scores or {})
         self._groupings = {exam: list(names) for exam, names in (groupings or {}).items() if names}
         try:
@@ -168,7 +170,7 @@ class SampleIndex:
         made.adaptive = frozenset(exam for exam, entry in results.items() if _is_adaptive(entry.get("sample")))
         made.counts_said = {exam: count for exam, entry in results.items() if isinstance(count := entry.get("n"), int)}
         made.copied = frozenset(exam for exam, entry in results.items() if entry.get(COPIES))
-        made.spec = spec
+        made.spec, made.results = spec, results
         return made
 
     # -- building -----------------------------------------------------------------------------------------------

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from proctor.errors import UsageError
+from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.results.comparison import bounded_test
 from proctor.results.instance_scores import main_score, whole_of
 from proctor.running.sweeps import DEMOS, DRAW, EXTRACTION, Cell, Design
@@ -20,7 +21,8 @@ from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import digest_of_line
 from proctor.runs.stored_run import StoredRun, load_run
-from proctor.scoring.flat_scores import main_of
+from proctor.scoring.flat_scores import CLUSTERS, main_of
+from proctor.scoring.grading.groups import Alone, cluster_key
 from proctor.scoring.scores import Score
 from proctor.statistics.arrays import Floats
 from proctor.statistics.decision_study import decisions_of
@@ -40,7 +42,8 @@ class CellScore:
     """The main score under one wording, with its interval over questions, and the score of each question that has one.
 
     ``levels`` has the reading among the dimensions; ``noise`` is the variance of one answer to the same prompt, where
-    each question was answered ``repeats`` times.
+    each question was answered ``repeats`` times. ``asked`` has the digests of its rows and of its prompts, and the
+    reading: empty where they are not known.
     """
 
     name: str
@@ -51,6 +54,7 @@ class CellScore:
     values: Mapping[Key, float]
     noise: float | None = None
     repeats: int = 1
+    asked: tuple[str, str, str] = ("", "", "")
 
     @property
     def is_mean(self) -> bool:
@@ -61,18 +65,34 @@ class CellScore:
 
 @dataclass(frozen=True, slots=True)
 class SweepScores:
-    """All scores of a sweep: its wordings, and the number and the words of each question that some wording scored."""
+    """All scores of a sweep: its wordings, and the number and the words of each question that some wording scored.
+
+    ``is_part`` says that each wording was asked some of the questions, which were drawn for it; ``clusters`` which
+    questions belong together, where the exam or the user says so.
+    """
 
     cells: tuple[CellScore, ...]
     questions: Mapping[Key, tuple[int, str]]
+    is_part: bool = False
+    clusters: Mapping[Key, Hashable] = field(default_factory=dict)
+
+    def keys_of(self, keys: Sequence[Key]) -> list[Hashable] | None:
+        """Return the cluster of each key; ``None`` where there are no clusters."""
+        return [self.clusters.get(key, key) for key in keys] if self.clusters else None
 
     def table(self, keys: Sequence[Key]) -> Floats:
         """Return a row for each cell, a column for each key; NaN where a cell has no score of it."""
         return np.array([[cell.values.get(key, math.nan) for key in keys] for cell in self.cells])
 
 
-def sweep_scores(folder: Path, design: Design, find_exam: FindExam) -> SweepScores:
+def sweep_scores(folder: Path, design: Design, find_exam: FindExam, by: str | None = None) -> SweepScores:
     """Read the cells of a sweep's folder; those without results are left out.
+
+    Args:
+        folder: The folder.
+        design: What it says of itself.
+        find_exam: Builds an exam again, to read its answers otherwise.
+        by: The field whose values say which questions belong together; by default the one that the runs name.
 
     Raises:
         UsageError: No cell has a score.
@@ -80,11 +100,33 @@ def sweep_scores(folder: Path, design: Design, find_exam: FindExam) -> SweepScor
     """
     cells: list[CellScore] = []
     questions: dict[Key, tuple[int, str]] = {}
+    clusters: dict[Key, Hashable] = {}
     for cell in design.cells:
-        cells += _read(load_run(folder / cell.folder), cell, design.readings, find_exam, questions)
+        run = load_run(folder / cell.folder)
+        named = by or next((each[CLUSTERS]["by"] for each in run.results.values() if each.get(CLUSTERS)), None)
+        if named is not None and not clusters:
+            clusters = _clusters(run, named)
+        cells += _read(run, cell, design.readings, find_exam, questions)
     if not cells:
         raise UsageError(f"no cell of {folder} has a score", hint="the same proctor sweep goes on with it")
-    return SweepScores(tuple(cells), questions)
+    return SweepScores(tuple(cells), questions, design.part is not None, clusters)
+
+
+def _clusters(run: StoredRun, by: str) -> dict[Key, Hashable]:
+    """Return the cluster of each question of a run.
+
+    Raises:
+        UsageError: No question has the field.
+    """
+    found = {}
+    for number, record in enumerate(records_of(run)):
+        digest = digest_of_line(record)
+        key = (0, record.get("doc_id", number)) if digest is None else (digest, 0)
+        found[key] = cluster_key(record.get("input") or {}, by, key)
+    if found and all(isinstance(each, Alone) for each in found.values()):
+        why, hint = "clusters are of a field of the task or its metadata", "proctor show lists the fields"
+        raise UsageError(f"no question has a '{by}'", why=why, hint=hint)
+    return found
 
 
 def _read(
@@ -93,7 +135,7 @@ def _read(
     exam, entry = next(((name, each) for name, each in run.results.items() if each.get("score_name")), ("", {}))
     if not exam:
         return
-    main = main_of(entry)
+    main, prints = main_of(entry), Fingerprint.from_dict(entry.get(FINGERPRINT))
     keys: dict[int, Key] = {}
     values: dict[int, float] = {}
     for record in records_of(run):
@@ -126,7 +168,8 @@ def _read(
             several.setdefault(keys[number], []).append(factor * value)
         means = {key: math.fsum(each) / len(each) for key, each in several.items()}
         failures = int(entry.get("failures") or 0)
-        yield CellScore(name, cell.folder, levels, score, failures, means, noise, repeats)
+        asked = (prints.rows, prints.prompts, way) if prints else ("", "", "")
+        yield CellScore(name, cell.folder, levels, score, failures, means, noise, repeats, asked)
 
 
 def factors_of(cells: Sequence[CellScore]) -> dict[str, list[Any]]:
@@ -143,7 +186,8 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
     ``cells`` are the wordings with their scores; ``over_wordings`` is the score of the exam over all of them, with an
     interval that holds for other wordings, too; ``distribution`` has the quantiles and the worst cases, ``flips`` the
     questions that wordings decide, ``components`` where the variance comes from, ``decisions`` what makes it smaller,
-    ``best`` the best wording, corrected for having been chosen, and ``differences`` those of all others from it.
+    ``best`` the best wording, corrected for having been chosen, and ``differences`` those of all others from it. Of a
+    design of which a part was asked, ``estimated`` says how, each cell has an ``estimate``, and nothing else is told.
     """
     main, notes = scores.cells[0].score, list[str]()
     cells = [
@@ -162,6 +206,8 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
         notes.append(f"only the scores of the wordings are told: {why}")
         return result
     table = scores.table(list(scores.questions))
+    if design.part is not None:
+        return result | _estimates(result, scores, design.part, table)
     whole = np.flatnonzero(~np.isnan(table).any(axis=0))
     result["shared"] = len(whole)
     if left_out := table.shape[1] - len(whole):
@@ -171,7 +217,27 @@ def result_of(scores: SweepScores, design: Design) -> dict[str, Any]:
         return result
     kept = list(scores.questions.values())
     table = table[:, whole]
-    return result | _spread(result, table, [kept[place] for place in whole]) | _components(result, scores, table)
+    all_keys = list(scores.questions)
+    clusters = scores.keys_of([all_keys[place] for place in whole])
+    if clusters is not None:
+        result["clusters"] = len(set(clusters))
+    told = _spread(result, table, [kept[place] for place in whole], clusters)
+    return result | told | _components(result, scores, table, clusters)
+
+
+def _estimates(
+    result: Mapping[str, Any], scores: SweepScores, part: Mapping[str, Any], table: Floats
+) -> dict[str, Any]:
+    """Return what a model says of a grid of which a part was asked."""
+    from proctor.runs.sweep_estimates import estimates_of
+
+    notes, full = result["notes"], _WHOLES.get(result["unit"])
+    if full is None or np.nanmin(table) < 0 or np.nanmax(table) > full:
+        notes.append(f"nothing is estimated of what was not asked: {result['metric']} has no bounds")
+        return {}
+    if lacking := part["asked"] - int((~np.isnan(table)).sum()):
+        notes.append(f"{lacking} of the answers that were asked for have no score, and are estimated like the others")
+    return estimates_of(result, part, table, factors_of(scores.cells), full)
 
 
 def _bounded(found: Bounded, whole: float | None = None) -> dict[str, float]:
@@ -179,15 +245,18 @@ def _bounded(found: Bounded, whole: float | None = None) -> dict[str, float]:
     return dict(zip(("score", "low", "high"), inside, strict=True))
 
 
-def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[int, str]]) -> dict[str, Any]:
+def _spread(
+    result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[int, str]], clusters: Sequence[Hashable] | None
+) -> dict[str, Any]:
     """Return the distribution over wordings, the best of them, and what flips."""
     better, names = bool(result["higher_is_better"]), [each["name"] for each in result["cells"]]
-    quantiles, worst_of_each = spread_of(table, higher_is_better=better)
-    means, share, best = table.mean(axis=1), flips(table), best_of(table, higher_is_better=better)
+    quantiles, worst_of_each = spread_of(table, higher_is_better=better, clusters=clusters)
+    means, share = table.mean(axis=1), flips(table)
+    best = best_of(table, higher_is_better=better, clusters=clusters)
     differences, flipping, whole = [], int((share > 0).sum()), _WHOLES.get(result["unit"])
     for place, name in enumerate(names):
         if place != best.place:
-            test = bounded_test(table[best.place], table[place], None, whole)
+            test = bounded_test(table[best.place], table[place], clusters, whole)
             low, high = test.interval(1.0 - best.pair_level)
             decided = signs_of(test, 1.0 - best.pair_level)[0] != 0
             ends = {} if np.isnan(low + high) else {"low": float(low), "high": float(high)}
@@ -209,9 +278,11 @@ def _spread(result: Mapping[str, Any], table: Floats, questions: Sequence[tuple[
     }  # fmt: skip
 
 
-def _components(result: Mapping[str, Any], scores: SweepScores, table: Floats) -> dict[str, Any]:
+def _components(
+    result: Mapping[str, Any], scores: SweepScores, table: Floats, clusters: Sequence[Hashable] | None
+) -> dict[str, Any]:
     """Return where the variance comes from, the interval over wordings, and what would make it narrower."""
-    found = components_of(table, factors_of(scores.cells), whole=_WHOLES.get(result["unit"]))
+    found = components_of(table, factors_of(scores.cells), whole=_WHOLES.get(result["unit"]), clusters=clusters)
     noises = [cell.noise for cell in scores.cells if cell.noise is not None]
     noise, repeats = sum(noises) / max(len(noises), 1), scores.cells[0].repeats
     over = asdict(found)
@@ -223,28 +294,57 @@ def _components(result: Mapping[str, Any], scores: SweepScores, table: Floats) -
     }
 
 
-def difference_of(first: SweepScores, second: SweepScores) -> dict[str, Any]:
-    """Return by how much the second of two sweeps is higher, under the wordings and on the questions that both have.
+def _paired(first: Sequence[CellScore], second: Sequence[CellScore]) -> Iterator[tuple[CellScore, CellScore]]:
+    """Yield wordings that ask the same; where the rows are not all the same, digests say nothing, and levels do."""
+    by_prompts = {each.asked: each for each in second if each.asked[1]}
+    by_levels = {repr(sorted(each.levels.items())): each for each in second}
+    for each in first:
+        other = by_prompts.get(each.asked) or by_levels.get(repr(sorted(each.levels.items())))
+        if other is not None and (other.asked == each.asked or other.asked[0] != each.asked[0]):
+            yield each, other
+
+
+def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) -> dict[str, Any]:
+    """Return by how much the second of two sweeps is higher, under the wordings and on the questions that both ask.
+
+    Wordings are the same where their prompts are, whatever they are called; ``unpaired`` counts those that have none.
+    Whether more is ``better`` (1), or less (-1), is 0 where no run says it. The second is better by at most so much,
+    which is between ``least`` and ``most``, whatever the ``unanswered`` questions would have scored.
 
     Raises:
         UsageError: They share fewer than two of either, or are scored by different metrics.
     """
-    theirs = {repr(sorted(each.levels.items())): each for each in second.cells}
-    pairs = [(each, theirs[key]) for each in first.cells if (key := repr(sorted(each.levels.items()))) in theirs]
+    for each in (first, second):
+        if each.is_part:
+            why = "what two of them share was asked of some wordings and not of others"
+            raise UsageError("a sweep with --budget is not compared", why=why, hint="sweep both without --budget")
+    pairs = list(_paired(first.cells, second.cells))
     keys = [key for key in first.questions if key in second.questions]
     one, two = (SweepScores(cells, {}).table(keys) for cells in (zip(*pairs, strict=True) if pairs else ((), ())))
     whole = np.flatnonzero(~np.isnan(one + two).any(axis=0)) if pairs else np.zeros(0, int)
     metrics = dict.fromkeys((each.score.name, each.score.unit) for pair in pairs for each in pair)
     if len(pairs) < _FEWEST or len(whole) < _FEWEST or len(metrics) > 1:
-        why = f"both have {len(pairs)} wordings and {len(whole)} questions; metrics: {', '.join(m for m, _ in metrics)}"
+        why = f"both ask {len(pairs)} wordings and {len(whole)} questions; metrics: {', '.join(m for m, _ in metrics)}"
         hint = "sweep the same exam with the same options"
         raise UsageError("the sweeps cannot be compared", why=why, hint=hint)
     columns = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]]
     means = [each.mean(axis=1) for each in columns]
     rows = zip(QUANTILES, *np.quantile(means, QUANTILES, axis=1).T.tolist(), strict=True)
+    shared = first.keys_of([keys[place] for place in whole])
+    found = asdict(components_of(columns[2], factors_of([each for each, _ in pairs]), level=level, clusters=shared))
+    main, answered = pairs[0][0].score, len(whole) / len(keys)
+    is_better = main.higher_is_better is not False
+    better = 0 if main.higher_is_better is None and main.unit == "raw" else 1 if is_better else -1
+    top = max(better * found["low"], better * found["high"])
+    open_by = (1 - answered) * _WHOLES.get(main.unit, math.inf) if answered < 1 else 0.0
     return {
-        **asdict(components_of(columns[2], factors_of([each for each, _ in pairs]))),
+        **found,
+        "unanswered": len(keys) - len(whole),
+        "least": answered * top - open_by,
+        "most": answered * top + open_by,
         "wordings": len(pairs),
+        "unpaired": len(first.cells) + len(second.cells) - 2 * len(pairs),
+        "better": better,
         "higher_under": int((means[2] > 0).sum()),
         "quantiles": [dict(zip(("of", "first", "second", "difference"), row, strict=True)) for row in rows],
     }

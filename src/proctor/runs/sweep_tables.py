@@ -23,10 +23,20 @@ def sentences(sweep: Mapping[str, Any]) -> Iterator[str]:
     result = sweep["result"]
     count, unit = len(result["cells"]), UNITS.get(result["unit"], "")
     asked = f"{count} wording{'s' * (count != 1)}, {result['questions']:,} questions"
+    asked += f" in {result['clusters']:,} clusters" if "clusters" in result else ""
     yield f"{sweep['model']} on {sweep['exam']}: {result['metric']}{unit and f' ({unit})'}, {asked}"
     if over := result.get("over_wordings"):
         alone = f"{shown(over['naive_low'])} to {shown(over['naive_high'])}"
+        if model := result.get("estimated"):
+            share = f"{model['asked']:,} of {model['of']:,} answers ({model['asked'] / model['of']:.1%})"
+            yield f"asked for {share}; what follows is ESTIMATED by a model, not measured ({model['method']})"
         yield f"over wordings and questions {shown(over['mean'])} [{bounds(over)}]; questions alone: [{alone}]"
+        if model:
+            these = model["mean"]
+            yield f"these wordings on these questions: {shown(these['score'])} [{bounds(these)}]"
+            yield f"worst wording: {result['distribution']['worst']}"
+            yield from result["notes"]
+            return
         each, best = result["distribution"]["worst_of_each"], result["best"]
         yield f"worst wording: {result['distribution']['worst']}"
         yield f"each question under the wording that is worst for it: {shown(each['score'])} [{bounds(each)}]"
@@ -49,12 +59,25 @@ def tables(sweep: Mapping[str, Any], most: int = 10) -> Iterator[ItemTable]:
          str(each["failures"]))
         for each in result["cells"]
     ]  # fmt: skip
-    yield ItemTable("Scores of the wordings", (*names, "score", "95% interval", "n", "failed"), tuple(cells))
-    if "components" not in result:
+    is_model = "estimated" in result
+    if is_model:
+        cells = [
+            (*each["levels"].values(), shown(each["estimate"]["score"]), bounds(each["estimate"]), f"{each['n']:,}",
+             shown(each["score"]), str(each["failures"]))
+            for each in result["cells"]
+        ]  # fmt: skip
+        header = (*names, "estimate", "95% interval", "asked", "score of these", "failed")
+        yield ItemTable("Scores of the wordings on all questions, estimated from a part", header, tuple(cells))
+    else:
+        yield ItemTable("Scores of the wordings", (*names, "score", "95% interval", "n", "failed"), tuple(cells))
+    if "distribution" not in result:
         return
     quantiles = result["distribution"]["quantiles"]
     rows = [(_NAMES.get(each["of"], f"{each['of']:.0%}"), shown(each["score"]), bounds(each)) for each in quantiles]
-    yield ItemTable("Distribution over wordings", ("of the wordings", "score", "95% interval"), tuple(rows))
+    title = f"Distribution over wordings{', estimated from a part' * is_model}"
+    yield ItemTable(title, ("of the wordings", "score", "95% interval"), tuple(rows))
+    if "components" not in result:
+        return
     parts = []
     for each in result["components"]:
         ends = bounds({name: math.sqrt(each[name]) for name in ("low", "high")})
@@ -92,5 +115,20 @@ def difference_told(found: Mapping[str, Any]) -> tuple[str, ItemTable]:
         names = (_NAMES.get(each["of"], f"{each['of']:.0%}"), shown(each["first"]), shown(each["second"]))
         rows.append((*names, f"{each['difference']:+.4f}"))
     header = ("of the wordings", found["baseline"], found["sweep"], "difference")
+    if found["unpaired"]:
+        asked += f"; {found['unpaired']} that ask otherwise, or only one has, are left out"
     text = f"{found['sweep']} beside {found['baseline']} ({asked}): {said}; higher under {found['higher_under']}"
     return text, ItemTable("Distribution over wordings", header, tuple(rows))
+
+
+def scores_over_wordings(sweeps: Mapping[str, Mapping[str, Any]]) -> ItemTable:
+    """Return the scores of several sweeps, by their folders, with the intervals that hold for other wordings, too."""
+    rows = []
+    for name, sweep in sweeps.items():
+        result, over = sweep["result"], sweep["result"]["over_wordings"]
+        ends = bounds({"low": over["naive_low"], "high": over["naive_high"]})
+        count = f"{len(result['cells'])}{', estimated' * ('estimated' in result)}"
+        found = (shown(over["mean"]), bounds(over), ends, count, f"{over['questions']:,}")
+        rows.append((name, sweep["model"], sweep["exam"], f"{result['metric']}", *found))
+    header = ("sweep", "model", "exam", "metric", "score", "95% over wordings", "of questions alone", "wordings", "n")
+    return ItemTable("Scores with intervals that hold for other wordings", header, tuple(rows))

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from proctor.statistics.question_clusters import CLUSTER
 from proctor.statistics.variance_components import BY_QUESTION, COMBINATIONS, QUESTION, REST, Components
 
 QUESTIONS: Final = "questions"
@@ -48,7 +49,7 @@ def _error(found: Components, what: str, times: float, noise: float) -> float:
     for part in found.parts:
         name, variance, smaller = part.name.removesuffix(BY_QUESTION), part.variance, 1.0
         if what == QUESTIONS:
-            smaller = times if name in (QUESTION, REST) or name != part.name else 1.0
+            smaller = times if name in (QUESTION, CLUSTER, REST) or name != part.name else 1.0
         elif what == ANSWERS:
             variance -= min(noise, variance) * (1 - 1 / times) if name == REST else 0.0
         elif name in (what, COMBINATIONS, REST):

@@ -12,21 +12,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from proctor.lazy import Deferred
 from proctor.statistics.arrays import Floats, Indices
 from proctor.statistics.bounded import mean_bounds
-from proctor.statistics.distributions import normal_quantile, t_quantile
+from proctor.statistics.distributions import normal_quantile
+from proctor.statistics.paired_tests import MeanTest
 
 if TYPE_CHECKING:
     import numpy as np
 else:
     np = Deferred("numpy")
 
+PREDICTION_POWERED: Final = "prediction-powered"
+"""The name of the method, and of the test of a difference by it."""
 _MISTAKE = 0.5
 """What each kind of labelled answers gets to its sum of squares: half a mistake, as rare ones may not show."""
 _TAIL = 0.975  # the quantile of an interval that holds in 95%
+_HALF = 0.5  # of the width of an interval
 _TINY = 1e-9  # what the scores of answers count that were all asked about: nothing, unless all were
 
 
@@ -49,6 +53,8 @@ class CorrectedMean:
         labels: Answers with a label.
         parts: What each answer adds to the error.
         clusters: Which of them belong together.
+        strata: Of each weight, for how many answers a labelled one stands, and what of the variance is of choosing
+            these answers for labels.
     """
 
     bounds: Bounded
@@ -57,9 +63,35 @@ class CorrectedMean:
     labels: int
     parts: Floats
     clusters: Indices
+    strata: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def variance(self) -> float:
+        """Return the square of the standard error."""
+        sums = _sums(self.parts, self.clusters)
+        return float(sums @ sums) + self.hidden
+
+    def width_with(self, factor: float) -> float:
+        """Return how wide the interval would be with so many times as many labels, as a share of its width now."""
+        gone = sum(part * (1.0 - 1.0 / min(factor, max(weight, 1.0))) for weight, part in self.strata)
+        return math.sqrt(max(self.variance - gone, 0.0) / self.variance)
+
+    @property
+    def labels_to_halve(self) -> int | None:
+        """Return about how many more labels, spread as these, halve the interval; ``None`` where all do not."""
+        most = max((weight for weight, _ in self.strata), default=1.0)
+        if self.width_with(most) > _HALF:
+            return None
+        low, high = 1.0, most
+        for _ in range(60):  # bisections: to the last bit of a float
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if self.width_with(middle) > _HALF else (low, middle)
+        return math.ceil(self.labels * (high - 1.0) - _TINY)
 
 
-def corrected_mean(scores: Floats, labels: Floats, weights: Floats, clusters: Indices) -> CorrectedMean:
+def corrected_mean(
+    scores: Floats, labels: Floats, weights: Floats, clusters: Indices, level: float = 0.95
+) -> CorrectedMean:
     """Return the mean of the labels that all answers would have, with the interval of answers drawn like these.
 
     Args:
@@ -67,6 +99,7 @@ def corrected_mean(scores: Floats, labels: Floats, weights: Floats, clusters: In
         labels: What people say, from 0 to 1; NaN where they were not asked. Two or more of each weight.
         weights: How many answers a labelled one was drawn for, 1 by its probability.
         clusters: Numbers of what the answers are about; answers about one thing depend on each other.
+        level: Confidence level of the interval.
     """
     known = np.isfinite(labels)
     shares = np.where(known, weights, 0.0)
@@ -76,7 +109,7 @@ def corrected_mean(scores: Floats, labels: Floats, weights: Floats, clusters: In
     rest = np.where(known, labels - trust * scores, 0.0)
     value = trust * float(scores.mean()) + float(shares @ rest)
     parts = shares * rest + trust * scores / len(scores)
-    hidden = 0.0
+    hidden, strata = 0.0, []
     for weight in np.unique(groups):
         own = groups == weight
         count, share = int(own.sum()), float(shares[own].sum())
@@ -85,12 +118,16 @@ def corrected_mean(scores: Floats, labels: Floats, weights: Floats, clusters: In
             parts[own] *= math.sqrt(count / max(count - 2, 1))  # degrees of freedom of mean and trust
             apart = (float((trust * scores + rest)[own].mean()) - value) ** 2
             told = (trust * float(scores[own].mean() - scores.mean())) ** 2  # is among the parts of the others
-            hidden += _MISTAKE * (share / count) ** 2 + share * max(apart - told, 0.0) / len(scores)
+            mistake = _MISTAKE * (share / count) ** 2
+            hidden += mistake + share * max(apart - told, 0.0) / len(scores)
+            sums = _sums((shares * (rest - rest[own].mean()))[own], clusters[own])
+            strata.append((share * len(scores) / count, float(sums @ sums) * count / max(count - 2, 1) + mistake))
     sums = _sums(parts, clusters)
     error = math.sqrt(float(sums @ sums) + hidden)
     count = max(len(np.unique(clusters[known])), 2)
-    low, high = mean_bounds(min(max(value, 0.0), 1.0), error, float((sums**3).sum()) * count / error**2, count)
-    return CorrectedMean(Bounded(value, low, high), hidden, trust, int(known.sum()), parts, clusters)
+    skew = float((sums**3).sum()) * count / error**2
+    low, high = mean_bounds(min(max(value, 0.0), 1.0), error, skew, count, level)
+    return CorrectedMean(Bounded(value, low, high), hidden, trust, int(known.sum()), parts, clusters, tuple(strata))
 
 
 def _trust(scores: Floats, labels: Floats, weights: Floats, known: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
@@ -110,13 +147,31 @@ def _sums(parts: Floats, clusters: Indices) -> Floats:
     return sums
 
 
-def corrected_difference(first: CorrectedMean, second: CorrectedMean) -> Bounded:
-    """Return the difference of two means whose clusters are the same questions: what they share does not count."""
+class LabelledTest(MeanTest):
+    """Student's t-test of the difference of two corrected means.
+
+    More questions alone do not decide it: labels have to come with them.
+    """
+
+    def needed(self, level: float) -> float:
+        """Return infinity: how many labels help is said of each mean (:attr:`CorrectedMean.labels_to_halve`)."""
+        del level
+        return math.inf
+
+
+def corrected_test(first: CorrectedMean, second: CorrectedMean, scale: float = 1.0) -> LabelledTest:
+    """Return the test of two means, second minus first: what clusters that are the same questions share cancels out.
+
+    Args:
+        first, second: The means.
+        scale: The full score.
+    """
     sums = _sums(np.concatenate([-first.parts, second.parts]), np.concatenate([first.clusters, second.clusters]))
     error = math.sqrt(float(sums @ sums) + first.hidden + second.hidden)
-    margin = t_quantile(_TAIL, min(first.labels, second.labels) - 1) * error
-    value = second.bounds.value - first.bounds.value
-    return Bounded(value, max(value - margin, -1.0), min(value + margin, 1.0))
+    freedom = min(first.labels, second.labels) - 1
+    difference = second.bounds.value - first.bounds.value
+    pairs = max(len(first.parts), len(second.parts))
+    return LabelledTest(scale * difference, scale * error, freedom, pairs, scale, PREDICTION_POWERED)
 
 
 def rogan_gladen(scored: Sequence[float], verdicts: Sequence[bool], truths: Sequence[bool]) -> Bounded | None:

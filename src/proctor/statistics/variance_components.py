@@ -24,6 +24,7 @@ from proctor.lazy import Deferred
 from proctor.settings import settings
 from proctor.statistics.arrays import Floats
 from proctor.statistics.distributions import normal_quantile, t_quantile
+from proctor.statistics.question_clusters import CLUSTER, ClusterPart, are_clusters, cluster_part
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,8 +44,9 @@ _FEWEST: Final = 8  # degrees of freedom from which on a variance's own interval
 class Component:
     """One part of the variance of a single score, in squared units of it, with its interval.
 
-    Its name is a dimension, ``question``, ``DIMENSION by question``, ``combinations`` of dimensions, or ``rest``. The
-    mean of all scores averages it over so many independent draws; ``share`` is its part of the mean's variance.
+    Its name is a dimension, ``question``, ``cluster`` of questions, ``DIMENSION by question``, ``combinations`` of
+    dimensions, or ``rest``. The mean of all scores averages it over so many independent draws; ``share`` is its part of
+    the mean's variance.
     """
 
     name: str
@@ -75,7 +77,12 @@ class Components:
 
 
 def components_of(
-    scores: Floats, factors: Mapping[str, Sequence[Hashable]], *, whole: float | None = None
+    scores: Floats,
+    factors: Mapping[str, Sequence[Hashable]],
+    *,
+    whole: float | None = None,
+    level: float = 0.95,
+    clusters: Sequence[Hashable] | None = None,
 ) -> Components:
     """Return the variance components of scores.
 
@@ -84,12 +91,18 @@ def components_of(
         factors: By dimension, the level that each wording has. Dimensions of one level, and those that divide the
             wordings as another one does, have no component.
         whole: The full score, where scores lie between 0 and it: intervals stay within.
+        level: Of the intervals of the mean.
+        clusters: A key for each question: those with the same one belong together, and are a component of their own.
     """
     if min(scores.shape) < 2:  # noqa: PLR2004 - of one nothing varies
         raise ValueError("variance components need two wordings and two questions")
     model = _Model(scores, factors)
     values, errors = _fitted(model)
-    alone, variances, normal = _drawn(model, values, errors)
+    found = None
+    if clusters is not None and are_clusters(clusters):
+        stream = np.random.default_rng([settings.seed & 0xFFFFFFFF, 1])
+        found = cluster_part(scores.mean(axis=0), clusters, stream, _DRAWS)
+    alone, variances, normal = _drawn(model, values, errors, found)
     bounds = {name: np.quantile(alone[name], [0.025, 0.975]).tolist() for name in model.between}
     bounds |= {name: _bounds(values[name], errors[name]) for name in model.within}
     columns = {**model.between, **model.within}
@@ -98,14 +111,23 @@ def components_of(
         name: (n if name in model.within else 1) * count**2 / float((z.sum(axis=0) ** 2).sum())
         for name, z in columns.items()
     }
-    total = sum(values[name] / averaged[name] for name in columns)
+    names = list(columns)
+    if found is not None:
+        values[QUESTION], values[CLUSTER] = max(values[QUESTION] - found.less, 0.0), found.variance
+        bounds |= {QUESTION: _bounds(values[QUESTION], errors[QUESTION]), CLUSTER: [found.low, found.high]}
+        averaged[CLUSTER] = found.averaged
+        names.insert(names.index(QUESTION), CLUSTER)
+    total = sum(values[name] / averaged[name] for name in names)
     parts = []
-    for name in columns:
+    for name in names:
         value, (low, high), share = values[name], bounds[name], values[name] / averaged[name] / (total or 1.0)
         parts.append(Component(name, value, min(low, value), max(high, value), share, averaged[name]))
     mean = float(scores.mean())
-    reach = float(np.quantile(np.abs(normal) * np.sqrt(variances), 0.95))
-    alone_reach = t_quantile(0.975, n - 1) * float(scores.mean(axis=0).std(ddof=1)) / math.sqrt(n)
+    reach = float(np.quantile(np.abs(normal) * np.sqrt(variances), level))
+    alone_error, freedom = float(scores.mean(axis=0).std(ddof=1)) / math.sqrt(n), n - 1
+    if found is not None:
+        alone_error, freedom = found.error, found.freedom
+    alone_reach = t_quantile((1 + level) / 2, freedom) * alone_error
     ends = [mean - reach, mean + reach, mean - alone_reach, mean + alone_reach]
     low, high, naive_low, naive_high = ends if whole is None else [min(max(each, 0.0), whole) for each in ends]
     levels = {name: z.shape[1] for name, z in model.factors.items()}
@@ -227,7 +249,7 @@ def _bounds(value: float, error: float) -> tuple[float, float]:
 
 
 def _drawn(
-    model: _Model, values: Mapping[str, float], errors: Mapping[str, float]
+    model: _Model, values: Mapping[str, float], errors: Mapping[str, float], clusters: ClusterPart | None
 ) -> tuple[dict[str, Floats], Floats, Floats]:
     """Draw the components of wordings given those of questions, the variance of the mean, and standard normals."""
     stream = np.random.default_rng(settings.seed & 0xFFFFFFFF)
@@ -243,7 +265,12 @@ def _drawn(
         questions = np.maximum(of_question + its_error * stream.standard_normal(_DRAWS), 0.0)
     else:
         questions = of_question * freedom / stream.chisquare(freedom, _DRAWS)
-    variance = error / count + questions / n
+    questions = questions / n
+    if clusters is not None:  # what is not of questions is what the mean of each has of the rest
+        others = (float(model.centred.mean(axis=0).var(ddof=1)) - of_question) / n
+        freedom = clusters.freedom
+        questions = max(clusters.error**2 - others, 0.0) * freedom / stream.chisquare(freedom, _DRAWS)
+    variance = error / count + questions
     alone, pivots = {COMBINATIONS: np.maximum(error - rest, 0.0)}, dict[str, Floats]()
     for name in sorted(model.factors, key=lambda each: -model.factors[each].shape[1]):  # nested ones come first
         pivot = pivots[name] = _pivot(name, model, error, pivots, stream)

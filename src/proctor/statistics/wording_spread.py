@@ -7,12 +7,13 @@ of other questions and these wordings. How other wordings would score is what va
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from proctor.lazy import Deferred
 from proctor.settings import settings
 from proctor.statistics.arrays import Floats
+from proctor.statistics.question_clusters import summed
 from proctor.statistics.rank_sets import level_of_pairs
 
 if TYPE_CHECKING:
@@ -28,17 +29,24 @@ _MOST: Final = 100  # wordings whose pairs are resampled together: there are tho
 Bounded = tuple[float, float, float]  # a value, and the ends of its 95% interval
 
 
-def spread_of(scores: Floats, *, higher_is_better: bool = True) -> tuple[dict[float, Bounded], Bounded]:
+def spread_of(
+    scores: Floats, *, higher_is_better: bool = True, clusters: Sequence[Hashable] | None = None
+) -> tuple[dict[float, Bounded], Bounded]:
     """Return the quantiles of the scores of wordings; and the mean of each question under the wording worst for it.
 
-    ``scores`` has a row for each wording and a column for each question, without gaps; here and below.
+    ``scores`` has a row for each wording and a column for each question, without gaps; ``clusters`` are the keys of
+    questions that belong together, and are drawn together; here and below.
     """
     each, size = scores.min(axis=0) if higher_is_better else scores.max(axis=0), scores.shape[1]
     stream = np.random.default_rng(settings.seed & 0xFFFFFFFF)
-    weights = [stream.multinomial(size, np.full(size, 1.0 / size), count) / size for count in _blocks(size)]
+    keys = list(range(size)) if clusters is None else clusters
+    order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    places, units = np.array([order[key] for key in keys]), len(order)
+    drawn = (stream.multinomial(units, np.full(units, 1.0 / units), count)[:, places] for count in _blocks(size))
+    weights = [block / block.sum(axis=1, keepdims=True) for block in drawn]
     means = np.concatenate([block @ scores.T for block in weights])
-    found, drawn = np.quantile(scores.mean(axis=1), QUANTILES), np.quantile(means, QUANTILES, axis=1)
-    quantiles = {q: _bounded(value, draws) for q, value, draws in zip(QUANTILES, found, drawn, strict=True)}
+    found, ordered = np.quantile(scores.mean(axis=1), QUANTILES), np.quantile(means, QUANTILES, axis=1)
+    quantiles = {q: _bounded(value, draws) for q, value, draws in zip(QUANTILES, found, ordered, strict=True)}
     return quantiles, _bounded(each.mean(), np.concatenate([block @ each for block in weights]))
 
 
@@ -74,7 +82,7 @@ class Best(NamedTuple):
     pair_level: float
 
 
-def best_of(scores: Floats, *, higher_is_better: bool = True) -> Best:
+def best_of(scores: Floats, *, higher_is_better: bool = True, clusters: Sequence[Hashable] | None = None) -> Best:
     """Return the best wording; the largest of several scores is too large on average, of equal ones it is the luckiest.
 
     Its score is shrunk towards the mean by the share of the differences that is noise (Efron and Morris 1973, JASA
@@ -84,7 +92,7 @@ def best_of(scores: Floats, *, higher_is_better: bool = True) -> Best:
     count, size = scores.shape
     means, middle, spread = scores.mean(axis=1), float(scores.mean()), float(scores.mean(axis=1).var(ddof=1))
     place = int(np.argmax(means) if higher_is_better else np.argmin(means))
-    centred = scores - means[:, None]
+    centred = summed(scores - means[:, None], clusters)
     noise = float(((centred - centred.mean(axis=0)) ** 2).sum()) / (size - 1) / (count - 1) / size
     kept = max(0.0, 1.0 - noise / spread) if spread > 0 else 0.0
     errors = np.sqrt((centred**2).sum(axis=1) / (size - 1) / size)
@@ -92,8 +100,10 @@ def best_of(scores: Floats, *, higher_is_better: bool = True) -> Best:
     reach = 0.0
     if len(scaled):
         stream = np.random.default_rng(settings.seed & 0xFFFFFFFF)
-        drawn = [np.abs(stream.standard_normal((rows, size)) @ scaled.T).max(axis=1) for rows in _blocks(size)]
+        drawn = [
+            np.abs(stream.standard_normal((rows, scaled.shape[1])) @ scaled.T).max(axis=1) for rows in _blocks(size)
+        ]
         reach = float(np.quantile(np.concatenate(drawn), 0.95) * errors[place])
     value, score = middle + kept * (float(means[place]) - middle), float(means[place])
-    level = level_of_pairs(scores) if count <= _MOST else 0.05 / (count * (count - 1) / 2)
+    level = level_of_pairs(scores, clusters) if count <= _MOST else 0.05 / (count * (count - 1) / 2)
     return Best(place, (value, min(score - reach, value), max(score + reach, value)), level)

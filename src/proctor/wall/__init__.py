@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING
 from proctor.lazy import lazily
 
 if TYPE_CHECKING:
-    from proctor.wall.raising import Wall, open_for, raise_wall, standing, what_can_stand
+    from proctor.wall.raising import Wall, let_ask, open_for, raise_wall, standing, what_can_stand
     from proctor.wall.rules import Needs, Rules, rules_for
 
 _HOMES = {
-    "raising": ("Wall", "open_for", "raise_wall", "standing", "what_can_stand"),
+    "raising": ("Wall", "let_ask", "open_for", "raise_wall", "standing", "what_can_stand"),
     "rules": ("Needs", "Rules", "rules_for"),
 }
 
-__all__ = ["Needs", "Rules", "Wall", "open_for", "raise_wall", "rules_for", "standing", "what_can_stand"]
+__all__ = ["Needs", "Rules", "Wall", "let_ask", "open_for", "raise_wall", "rules_for", "standing", "what_can_stand"]
 
 if not TYPE_CHECKING:  # type checkers would take any name for one of the package
     __getattr__, __dir__ = lazily(__name__, _HOMES)

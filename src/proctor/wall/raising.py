@@ -53,6 +53,8 @@ class _Standing:
     watch: Watch
     rules: Rules
     is_closed: bool = False
+    ports: frozenset[int] | None = None
+    """The ports that the kernel lets be connected to; ``None`` where it refuses none."""
 
 
 _standing: list[_Standing] = []
@@ -133,10 +135,28 @@ def open_for(engines: Iterable[Needing]) -> Wall:
     elif mine.rules.trusts:
         why = "trusted code starts programs and asks servers"
     else:
-        mine.wall = _with_ports_and_programs(mine.wall, (*mine.rules.ports, *map(port_of, targets)))
+        ports = (*mine.rules.ports, *map(port_of, targets))
+        mine.wall = _with_ports_and_programs(mine.wall, ports)
+        mine.ports = frozenset(ports) if mine.wall.ports else None
         return mine.wall
     mine.wall = replace(mine.wall, why_not="; ".join(filter(None, (mine.wall.why_not, why))))
     return mine.wall
+
+
+def let_ask(target: str) -> bool:
+    """Let a further server be asked, which the user names meanwhile.
+
+    Args:
+        target: Its host and port.
+
+    Returns:
+        Whether it can be connected to: the kernel lets no further port be.
+    """
+    if not _standing:
+        return True
+    mine = _standing[-1]
+    mine.watch.let([target])
+    return mine.ports is None or port_of(target) in mine.ports
 
 
 class Needing(Protocol):

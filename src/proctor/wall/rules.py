@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from proctor.effects import CREDENTIALS, grants, named_folders, port_of
+from proctor.effects import CREDENTIALS, grants, named_folders, port_of, ports_of
 from proctor.settings import settings
 from proctor.state import LOG_NAME, data_home, kept_table, read_table, state_folder
 
@@ -271,7 +271,8 @@ def _remembered() -> Iterator[str]:
 
 
 def _ports_of_grants() -> Iterator[int]:
-    yield from map(port_of, granted("net"))
+    for each in granted("net"):
+        yield from ports_of(each)
 
 
 def _proxies() -> tuple[frozenset[str], list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from proctor.errors import ProctorError, UsageError
 from proctor.logs import get_logger
-from proctor.web import compare_pages, explorer_pages, item_pages, run_pages, sample_pages, sweep_pages
+from proctor.web import compare_pages, explorer_pages, item_pages, label_pages, run_pages, sample_pages, sweep_pages
 from proctor.web.access import Access, parameters
 from proctor.web.confinement import page_of, watch
 from proctor.web.library import Library
@@ -34,6 +35,7 @@ PAGES: dict[str, Page] = {
     "/runs/{run}": run_pages.run,
     "/runs/{run}/samples": sample_pages.samples,
     "/runs/{run}/samples/{number}": sample_pages.sample,
+    "/runs/{run}/label": label_pages.label,
     "/compare": compare_pages.compare,
     "/items": item_pages.items,
     "/sweeps": sweep_pages.sweeps,
@@ -77,7 +79,8 @@ def create_app(
             Route("/", lambda _: RedirectResponse(first)),
             Route("/static/parts.css", lambda _: Response(part_styles(), media_type="text/css")),
             Mount("/static", static),
-            Route("/runs/{run}/samples/{number}/note", _keeping(library), methods=["POST"]),
+            Route("/runs/{run}/samples/{number}/note", _keeping(partial(keep_note, library)), methods=["POST"]),
+            Route("/runs/{run}/label", _keeping(partial(label_pages.keep_label, library)), methods=["POST"]),
             *(Route(path, _endpoint(page, library)) for path, page in PAGES.items()),
         ],
         middleware=[Middleware(Guard, hosts=tuple(hosts), access=access)],
@@ -98,7 +101,7 @@ def _endpoint(page: Page, library: Library) -> Callable[[Request], Response]:
     return respond
 
 
-def _keeping(library: Library) -> Callable[[Request], Awaitable[Response]]:
+def _keeping(keep: Callable[..., str]) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         body = b""
         async for piece in request.stream():
@@ -106,8 +109,7 @@ def _keeping(library: Library) -> Callable[[Request], Awaitable[Response]]:
             if len(body) > LONGEST_QUERY:
                 raise HTTPException(413, f"a form has {LONGEST_QUERY:,} bytes at most")
         given = dict(parameters(body))
-        run, number = (str(request.path_params[name]) for name in ("run", "number"))
-        return RedirectResponse(await run_in_threadpool(keep_note, library, run, number, given), 303)
+        return RedirectResponse(await run_in_threadpool(keep, *map(str, request.path_params.values()), given), 303)
 
     return respond
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.errors import DataError
+from proctor.runs.answer_labels import Labels
 from proctor.runs.compare_runs import FindExam
 from proctor.runs.corrected_scores import Corrections, correction_notes, correction_tables
 from proctor.runs.question_words import question_of
@@ -29,6 +30,7 @@ def report_of(
     samples_per_exam: int = 20,
     find_exam: FindExam | None = None,
     corrections: Corrections | None = None,
+    labels: Labels | None = None,
 ) -> str:
     """Return the report of some runs as HTML.
 
@@ -37,8 +39,12 @@ def report_of(
         samples_per_exam: Worst instances of each exam that are shown in full.
         find_exam: Builds exams of a run again, for scores of whole exams; without it these are not compared.
         corrections: What labels say of the scores.
+        labels: These labels, where a user named them: runs are compared by the scores that they correct.
     """
     indexes = [_index(run) for run in runs]
+    for each in indexes:
+        if each is not None:
+            each.labels = labels
     views = [_run_view(run, index, samples_per_exam) for run, index in zip(runs, indexes, strict=True)]
     values: dict[str, Any] = {
         "runs": views,

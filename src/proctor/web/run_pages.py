@@ -115,7 +115,8 @@ def run(library: Library, request: Request) -> Values:
     view = scores_view(stored, link)
     shown = {"id": run_id, "run": stored, "again": _again(stored), "progress": progress_of(stored), **view}
     worst = worst_of(stored, library.index(stored)) if link else None
-    return "run.html", {**shown, "instances": worst, "live": stored.state == "running"}
+    own = {"instances": worst, "takes_notes": library.takes_notes, "live": stored.state == "running"}
+    return "run.html", {**shown, **own}
 
 
 def progress_of(stored: StoredRun) -> dict[str, float | None]:

@@ -4,8 +4,8 @@ The app serves what is on the user's disk, so neither a page of somebody else ma
 nor another user of the machine directly. A request is answered only when all of this holds:
 
 * its ``Host`` is one of ours (a name that was made to point here is not);
-* it reads (``GET`` or ``HEAD``), or keeps a note on an answer: as a form of a page of ours, or from a program with the
-  token in a header, and never where everybody is let in;
+* it reads (``GET`` or ``HEAD``), or keeps a note on an answer or a label: as a form of a page of ours, or from a
+  program with the token in a header, and never where everybody is let in;
 * the browser does not say that another site, or another port of this machine, made it, or that it fills a frame:
   ``Sec-Fetch-Site``, ``Sec-Fetch-Dest``, ``Origin`` and ``Referer`` are believed where they speak against it. A link
   from elsewhere may open the start page only, and only with the token;
@@ -45,7 +45,7 @@ LONGEST_QUERY = 16_384
 """Bytes: an answer to try and two settings, with system prompts of some pages each."""
 _OWN_SITES = frozenset({b"same-origin", b"none"})
 _FRAMES = frozenset({b"iframe", b"frame", b"embed", b"object", b"fencedframe"})
-_NOTE = re.compile(r"/runs/[0-9a-f]+/samples/[0-9]+/note")
+_NOTE = re.compile(r"/runs/[0-9a-f]+/(samples/[0-9]+/note|label)")
 _METHODS = frozenset({"GET", "HEAD"})
 
 _STRANGER = (
@@ -124,7 +124,7 @@ class Guard:
         return _FOREIGN if _is_foreign(headers, hosts[0]) and not self._is_entry(scope) else None
 
     def _may_change(self, scope: Scope) -> bool:
-        """Whether a request keeps a note, and comes from a page of ours or from a program that has the token."""
+        """Whether a request keeps a note or a label, and is of a page of ours or of a program that has the token."""
         headers = scope["headers"]
         is_ours = len(values(headers, b"origin")) == 1 or bool(values(headers, b"authorization"))  # whose: _is_foreign
         is_form = values(headers, b"content-type") == [b"application/x-www-form-urlencoded"]

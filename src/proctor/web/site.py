@@ -38,7 +38,11 @@ MOST_PAGES: Final = 10_000
 STATIC: Final = ("app.css", "app.js", "icon.svg")
 
 _LINK = re.compile(r' (href|src)="([^"]*)"')  # in text, quotation marks are escaped
-_ROUTES = [(Route(path, lambda _: None), page) for path, page in PAGES.items() if not path.startswith("/explore")]
+_ROUTES = [
+    (Route(path, lambda _: None), page)
+    for path, page in PAGES.items()
+    if not path.startswith("/explore") and path != "/runs/{run}/label"
+]
 _HELD = {"/runs": {"page", "exams", "by"}, "/items": {"run"}, "/report": set[str]()}
 """The parameters with which a page is worth a file; of instances all but a search, of comparisons all."""
 _OURS = re.compile(r"(?:(?:index|items|report)(?:-[0-9a-f]{10})?|(?:runs|compare)/.+)\.html")

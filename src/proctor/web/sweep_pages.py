@@ -39,17 +39,19 @@ def sweep_report(record: Mapping[str, Any]) -> str:
 
 def _view(record: Mapping[str, Any]) -> dict[str, Any]:
     if "result" not in record:
-        return {"exam": record.get("exam", ""), "said": [], "tables": [], "pictures": [], "heat": None}
+        return {"exam": record.get("exam", ""), "said": [], "tables": [], "pictures": [], "heat": None, "how": ""}
     result = record["result"]
-    order = sorted(result["cells"], key=lambda cell: -(cell["score"] or 0.0))[:_MOST]
+    cells = [{**cell, **cell.get("estimate", {})} for cell in result["cells"]]
+    how = ", estimated from a part" if "estimated" in result else ""
+    order = sorted(cells, key=lambda cell: -(cell["score"] or 0.0))[:_MOST]
     rows = [(cell["name"], cell["score"], cell["low"], cell["high"]) for cell in order if cell["score"] is not None]
-    pictures = [_bars("Scores of the wordings, highest first, with 95% intervals", rows)]
+    pictures = [_bars(f"Scores of the wordings{how}, highest first, with 95% intervals", rows)]
     if "components" in result:
         ends = ("variance", "low", "high")
         parts = [(each["name"], *(math.sqrt(each[end]) for end in ends)) for each in result["components"]]
         pictures.append(_bars("How much a single score varies by what (standard deviations)", parts))
     shown = {"exam": record["exam"], "said": list(sentences(record)), "tables": list(tables(record, 50))}
-    return {**shown, "pictures": pictures, "heat": _heat(result["cells"])}
+    return {**shown, "pictures": pictures, "heat": _heat(cells), "how": how}
 
 
 def _bars(title: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Cluster:
 
 def sent(cluster, bodies, workers=12, servers=None):
     """Post bodies from some workers; returns the replies."""
-    servers = servers or SeveralServers(cluster, PLACES)
+    servers = servers or SeveralServers(cluster, lambda: PLACES, PLACES[0])
     left = list(enumerate(bodies))
     found = {}
 
@@ -95,7 +95,7 @@ def test_the_work_of_a_server_that_is_away_goes_to_the_others(away, said):
 def test_a_server_that_is_back_is_used_again(monkeypatch):
     monkeypatch.setattr(several_servers, "_FIRST_REST_SECONDS", 0.0)
     cluster = Cluster()
-    servers = SeveralServers(cluster, PLACES)
+    servers = SeveralServers(cluster, lambda: PLACES, PLACES[0])
     cluster.says[PLACES[1]] = TransportError("connection", "reset")
     sent(cluster, [b"a", b"b", b"c"], servers=servers)
     del cluster.says[PLACES[1]]

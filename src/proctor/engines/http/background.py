@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, suppress
 from contextvars import ContextVar
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from proctor.ir import Response
@@ -35,6 +35,9 @@ _STOCK_SECONDS = 0.25
 _NEWEST = 0.3  # share of the newest batch of answers in the rate, which follows a server within a few of them
 _Outcome = tuple[int, Response] | BaseException
 
+_LOOK_SECONDS = 1.0
+"""Between two looks at how many may be answered at once, where that changes and no answer comes."""
+
 APART = ContextVar("apart", default=False)
 """Whether requests are read in a thread of their own, all that come: the next one may wait for answers."""
 
@@ -42,7 +45,7 @@ APART = ContextVar("apart", default=False)
 def answer_in_background(
     requests: Iterable[R],
     opening: Opening[R],
-    concurrency: int,
+    concurrency: int | Callable[[], int],
     window: int | None = None,
     new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
 ) -> Iterator[tuple[int, Response]]:
@@ -51,7 +54,7 @@ def answer_in_background(
     Args:
         requests: Read lazily, in the caller's thread.
         opening: Called once in the event loop.
-        concurrency: Requests answered at once.
+        concurrency: Requests answered at once; or what says how many now, which is asked every now and then.
         window: Most requests read but not yielded; by default enough to keep all workers busy, as fast as answers come,
             and none beyond these where ``requests.are_talks``: the next turn of a conversation then comes next.
         new_loop: Makes the event loop.
@@ -59,7 +62,8 @@ def answer_in_background(
     Raises:
         BaseException: Whatever ``requests``, ``opening`` or the answering raises.
     """
-    crew = _Crew(opening, concurrency, new_loop())
+    workers = concurrency() if callable(concurrency) else concurrency
+    crew = _Crew(opening, workers, new_loop(), _LOOK_SECONDS if callable(concurrency) else None)
     if APART.get():
         yield from _read_apart(requests, crew)
         return
@@ -69,13 +73,13 @@ def answer_in_background(
     crew.start()
     try:
         while True:
+            if callable(concurrency):
+                crew.become(workers := concurrency())
             if not exhausted:
                 ahead = (
-                    0
-                    if getattr(requests, "are_talks", False)
-                    else concurrency + min(_STOCK, int(rate * _STOCK_SECONDS))
+                    0 if getattr(requests, "are_talks", False) else workers + min(_STOCK, int(rate * _STOCK_SECONDS))
                 )
-                most = window or concurrency + ahead
+                most = window or workers + ahead
                 taken, exhausted = _pull(source, crew, max(most - outstanding, 0))
                 outstanding += taken
             if not outstanding:
@@ -137,9 +141,14 @@ def _pull(source: Iterator[tuple[int, R]], crew: _Crew[R], room: int) -> tuple[i
 class _Crew(Generic[R]):
     """Workers in an event loop in a thread, with an inbox and an outbox."""
 
-    def __init__(self, opening: Opening[R], concurrency: int, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, opening: Opening[R], concurrency: int, loop: asyncio.AbstractEventLoop, look_seconds: float | None = None
+    ) -> None:
         self._opening = opening
         self._concurrency = concurrency
+        self._look_seconds = look_seconds
+        self._workers = 0
+        self._group: asyncio.TaskGroup | None = None
         self._inbox: deque[tuple[int, R]] = deque()
         self._outbox: SimpleQueue[list[_Outcome]] = SimpleQueue()
         self._arrived: list[_Outcome] = []
@@ -168,8 +177,17 @@ class _Crew(Generic[R]):
         return not self._outbox.empty()
 
     def outcomes(self) -> list[_Outcome]:
-        """Wait for outcomes, and return those that came together."""
-        return self._outbox.get()
+        """Wait for outcomes, and return those that came together; none where it is time to look around."""
+        try:
+            return self._outbox.get(timeout=self._look_seconds)
+        except Empty:
+            return []
+
+    def become(self, concurrency: int) -> None:
+        """Have so many workers from now on."""
+        if concurrency != self._concurrency:
+            self._concurrency, self._scarce = concurrency, max(1, concurrency // 2)
+            self._call(self._hire)
 
     def tell(self, outcomes: list[_Outcome]) -> None:
         """Hand over outcomes, or nothing, so that whoever waits looks up."""
@@ -209,13 +227,17 @@ class _Crew(Generic[R]):
             self._loop.close()
 
     async def _work(self) -> None:
-        async with self._opening() as answer, asyncio.TaskGroup() as group:
-            for _ in range(self._concurrency):
-                group.create_task(self._serve(answer))
+        async with self._opening() as self._answer, asyncio.TaskGroup() as self._group:
+            self._hire()
+
+    def _hire(self) -> None:
+        while self._group is not None and self._workers < self._concurrency and not self._stopping:
+            self._workers += 1
+            self._group.create_task(self._serve(self._answer))
 
     async def _serve(self, answer: Answering[R]) -> None:
         inbox = self._inbox
-        while True:
+        while self._workers <= self._concurrency:
             try:
                 position, request = inbox.popleft()
             except IndexError:
@@ -223,6 +245,8 @@ class _Crew(Generic[R]):
                 continue
             response = await answer(request)
             self._deliver((position, response))
+        self._workers -= 1
+        self._wake()  # what this one was woken for is another's
 
     def _deliver(self, outcome: _Outcome) -> None:
         """Hand an answer to the caller: soon where requests are running out, else together with others.

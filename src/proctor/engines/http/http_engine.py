@@ -193,7 +193,6 @@ class HTTPEngine(ThinkingEngine):
             NotAllowedError: A file says where it asks, and nobody allowed that.
         """
         self.act()
-        workers = self._workers()
         if self._key() is None and (variables := self._key_variables()):
             answering = partial(_without_key, answering, variables[0])
 
@@ -206,7 +205,13 @@ class HTTPEngine(ThinkingEngine):
             finally:
                 await transport.close()
 
-        return answer_in_background(requests, opening, workers, new_loop=self._new_loop or asyncio.new_event_loop)
+        return answer_in_background(
+            requests, opening, self._workers_of_now(), new_loop=self._new_loop or asyncio.new_event_loop
+        )
+
+    def _workers_of_now(self) -> int | Callable[[], int]:
+        """Return how many requests are answered at once, or what says it while that changes."""
+        return self._workers()
 
     @asynccontextmanager
     async def room(self) -> AsyncIterator[Caller]:
@@ -229,7 +234,8 @@ class HTTPEngine(ThinkingEngine):
     def _transport(self) -> Transport:
         if self._make_transport is not None:
             return self._make_transport()
-        return AiohttpTransport(self._workers(), self.connect_timeout)
+        limit = self._workers_of_now()
+        return AiohttpTransport(0 if callable(limit) else limit, self.connect_timeout)
 
     def _caller(self, transport: Transport) -> Caller:
         policy = RetryPolicy(

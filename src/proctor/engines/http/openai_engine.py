@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.effects import Effect, asking
+from proctor.effects import Effect, asking, port_of, reading, require
 from proctor.engines.decoding import refuse_several
 from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address, split_login
@@ -20,11 +21,13 @@ from proctor.engines.http.prompt_caches import Beginnings
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol, Thinking
 from proctor.engines.http.served_models import first_model, first_token, root_of
+from proctor.engines.http.server_file import ServerFile, file_of
 from proctor.engines.http.several_servers import SeveralServers
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
 from proctor.engines.http.transport import Transport
-from proctor.errors import UsageError
+from proctor.errors import NotAllowedError, UsageError
 from proctor.ir import Answers, Generate, Prompt, Score, content_key
+from proctor.wall import let_ask
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _URL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_URL")
@@ -40,6 +43,8 @@ class OpenAIEngine(HTTPEngine):
         base_url: Address of the server, with or without ``/v1`` and a trailing slash; by default ``OPENAI_BASE_URL``,
             or OpenAI itself. Several servers that have the same model stand behind each other, with commas between
             them: each gets ``max_concurrency`` requests at once, and the work of one that is away goes to the others.
+            ``file:PATH`` (or a path, or a name that ends with ``.txt``) is a file of addresses, one a line, which is
+            read again when it changes.
         endpoint: ``chat`` sends messages, ``completions`` one string. ``auto`` is ``chat``: a string prompt becomes
             one user message. Only ``completions`` can score continuations.
         max_tokens, temperature, top_p, seed, stop, frequency_penalty, presence_penalty, logit_bias, logprobs,
@@ -79,6 +84,8 @@ class OpenAIEngine(HTTPEngine):
     model_id: Annotated[str | None, NON_POSITIONAL] = None
 
     _more_urls: tuple[str, ...] = ()
+    _file: ServerFile | None = None
+    _check_server: Callable[[str], None] | None = None
     _listed_model: str = ""
     _text_start: str | None = None
     _reasons: dict[str, str] = {}
@@ -86,16 +93,63 @@ class OpenAIEngine(HTTPEngine):
     def prepare(self) -> None:
         """Work out the address, and whether the endpoint can score."""
         super().prepare()
+        object.__setattr__(self, "_reasons", {})
+        object.__setattr__(self, "can_score", self.endpoint == "completions" or self.scores_chats)
+        if (path := file_of(self._address())) is not None:
+            self._read_servers(path)
+            return
+        self._file = None
         self._take_login()
         first, *more = (each.strip() for each in self._address().split(","))
         address, login = split_login(first)
         self._login = self._login or login
-        object.__setattr__(self, "_reasons", {})
         self._url = normal_url(checked_address(with_http(address), self._address_source()))
         self._more_urls = tuple(normal_url(checked_address(with_http(each), self._address_source())) for each in more)
         if len({self._url, *self._more_urls}) <= len(more):
             raise UsageError(f"base_url names a server twice: {self._address()}", hint="leave it out once")
-        object.__setattr__(self, "can_score", self.endpoint == "completions" or self.scores_chats)
+
+    def _read_servers(self, path: Path) -> None:
+        """Take the addresses from a file.
+
+        Raises:
+            NotAllowedError: A file of somebody else names it, and it lies elsewhere.
+            UsageError: It names none, or services without a name for their model.
+        """
+        require(reading(path, self.author, "base_url"), self.author)
+        self._file = ServerFile(path, normal_url, self._admit)
+        self._url, *more = self._file.addresses
+        self._more_urls = tuple(more)
+        if self.model_id is None and any(each.startswith("https:") for each in self._file.addresses):
+            raise UsageError(
+                f"{path} names servers that are reached by https, and nothing says that they have one model",
+                why="the address of a service is a part of what an answer belongs to, and this file may change",
+                hint="give model_id=NAME: answers are filed under it, wherever they come from",
+            )
+
+    def _admit(self, address: str) -> None:
+        """See to it that a server that the file names meanwhile may be asked; raises why not."""
+        if address.startswith("https:") and self.model_id is None:
+            raise NotAllowedError("it is reached by https, and no model_id says which model it has")
+        effects = asking(address, self.label, self._destination()[1])
+        if not self._is_users_address():
+            require(effects, self.author)
+        if not let_ask(effects[0].target):
+            port = port_of(effects[0].target)
+            raise NotAllowedError(
+                "no server had its port when the run began, and the wall around this process cannot be opened further",
+                hint=f"--allow net:*:{port} names a port beforehand, --allow net:*:8000-8099 names a hundred",
+            )
+        if self._check_server is not None:
+            self._check_server(address)
+
+    @property
+    def has_server_file(self) -> bool:
+        """Whether a file names the servers, which may come and go."""
+        return self._file is not None
+
+    def check_servers_by(self, check: Callable[[str], None]) -> None:
+        """Have servers checked that a file names later; ``check`` raises why one is not asked."""
+        self._check_server = check
 
     def verify(self) -> None:
         """Check that one answer is asked for, and that whoever runs the model can be told how hard it is to think.
@@ -199,7 +253,10 @@ class OpenAIEngine(HTTPEngine):
     @property
     def server_addresses(self) -> tuple[str, ...]:
         """The addresses of servers that somebody runs himself; none for a service."""
-        return () if self.is_billed else (self._url, *self._more_urls)
+        return () if self.is_billed else self._addresses()
+
+    def _addresses(self) -> tuple[str, ...]:
+        return (self._url, *self._more_urls) if self._file is None else self._file.addresses
 
     @property
     def is_told_apart(self) -> bool:
@@ -210,32 +267,44 @@ class OpenAIEngine(HTTPEngine):
         """Return the path or name from which a server loaded its model (vLLM's and SGLang's ``root``)."""
         self.act()
         url, headers = self._list_of_models()
-        place = address if self._more_urls else url
+        place = address if self._more_urls or self._file else url
         return root_of(place, headers, self.connect_timeout, self.named_model())
 
     def at(self, address: str) -> Engine:
         """Return this engine as it would ask one of its servers alone."""
         from proctor.engines.engine_registry import make_engine  # which knows all engines
 
-        return make_engine(self, {"base_url": address}) if self._more_urls else self
+        return (
+            self if self.server_addresses == (address,) and not self._file else make_engine(self, {"base_url": address})
+        )
 
     def would_do(self) -> list[Effect]:
         """Return that it asks its servers with the keys that it has for them."""
         found = super().would_do()
-        for address in self._more_urls if found else ():
+        for address in self._addresses()[1:] if found else ():
             net, *sent = asking(address, self.label, self._destination()[1])
             found += [net, *(each._replace(is_optional=True) for each in sent)]
         return found
 
     def _transport(self) -> Transport:
         found = super()._transport()
-        return SeveralServers(found, (self._url, *self._more_urls)) if self._more_urls else found
+        return SeveralServers(found, self._addresses, self._url) if self._more_urls or self._file else found
 
     def _workers(self) -> int:
-        return super()._workers() * (1 + len(self._more_urls))
+        return super()._workers() * len(self._addresses())
+
+    def _workers_of_now(self) -> int | Callable[[], int]:
+        if self._file is None:
+            return self._workers()
+
+        def workers(file: ServerFile = self._file) -> int:
+            file.look()
+            return self._workers()
+
+        return workers
 
     def _places(self) -> list[str]:
-        return [*super()._places(), *self._more_urls]
+        return [*super()._places(), *self._addresses()[1:]]
 
     def is_model_of(self, values: Mapping[str, Any]) -> bool:
         """Whether the values of an identity are those of this model at any address of somebody's own."""

@@ -25,6 +25,7 @@ from proctor.engines.http.protocols.replicate import ReplicateProtocol
 from proctor.engines.http.protocols.text_generation import TextGenerationProtocol
 from proctor.engines.http.providers import Connection, address_of, connection_to, provider_named
 from proctor.engines.http.retrying_client import Authorize
+from proctor.engines.http.server_file import file_of
 from proctor.engines.http.thinking_words import ThinkingOrder
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.errors import EngineError, MissingExtraError, UsageError
@@ -286,5 +287,7 @@ class ProviderEngine(OpenAIEngine):
 
 def _checked(address: str) -> str:
     """Return an address as :func:`checked_address` does; places for a model or an endpoint may be in it."""
+    if file_of(address) is not None:
+        raise UsageError(f"'{address}' is a file of servers, which the engine 'openai' alone reads", hint="-m openai")
     checked_address(re.sub(r"\{\w+\}", "x", with_http(address)))
     return with_http(address)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from http import HTTPStatus
 
@@ -53,20 +53,33 @@ class SeveralServers:
 
     Args:
         transport: What posts.
-        addresses: Base URLs; requests come with the first one.
+        addresses: Returns the base URLs of now.
+        base: The base URL that requests come with.
     """
 
-    def __init__(self, transport: Transport, addresses: Sequence[str]) -> None:
+    def __init__(self, transport: Transport, addresses: Callable[[], Sequence[str]], base: str) -> None:
         self._transport = transport
-        self._servers = [_Server(each) for each in addresses]
+        self._addresses = addresses
+        self._known: Sequence[str] = ()
+        self._servers: list[_Server] = []
+        self._base = base
+
+    def _now(self) -> list[_Server]:
+        """Return the servers of now; what is on its way to one that is gone comes from there."""
+        addresses = self._addresses()
+        if addresses != self._known:
+            there = {each.address: each for each in self._servers}
+            self._known, self._servers = addresses, [there.get(each) or _Server(each) for each in addresses]
+        return self._servers
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
         """Return the reply of whichever server answers; where none does, what the last one said."""
-        route = url.removeprefix(self._servers[0].address)
-        left = list(self._servers)
+        route = url.removeprefix(self._base)
+        tried: set[_Server] = set()
+        left = self._now()
         while True:
             server = self._chosen(body[:_BEGINNING], left)
-            left.remove(server)
+            tried.add(server)
             server.busy += 1
             try:
                 reply = await self._transport.post(f"{server.address}{route}", body, headers, timeout_seconds)
@@ -74,7 +87,7 @@ class SeveralServers:
                 if error.kind not in _AWAY:
                     raise
                 server.rest(str(error))
-                if not left:
+                if not (left := [each for each in self._now() if each not in tried]):
                     raise
                 continue
             finally:
@@ -83,7 +96,7 @@ class SeveralServers:
                 server.rest_seconds = _FIRST_REST_SECONDS
                 return reply._replace(server=server.address)
             server.rest(f"HTTP {reply.status}")
-            if not left:
+            if not (left := [each for each in self._now() if each not in tried]):
                 return reply
 
     async def get(self, url: str, headers: Mapping[str, str], timeout_seconds: float, most_bytes: int = 0) -> Reply:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from proctor.foreign_text import parse_json
 
@@ -121,6 +122,27 @@ def _comparisons(scores: Mapping[str, Any]) -> Iterator[Judgement]:
             bias=part(_OTHER),
             other_order=other if any(other.values()) else None,
         )
+
+
+class Contest(NamedTuple):
+    """Two systems before a judge, the first one shown first; who won, and who with the order reversed, if known."""
+
+    first: str
+    second: str
+    winner: Any
+    reversed_winner: Any
+
+
+def contests_of(scores: Mapping[str, Any]) -> Iterator[Contest]:
+    """Yield the contests of an instance whose judge compared systems in pairs, each once."""
+    systems = {name: str(scores[f"{name}_response_name"]) for name in _names(scores, "_response_name")}
+    order = list(systems.values())
+    for place, (name, system) in enumerate(systems.items()):
+        parts = [scores.get(f"{name}_{key}") for key in ("compared_to", "selections", f"{_OTHER}_selection")]
+        rivals, winners, others = (each if isinstance(each, list) else [] for each in parts)
+        for rival, winner, other in zip_longest(rivals, winners, others):
+            if rival in order[place + 1 :]:
+                yield Contest(system, rival, winner, other)
 
 
 def _names(scores: Mapping[str, Any], ending: str) -> Iterator[str]:

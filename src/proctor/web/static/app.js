@@ -52,7 +52,8 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape" && typing(event.target)) { event.target.blur(); return; }
   if (typing(event.target) && !(event.target.type === "checkbox" && event.key in keys) || document.querySelector("dialog[open]")) return;
-  const action = keys[event.key];
+  const keyed = [...document.querySelectorAll("[data-key]")].find((each) => each.dataset.key === event.key);
+  const action = keyed ? () => keyed.click() : keys[event.key];
   if (action && !scrolls(event)) { event.preventDefault(); action(); }
 });
 

@@ -1,0 +1,139 @@
+"""What was sent to providers in batches, as it stands in the log: for every process and machine that has it."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from proctor.errors import LogError, OutputError
+from proctor.running.log_errors import log_errors
+from proctor.running.log_place import LogAddress
+from proctor.running.log_store import Connection, Store, store_at
+
+_KEPT_SECONDS = 29 * 86_400.0  # as long as providers keep results
+
+
+class Record(Struct):
+    """A batch as it stands in the log.
+
+    Attributes:
+        name: What the provider is told.
+        engine: Whose answers it brings.
+        requests: The keys of its requests.
+        began: When it was about to be made, in Unix seconds.
+        batch: The provider's id; empty while nobody knows whether it was made.
+        is_read: Whether its answers were given to a run. What did not get into the log is read again, and not paid.
+    """
+
+    name: str
+    engine: str
+    requests: list[str]
+    began: float
+    batch: str = ""
+    is_read: bool = False
+
+
+class BatchRecords:
+    """The records of a log; whoever sends a request has claimed it, so no two processes write down the same one.
+
+    Args:
+        place: Where the log is.
+        store: What holds it.
+        connection: A connection to it.
+    """
+
+    def __init__(self, place: Path | LogAddress, store: Store, connection: Connection) -> None:
+        self._place, self._store, self._connection = place, store, connection
+
+    def of(self, identity: str) -> list[Record]:
+        """Return an engine's batches, the first ones first; those whose results are gone are forgotten.
+
+        Raises:
+            OutputError: One cannot be read.
+        """
+        found = [each for each in self._all() if each.engine == identity]
+        for each in found:
+            if each.is_read and each.began < time.time() - _KEPT_SECONDS:
+                self.forget(each)
+        return sorted(found, key=lambda each: each.began)
+
+    def under_way(self) -> set[str]:
+        """Return the engines with batches whose answers nobody has read; errors as in :meth:`of`."""
+        return {each.engine for each in self._all() if not each.is_read}
+
+    def _all(self) -> list[Record]:
+        with log_errors(self._place):
+            rows = self._connection.execute("SELECT name, body FROM batches").fetchall()
+        return [self._decoded(str(name), bytes(body)) for name, body in rows]
+
+    def write(self, record: Record) -> None:
+        """Write a batch down; it would outlive a power loss when this returns."""
+        insert = "INSERT INTO batches (name, engine, body) VALUES (?, ?, ?)"
+        insert += " ON CONFLICT (name) DO UPDATE SET body = excluded.body"
+        with log_errors(self._place):
+            self._connection.execute(insert, (record.name, record.engine, msgspec.json.encode(record)))
+        self._store.sync()
+
+    def forget(self, record: Record) -> None:
+        """Forget a batch that was not made, or that is of no use any more."""
+        with log_errors(self._place):
+            self._connection.execute("DELETE FROM batches WHERE name = ?", (record.name,))
+
+    def _decoded(self, name: str, body: bytes) -> Record:
+        try:
+            return msgspec.json.decode(body, type=Record)
+        except msgspec.DecodeError as error:
+            what = "what was sent in a batch cannot be read"
+            why = f"{name} in the table batches of {self._place}: {error}"
+            hint = (
+                "delete this row of the table batches, with sqlite3 or psql: what it says was sent is sent again then"
+            )
+            raise OutputError(what, why=why, hint=hint) from None
+
+    def take_over(self, folder: Path) -> None:
+        """Take what earlier versions wrote down in a folder beside the log."""
+        for path in sorted(folder.glob("*.json")):
+            self.write(self._decoded_file(path))
+            path.unlink(missing_ok=True)
+
+    def _decoded_file(self, path: Path) -> Record:
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Record)
+        except (OSError, msgspec.DecodeError) as error:
+            why, hint = f"{path}: {error}", "move the file away: what it says was sent is sent again then"
+            raise OutputError("what was sent in a batch cannot be read", why=why, hint=hint) from None
+
+
+@contextmanager
+def batch_records(place: Path | LogAddress) -> Iterator[BatchRecords]:
+    """Open the records of a log for a block.
+
+    Raises:
+        LogError: The log cannot be opened.
+        OutputError: A record of an earlier version cannot be read.
+    """
+    store = store_at(place, read_only=False)
+    with closing(store.connect()) as connection:
+        with log_errors(place):
+            store.prepare(connection)
+        found = BatchRecords(place, store, connection)
+        if isinstance(place, Path) and (folder := Path(f"{place}.batches")).is_dir():
+            found.take_over(folder)
+        yield found
+
+
+def copy_records(source: Connection, target: Connection) -> None:
+    """Copy what is under way from one log to another, where it is not known yet."""
+    try:
+        rows = source.execute("SELECT name, engine, body FROM batches").fetchall()
+    except (sqlite3.OperationalError, LogError) as error:
+        if "batches" not in str(error):
+            raise
+        return  # a log from before there were batches in it
+    target.executemany("INSERT INTO batches (name, engine, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)

@@ -1,0 +1,138 @@
+"""Strengths of models from battles of two: Bradley and Terry's, with ties, and judges who tell them apart unequally.
+
+The chances of win, tie and loss are in the ratios exp(d/2) : exp(t) : exp(-d/2) (Davidson 1970, JASA 65:317; for arenas
+arXiv:2412.18407), where d is the difference of strengths times the judge's discrimination (arXiv:2601.21817), whose
+mean over judges is 1: 0 is a judge who tosses a coin. Fitted by Fisher scoring. Intervals are sandwiches over
+questions, so that battles about one question, in both orders or before several judges, count as depending on each
+other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from proctor.lazy import Deferred
+from proctor.statistics.arrays import Floats, Indices
+from proctor.statistics.distributions import t_cdf, t_quantile
+from proctor.statistics.rank_sets import Place, level_of_pairs, places_of
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
+
+_ROUNDS = 200
+_SMALL = 1e-10  # a step below it changes no digit that is shown
+_TOO_LONG = 2.0  # a step in strengths beyond it leaves where the quadratic holds: it is cut
+_FLAT = 1e10  # of the condition of the information: beyond it half of the digits of an interval are lost
+_ALPHA = 0.05
+
+
+class Battles(NamedTuple):
+    """Battles: who met whom, before which judge, about which question, as numbers; 1, 0.5 or 0 for the first one."""
+
+    first: Indices
+    second: Indices
+    won: Floats
+    judge: Indices
+    question: Indices
+
+
+class Strengths(NamedTuple):
+    """Strengths, in logarithms of odds with mean 0, and what judges can tell apart; each with its 95% interval.
+
+    Attributes:
+        models: Strength, low and high of each model.
+        judges: Discrimination, low and high of each judge.
+        tie: The logarithm of a tie's odds against a win, of equals; ``None`` where there was no tie.
+        places: The places that each model may hold, all together.
+    """
+
+    models: Floats
+    judges: Floats
+    tie: float | None
+    places: list[Place]
+
+
+def apart(battles: Battles, models: int) -> tuple[list[int], bool] | None:
+    """Return models whose distance to the others no battle tells, and whether they met any of these; else ``None``."""
+    lost = np.eye(models, dtype=bool)
+    lost[battles.first[battles.won < 1], battles.second[battles.won < 1]] = True
+    lost[battles.second[battles.won > 0], battles.first[battles.won > 0]] = True
+    for reached, met in ((_closure(lost | lost.T), False), (_closure(lost), True)):
+        fewest = reached[int(reached.sum(axis=1).argmin())]
+        if not fewest.all():
+            return np.flatnonzero(fewest).tolist(), met
+    return None
+
+
+def _closure(edges: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    while (further := edges @ edges).sum() > edges.sum():
+        edges = further
+    return edges
+
+
+def strengths(battles: Battles, models: int, judges: int) -> Strengths | None:
+    """Return the strengths; ``None`` where they have no end, since a judge never contradicts them."""
+    has_ties = bool((battles.won == 0.5).any())  # noqa: PLR2004 - a tie
+    theta, keen, tie = np.zeros(models), np.ones(judges), 0.0
+    free = _free(models, judges, has_ties)
+    for _ in range(_ROUNDS):
+        slopes, information = _derivatives(battles, theta, keen, tie if has_ties else None)
+        inverse = np.linalg.pinv(free.T @ information @ free, hermitian=True)  # equal models tell nothing of judges
+        step = free @ (inverse @ (free.T @ slopes.sum(axis=0)))
+        step *= min(1.0, _TOO_LONG / max(float(np.abs(step).max()), _SMALL))
+        theta, keen, tie = theta + step[:models], keen + step[models:-1], tie + float(step[-1])
+        if np.abs(step).max() < _SMALL:
+            return _made(battles, (theta, keen, tie if has_ties else None), free)
+    return None
+
+
+def _free(models: int, judges: int, has_ties: bool) -> Floats:
+    """Return a basis of what may change: strengths with sum 0, discriminations with a sum that stays, ties."""
+    blocks = [np.linalg.qr(np.eye(n)[:, 1:] - 1.0 / n)[0] for n in (models, judges)]
+    found = np.zeros((models + judges + 1, models + judges - 2 + has_ties))
+    found[:models, : models - 1] = blocks[0]
+    found[models:-1, models - 1 : models + judges - 2] = blocks[1]
+    found[-1, models + judges - 2 :] = 1.0
+    return found
+
+
+def _derivatives(battles: Battles, theta: Floats, keen: Floats, tie: float | None) -> tuple[Floats, Floats]:
+    """Return the slopes of the log-likelihood, battle by battle, and the expected information."""
+    apart, rows = theta[battles.first] - theta[battles.second], np.arange(len(battles.won))
+    d = keen[battles.judge] * apart
+    shares = np.exp(np.stack([d / 2, -d / 2, np.full(len(d), -np.inf if tie is None else tie)]) - np.abs(d) / 2)
+    win, loss, even = shares / shares.sum(axis=0)
+    by_d, by_tie = np.zeros((len(d), len(theta) + len(keen) + 1)), np.zeros((len(d), len(theta) + len(keen) + 1))
+    by_d[rows, battles.first], by_d[rows, battles.second] = keen[battles.judge], -keen[battles.judge]
+    by_d[rows, len(theta) + battles.judge], by_tie[:, -1] = apart, 1.0
+    surprise, odd = battles.won - 0.5 - (win - loss) / 2, (battles.won == 0.5) * 1.0 - even  # noqa: PLR2004 - a tie
+    slopes = by_d * surprise[:, np.newaxis] + by_tie * odd[:, np.newaxis] * (tie is not None)
+    spread, common, rest = (win + loss) / 4 - ((win - loss) / 2) ** 2, -(win - loss) / 2 * even, even * (1 - even)
+    cross = (by_d * common[:, np.newaxis]).T @ by_tie
+    information = (by_d * spread[:, np.newaxis]).T @ by_d + cross + cross.T + (by_tie * rest[:, np.newaxis]).T @ by_tie
+    return slopes, np.asarray(information)
+
+
+def _made(battles: Battles, found: tuple[Floats, Floats, float | None], free: Floats) -> Strengths | None:
+    theta, keen, tie = found
+    slopes, information = _derivatives(battles, *found)
+    if np.linalg.cond(free.T @ information @ free) > _FLAT:
+        return None
+    _, place = np.unique(battles.question, return_inverse=True)
+    units = int(place.max()) + 1
+    sums = np.array([np.bincount(place, weights=column, minlength=units) for column in slopes.T])
+    influence = free @ np.linalg.solve(free.T @ information @ free, free.T @ sums)
+    covariance = influence @ influence.T * units / (units - free.shape[1])  # as of a regression
+    margin = t_quantile(1 - _ALPHA / 2, units - 1) * np.sqrt(np.diag(covariance))
+    values = np.concatenate([theta, keen])
+    bounds = np.column_stack([values, values - margin[:-1], values + margin[:-1]])
+    level = level_of_pairs(influence[: len(theta)], None, _ALPHA)
+
+    def sign(one: int, two: int) -> int:
+        error = np.sqrt(covariance[one, one] + covariance[two, two] - 2 * covariance[one, two])
+        difference = theta[two] - theta[one]
+        return int(np.sign(difference)) if 2 * t_cdf(-abs(difference) / error, units - 1) < level else 0
+
+    return Strengths(bounds[: len(theta)], bounds[len(theta) :], tie, places_of(len(theta), sign))
