@@ -21,7 +21,8 @@ _PACKAGE: Final = "genai_prices"
 _PROVIDERS: Final[Mapping[str, str]] = {
     "open-ai": "openai", "anthropic": "anthropic", "azure": "azure", "aws": "aws", "vertex-ai": "google",
     "groq": "groq", "mistral": "mistral", "deepseek": "deepseek", "openrouter": "openrouter", "together-ai": "together",
-    "xai": "x-ai", "gemini": "google",
+    "gemini": "google", "xai": "x-ai", "fireworks": "fireworks", "cerebras": "cerebras", "cohere": "cohere",
+    "moonshot": "moonshotai", "perplexity": "perplexity", "zai": "zai", "minimax": "minimax",
 }  # fmt: skip
 """Its names of providers, by ours."""
 _MAKERS: Final = ((re.compile(r"(gpt-|o\d|chatgpt-)"), "openai"), (re.compile("claude-"), "anthropic"))
