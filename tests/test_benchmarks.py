@@ -32,6 +32,7 @@ MEASURED = {
 PRINTED = {
     "gates": ({}, ["--gates", "20", "--total", "1319"]),
     "judge_correction": ({"ANSWERS": 200, "TRUTHS": (0.58,)}, ["--runs", "20", "--rates", "0.8"]),
+    "judge_cases": ({"ANSWERS": 200, "LABELS": 40, "UNSURE": ((0.3, 0.01),)}, ["--runs", "10"]),
     "label_errors": ({"QUESTIONS": 40}, ["--runs", "1", "--models", "2", "6"]),
     "log_large": ({}, ["--count", "600", "--writers", "2"]),
     "paired_differences": ({}, ["--pairs", "8", "--runs", "500"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import lru_cache
 
 from proctor.secrets import redacted
 from proctor.settings import settings
@@ -29,3 +30,9 @@ def get_logger() -> logging.Logger:
         logger.propagate = False
     logger.setLevel(str(settings.default_verbosity).upper())
     return logger
+
+
+@lru_cache(maxsize=256)
+def say_once(note: str) -> None:
+    """Log a note, where this process has not logged it."""
+    get_logger().warning("%s", note)

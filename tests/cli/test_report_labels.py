@@ -79,14 +79,16 @@ def test_the_corrected_score_holds_the_truth(runs, invoke):
     assert len({row["answer_id"] for row in rows}) == 100
     assert "m" not in rows[0].values()
     assert {row["stands_for"] for row in rows} == {"3"}
-    [score] = _report(invoke, "a", "--labels", "a-done.csv")["scores"]
+    found = _report(invoke, "a", "--labels", "a-done.csv")
+    [score] = found["scores"]
     assert score["method"] == "prediction-powered"
     value, low, high = score["corrected"]
     truth = sum(TRUTHS["a"]) / COUNT
     assert low < truth < high
     assert abs(value - truth) < abs(score["plain"][0] - truth)
-    assert score["judge"]["count"] == 100
-    assert 0 < score["judge"]["kappa_interval"][0] < score["judge"]["kappa"]
+    kappa = next(each for each in found["judges"]["measures"] if each["what"] == "Cohen's kappa")
+    assert kappa["count"] == 100
+    assert 0 < kappa["low"] < kappa["value"]
     code, out, _ = invoke("report", "a", "--labels", "a-done.csv")
     assert code == 0
     assert "prediction-powered; the judge weighs" in out
@@ -167,8 +169,9 @@ def test_several_labellers_are_compared(runs, invoke):
     _label(invoke)
     _fill("a-done.csv", "second.csv", lambda row: 0 if row["answer"].endswith("7") else row["label"])
     found = _report(invoke, "a", "--labels", "a-done.csv", "--labels", "second.csv")
-    assert found["labellers"]["count"] == 100
-    assert 0.85 < found["labellers"]["share"] < 1
+    alpha = next(each for each in found["judges"]["measures"] if each["of"] == "2 labellers")
+    assert alpha["count"] == 100
+    assert 0.6 < alpha["value"] < 1
     code, out, _ = invoke("report", "a", "--labels", "a-done.csv", "--labels", "second.csv")
     assert code == 0
     assert "labellers" in out

@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 import pytest
@@ -30,7 +31,7 @@ from proctor.running.log_place import placed
 from proctor.running.maintenance import merge
 from proctor.testing.virtual import VirtualLoop
 
-SCHEDULES = int(os.environ.get("PROCTOR_FAULT_SCHEDULES", "40"))
+SCHEDULES = int(os.environ.get("PROCTOR_FAULT_SCHEDULES", "80")) // 8 or 1
 QUESTIONS = [Generate(Prompt(f"question {number}"), Decoding(max_tokens=5)) for number in range(12)]
 
 
@@ -43,18 +44,20 @@ class Provider:
 
     Args:
         draw: Decides on faults; without one there are none.
-        kind: ``openai`` or ``anthropic``.
+        kind: Whose batches they are, by the name in the table.
         queue: Requests that may be queued at once.
         expires: Whether batches end half done the first time.
     """
 
-    def __init__(self, draw: random.Random | None = None, kind: str = "openai", queue: int = 0, expires: bool = False):
+    def __init__(self, draw: random.Random | None = None, kind: str = "open-ai", queue: int = 0, expires: bool = False):
         self.draw, self.kind, self.queue, self.expires = draw, kind, queue, expires
         self.files: dict[str, bytes] = {}
+        self.names: dict[str, str] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.paid: Counter[str] = Counter()
         self.direct: Counter[str] = Counter()
         self.created = 0
+        self.page = 100 if draw is None else 2
 
     def chance(self, share: float) -> bool:
         return self.draw is not None and self.draw.random() < share
@@ -65,24 +68,68 @@ class Provider:
     async def get(self, url: str, headers: Any, timeout_seconds: float, most_bytes: int = 0) -> Reply:
         del headers, timeout_seconds, most_bytes
         self._stumble()
-        path = re.sub(r"^https?://[^/]+/(?:v1|openai/v1)", "", url)
-        if path.startswith("/files/"):
-            return Reply(200, {}, self.files[path.split("/")[2]])
+        path, given = self._route_of(url)
+        if path.endswith("/content") or path.startswith("/download/"):
+            return Reply(200, {}, self.files[re.search(r"files?/(\w+)", path)[1]])
         if path.endswith("/results"):
-            return Reply(200, {}, self.files[path.split("/")[3]])
-        if "?" in path:
-            listed = [self._shown(each) for each in reversed(self.batches.values())]
-            return self._json({"data": listed, "has_more": False, "last_id": None})
+            return self._results(path.split("/")[-2], given)
+        if path == "/files":
+            listed = [{"id": name, "filename": called} for name, called in self.names.items()]
+            return self._page(listed, given, "id")
+        if path.startswith("/files/"):
+            return self._json({"id": path.split("/")[2], "status": "pending" if self.chance(0.5) else "processed"})
+        if path in ("/batches", "/messages/batches", "/batch/jobs", "/v1beta/batches"):
+            return self._page([self._shown(each) for each in reversed(self.batches.values())], given, "id")
         return self._json(self._advanced(path.rpartition("/")[2]))
 
+    def _route_of(self, url: str) -> tuple[str, dict[str, str]]:
+        """Return the route without what is the provider's, and the query; what belongs into each query is there."""
+        parts = urlsplit(url)
+        given = dict(parse_qsl(parts.query))
+        if self.kind == "azure":
+            assert given.pop("api-version") == "2024-10-21"
+        assert not re.search(r"[?].*[?]", url)
+        return re.sub(r"^/(?:v1(?=/)|openai/v1|openai(?!/v1)|v1beta/openai)", "", parts.path), given
+
+    def _page(self, listed: list[Any], given: dict[str, str], name: str) -> Reply:
+        """Return a page of a list in the provider's words."""
+        size = min(self.page, int(given.get("limit") or given.get("page_size") or given["pageSize"]))
+        if self.kind == "mistral":
+            start = int(given.get("page", 0)) * size
+            return self._json({"data": listed[start : start + size], "total": len(listed), "object": "list"})
+        keys = [each.get(name) or each.get("batch_id") or each["name"] for each in listed]
+        after = next(
+            (given[each] for each in ("after", "after_id", "pagination_token", "pageToken") if each in given), ""
+        )
+        start = keys.index(after) + 1 if after else 0
+        found, rest = listed[start : start + size], listed[start + size :]
+        last = keys[start : start + size][-1] if found else None
+        match self.kind:
+            case "xai":
+                return self._json({"batches": found, "pagination_token": last if rest else None})
+            case "gemini":
+                return self._json({"operations": found, **({"nextPageToken": last} if rest else {})})
+        return self._json({"data": found, "has_more": bool(rest), "last_id": last})
+
     async def post(self, url: str, body: bytes, headers: Any, timeout_seconds: float) -> Reply:
-        del headers, timeout_seconds
+        del timeout_seconds
         self._stumble()
-        if url.endswith("/files"):
+        path, _ = self._route_of(url)
+        if path == "/files":
             name = f"file{len(self.files)}"
             self.files[name] = body.split(b"\r\n\r\n")[2].split(b"\r\n--")[0]
+            self.names[name] = re.search(rb'filename="([^"]+)"', body)[1].decode()
             return self._json({"id": name})
-        if url.endswith("/batches"):
+        if path == "/upload/v1beta/files":
+            assert headers["X-Goog-Upload-Command"] == "start"
+            return Reply(200, {"X-Goog-Upload-URL": url + "/there"}, b"{}")
+        if path == "/upload/v1beta/files/there":
+            assert headers["X-Goog-Upload-Command"] == "upload, finalize"
+            assert headers["x-goog-api-key"] == "k"
+            name = f"file{len(self.files)}"
+            self.files[name] = body
+            return self._json({"file": {"name": f"files/{name}"}})
+        if path in ("/batches", "/messages/batches", "/batch/jobs") or path.endswith(":batchGenerateContent"):
             return self._create(json.loads(body))
         said = json.loads(body)
         self.direct[said["messages"][-1]["content"]] += 1
@@ -94,20 +141,37 @@ class Provider:
         if self.chance(0.05):
             raise TransportError("connection", "gone")
 
+    def _asked(self, said: Any) -> dict[str, Any]:
+        """Return the requests of a batch; a body that does not fit the provider's reference is an error of ours."""
+        if self.kind == "anthropic":
+            return {each["custom_id"]: each["params"] for each in said["requests"]}
+        match self.kind:
+            case "gemini":
+                file = said["batch"]["input_config"]["file_name"].removeprefix("files/")
+            case "mistral":
+                assert (said["endpoint"], said["model"]) == ("/v1/chat/completions", "mistral-small-latest")
+                (file,) = said["input_files"]
+            case _:
+                file = said["input_file_id"]
+        lines = [json.loads(line) for line in self.files[file].splitlines()]
+        if self.kind == "mistral":
+            assert all(set(each) == {"custom_id", "body"} and "model" not in each["body"] for each in lines)
+        else:
+            route = "/chat/completions" if self.kind == "azure" else "/v1/chat/completions"
+            assert {(each["method"], each["url"]) for each in lines} == {("POST", route)}
+            assert said.get("endpoint", route) == route
+        return {each["custom_id"]: each["body"] for each in lines}
+
     def _create(self, said: Any) -> Reply:
         if self.chance(0.2):
             return Reply(429, {}, b'{"error": {"message": "later"}}')
-        if self.kind == "openai":
-            lines = [json.loads(line) for line in self.files[said["input_file_id"]].splitlines()]
-            requests = {each["custom_id"]: each["body"] for each in lines}
-        else:
-            requests = {each["custom_id"]: each["params"] for each in said["requests"]}
+        requests = self._asked(said)
         assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in requests)
         name = f"batch{len(self.batches)}"
         running = sum(len(each["requests"]) for each in self.batches.values() if each["state"] == "running")
         too_much = self.queue and running + len(requests) > self.queue
         self.batches[name] = {
-            "id": name, "requests": requests, "metadata": said.get("metadata"), "looks": 0, "files": [],
+            "id": name, "requests": requests, "said": said, "looks": 0, "files": [],
             "state": "too much" if too_much else "running", "made": datetime.now(UTC).isoformat(),
         }  # fmt: skip
         self.created += 1
@@ -138,18 +202,40 @@ class Provider:
             self._store(each, out + lost)
             return
         error = {"code": "batch_expired", "message": "This request could not be executed before the window expired."}
+        errors = [{"custom_id": line["custom_id"], "response": None, "error": error} for line in expired]
+        if self.kind in ("gemini", "xai"):
+            self._store(each, out + errors)
+            return
         self._store(each, out)
-        self._store(each, [{"custom_id": line["custom_id"], "response": None, "error": error} for line in expired])
+        self._store(each, errors)
 
     def _store(self, each: Any, lines: list[Any]) -> None:
-        name = f"{each['id']}" if self.kind == "anthropic" else f"file{len(self.files)}"
+        name = f"{each['id']}" if self.kind in ("anthropic", "xai") else f"file{len(self.files)}"
         self.files[name] = "\n".join(json.dumps(line) for line in lines).encode()
         each["files"].append(name if lines else None)
 
-    def _line(self, name: str, body: Any) -> Any:
+    def _results(self, name: str, given: dict[str, str]) -> Reply:
+        """Return Anthropic's results as they are, and xAI's a few at a time."""
         if self.kind == "anthropic":
-            return {"custom_id": name, "result": {"type": "succeeded", "message": self._answer(body)}}
-        return {"custom_id": name, "response": {"status_code": 200, "body": self._answer(body)}, "error": None}
+            return Reply(200, {}, self.files[name])
+        found = []
+        for line in map(json.loads, self.files[name].splitlines()):
+            came = {"error": line["error"]}
+            if line["response"] is not None:
+                came = {"response": {"chat_get_completion": line["response"]["body"]}}
+            found.append({"batch_request_id": line["custom_id"], "batch_result": came})
+        start = int(given.get("pagination_token", 0))
+        more = str(start + 5) if start + 5 < len(found) else None
+        return self._json({"results": found[start : start + 5], "pagination_token": more})
+
+    def _line(self, name: str, body: Any) -> Any:
+        answer = self._answer(body)
+        if self.kind == "anthropic":
+            return {"custom_id": name, "result": {"type": "succeeded", "message": answer}}
+        if self.kind == "gemini":
+            answer["usage"] = {"promptTokens": 10, "completionTokens": 1, "totalTokens": 12}
+            answer["choices"][0]["finishReason"] = answer["choices"][0].pop("finish_reason")
+        return {"custom_id": name, "response": {"status_code": 200, "body": answer}, "error": None}
 
     def _answer(self, body: Any) -> Any:
         text = f"answer to {body['messages'][-1]['content']}"
@@ -160,14 +246,32 @@ class Provider:
         return {"choices": [choice], "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
 
     def _shown(self, each: Any) -> Any:
-        count, over = len(each["requests"]), each["state"] != "running"
-        if self.kind == "anthropic":
-            counts = {"processing": 0 if over else count, "succeeded": count if over else 0, "errored": 0}
-            address = f"https://api.anthropic.com/v1/messages/batches/{each['id']}/results"
-            status = "ended" if over else "in_progress"
-            return {"id": each["id"], "processing_status": status, "request_counts": counts,
-                    "created_at": each["made"], "results_url": address if over else None}  # fmt: skip
-        shown = {"id": each["id"], "status": "completed" if over else "in_progress", "metadata": each["metadata"],
+        count, over, said = len(each["requests"]), each["state"] != "running", each["said"]
+        match self.kind:
+            case "anthropic":
+                counts = {"processing": 0 if over else count, "succeeded": count if over else 0, "errored": 0}
+                address = f"https://api.anthropic.com/v1/messages/batches/{each['id']}/results"
+                status = "ended" if over else "in_progress"
+                return {"id": each["id"], "processing_status": status, "request_counts": counts,
+                        "created_at": each["made"], "results_url": address if over else None}  # fmt: skip
+            case "xai":  # what is read of the file is counted first, and may wait for nobody before all is read
+                there = count if over or each["looks"] > 1 else count // 2
+                waiting = 0 if over or each["looks"] == 1 else there
+                return {"batch_id": each["id"], "name": said["name"], "input_file_id": said["input_file_id"],
+                        "state": {"num_requests": there, "num_pending": waiting}}  # fmt: skip
+            case "gemini":
+                about = {"displayName": said["batch"]["display_name"], "createTime": each["made"],
+                         "state": "BATCH_STATE_SUCCEEDED" if over else "BATCH_STATE_RUNNING",
+                         "batchStats": {"requestCount": str(count)}}  # fmt: skip
+                about |= {"output": {"responsesFile": f"files/{each['files'][0]}"}} if over else {}
+                return {"name": f"batches/{each['id']}", "metadata": about}
+            case "mistral":
+                shown = {"id": each["id"], "status": "SUCCESS" if over else "RUNNING", "metadata": said["metadata"],
+                         "total_requests": count, "completed_requests": count if over else 0}  # fmt: skip
+                return {**shown, **dict(zip(("output_file", "error_file"), each["files"], strict=False))}
+        metadata = None if self.kind == "azure" else said.get("metadata")  # it is not said that Azure keeps it
+        shown = {"id": each["id"], "status": "completed" if over else "in_progress", "metadata": metadata,
+                 "input_file_id": said["input_file_id"],
                  "request_counts": {"total": count, "completed": count if over else 0, "failed": 0}}  # fmt: skip
         if each["state"] == "too much":
             errors = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached"}]}
@@ -179,11 +283,20 @@ class Provider:
         return Reply(200, {}, json.dumps(value).encode())
 
 
+MODELS = {
+    "anthropic": "claude-haiku-4-5", "azure": "my-deployment", "mistral": "mistral-small-latest", "xai": "grok-4",
+    "gemini": "gemini-2.5-flash", "groq": "llama-3.1-8b-instant", "together-ai": "m",
+}  # fmt: skip
+KINDS = ["open-ai", *MODELS]
+
+
 def engine_of(provider: Provider, **fields: Any) -> OpenAIEngine:
-    if provider.kind == "anthropic":
-        made: OpenAIEngine = ProviderEngine(model="claude-haiku-4-5", provider="anthropic", api_key="k", **fields)
-    else:
+    if provider.kind == "open-ai":
         made = OpenAIEngine(model="gpt-4o", base_url="https://api.openai.com/v1", api_key="k", **fields)
+    else:
+        if provider.kind == "azure":
+            fields["credentials"] = {"host": "https://mine.openai.azure.com"}
+        made = ProviderEngine(model=MODELS[provider.kind], provider=provider.kind, api_key="k", **fields)
     made._make_transport = lambda: provider
     made._new_loop = VirtualLoop
     return made
@@ -200,7 +313,7 @@ def ask(provider: Provider, log: Any, answers: dict[str, Any], requests: Any = Q
     return answers
 
 
-@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_questions_are_answered_in_one_batch(tmp_path, kind):
     provider = Provider(kind=kind)
     answers = ask(provider, tmp_path / "log.db", {})
@@ -208,11 +321,12 @@ def test_questions_are_answered_in_one_batch(tmp_path, kind):
     assert provider.created == 1
     assert provider.direct == {"question 0": 1}  # the first goes alone, and teaches what the model takes
     assert [each.way for each in answers.values()].count(BATCHED) == 11
+    assert {(each.usage.prompt_tokens, each.usage.completion_tokens) for each in answers.values()} == {(10, 2)}
     ask(provider, tmp_path / "log.db", answers)
     assert provider.created == 1
 
 
-@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(SCHEDULES))
 def test_nothing_is_paid_twice_and_nothing_lost(tmp_path, kind, seed):
     draw = random.Random(f"{kind} {seed}")
@@ -228,6 +342,29 @@ def test_nothing_is_paid_twice_and_nothing_lost(tmp_path, kind, seed):
     assert max(provider.paid.values(), default=0) <= 1
     for request in QUESTIONS:
         assert answers[request.key].text == f"answer to {request.prompt.text}"
+
+
+def test_a_batch_of_xai_that_was_ended_from_outside_says_why(tmp_path):
+    class Ended(Provider):
+        def _shown(self, each):
+            ended = {"cancel_time": "2026-11-29", "cancel_by_xai_message": "line 3 is not JSON"}
+            return super()._shown(each) | (ended if each["looks"] > 2 else {})
+
+        def _results(self, name, given):
+            return self._json({"results": []})
+
+    found = dict(batched(engine_of(Ended(kind="xai")), tmp_path / "log.db").generate(QUESTIONS))
+    assert {each.failure.message for number, each in found.items() if number} == {"line 3 is not JSON"}
+
+
+def test_google_may_not_send_the_key_elsewhere(tmp_path):
+    class Elsewhere(Provider):
+        async def post(self, url, *rest):
+            reply = await super().post(url, *rest)
+            return reply._replace(headers=dict.fromkeys(reply.headers, "https://evil.example/there"))
+
+    with pytest.raises(EngineError, match="does not say where the file goes"):
+        dict(batched(engine_of(Elsewhere(kind="gemini")), tmp_path / "log.db").generate(QUESTIONS))
 
 
 def test_what_expired_is_a_failure_and_is_asked_again_alone(tmp_path):
@@ -264,8 +401,13 @@ def test_equal_questions_are_sent_once_and_draws_differ(tmp_path):
 def test_what_has_no_batches_is_refused_before_anything_is_asked(tmp_path):
     with pytest.raises(UsageError, match="asked in another way"):
         batched(ScriptedEngine(answer="x"), tmp_path / "log.db")
-    with pytest.raises(UsageError, match="no batch API of 'aws'"):
-        batched(ProviderEngine(model="m", provider="aws"), tmp_path / "log.db")
+    for provider, why in (
+        ("aws", "bucket of S3"),
+        ("vertex-ai", "Cloud Storage"),
+        ("deepseek", "mistral, xai, gemini"),
+    ):
+        with pytest.raises(UsageError, match=f"no batch API of '{provider}'(?s:.)*{why}"):
+            batched(ProviderEngine(model="m", provider=provider), tmp_path / "log.db")
     with pytest.raises(UsageError, match="streamed"):
         batched(OpenAIEngine(model="m", base_url="https://api.openai.com/v1", stream=True), tmp_path / "log.db")
 

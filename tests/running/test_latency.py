@@ -139,6 +139,11 @@ def test_a_server_that_becomes_slower_is_seen_in_the_course_of_the_run():
     assert time_rows({"exam": summary(*answers)})[10][:2] == ["exam", "89.9"]
 
 
+def test_parts_of_a_run_that_takes_a_blink_are_all_there():
+    quick = [answer(1.0 + place / 1e6, seconds=1e-4) for place in range(100)]
+    assert len(summary(*quick)["over time"]) == 10
+
+
 def test_a_short_run_and_one_of_several_runs_are_told_as_a_whole():
     assert "over time" not in summary(*[answer(1.0 + place, seconds=0.1) for place in range(49)])
     apart = [answer(100.0 + 1000 * (place > 40), seconds=0.1) for place in range(80)]

@@ -182,10 +182,11 @@ _NO_ARTIFACT = re.compile(r"[\w.]+(?:-[\w.]+)+")
 def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
     provider = name.partition("/")[0]
     if _OF_PROVIDER.fullmatch(name) and not Path(name).exists():
-        meant = [f"'{each}'" for each in slips(provider, engine_names())]
-        hint = (
-            f"did you mean {' or '.join(meant)}?" if meant else f"a model of the hub is --model hf -a pretrained={name}"
-        )
+        known = next((each for each, entry in providers().items() if provider in entry.aliases), None)
+        meant = [f"'{known}'"] if known else [f"'{each}'" for each in slips(provider, engine_names())]
+        told = [f"did you mean {' or '.join(meant)}?"] * bool(meant)
+        told += [f"a model of the hub is --model hf -a pretrained={name}"] * (known is not None or not meant)
+        hint = " Or: ".join(told)
         raise UsageError(f"there is no engine '{provider}'", why="it is read as provider/model", hint=hint)
     if _NO_ARTIFACT.fullmatch(name) or (is_assignments(name) and not name.lstrip().startswith("{")):
         raise _unknown(name)

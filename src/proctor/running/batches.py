@@ -20,8 +20,9 @@ from typing import Any, ClassVar, TypeVar
 from msgspec import structs
 
 from proctor.engines.engine import Engine
-from proctor.engines.http.batches import APIS, Batch, BatchAPI, BatchGoneError, BatchRefusedError, Result
+from proctor.engines.http.batches import Batch, BatchAPI, BatchGoneError, BatchRefusedError, Result
 from proctor.engines.http.openai_engine import OpenAIEngine
+from proctor.engines.http.other_batches import APIS, WHY_NOT
 from proctor.engines.http.protocols.protocol import ProviderProtocol
 from proctor.engines.http.retrying_client import Caller, CallError
 from proctor.engines.http.safe_replies import answered_safely, without_secrets
@@ -87,7 +88,7 @@ class BatchEngine(PlacedEngine):
         if name not in APIS:
             raise UsageError(
                 f"--batch: there is no batch API of '{name}' that Proctor knows",
-                why="it knows those of OpenAI, Anthropic, Groq and Together AI, and of servers that copy OpenAI's",
+                why=WHY_NOT.get(name, f"it knows those of {', '.join(APIS)}, and of servers that copy OpenAI's"),
                 hint="leave --batch out",
             )
         if self.engine.stream:
@@ -266,7 +267,7 @@ class _Shift:
                 return
             over = []
             for record in mine:
-                batch = self._loop.run(self._api.look(record.batch))
+                batch = self._loop.run(self._api.look(record.batch, len(record.requests)))
                 self._tell(record, batch)
                 if batch.is_over:
                     over.append(record)
@@ -305,7 +306,7 @@ class _Shift:
         if record.name not in self._results_of:
             found: dict[str, Result] = {}
             with suppress(BatchGoneError):
-                batch = self._loop.run(self._api.look(record.batch))
+                batch = self._loop.run(self._api.look(record.batch, len(record.requests)))
                 found = {each.id: each for each in self._loop.run(self._api.results(batch)) if each.failure is None}
             self._results_of[record.name] = found
         return self._results_of[record.name].get(key)

@@ -139,7 +139,7 @@ class Latency:
             }
             if len(there):
                 figures |= {name: round(float(np.percentile(there, _PERCENTS[name])), _DECIMALS) for name in _PERCENTS}
-            found[f"{place * seconds:.1f}"] = figures
+            found[f"{place * seconds:.{1 if seconds >= 1 else 9}f}"] = figures
         return found
 
     def _count(self, name: str) -> int:

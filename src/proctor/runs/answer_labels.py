@@ -10,9 +10,9 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -177,6 +177,14 @@ class Labels:
     def ids(self, answers: ScoredAnswers) -> list[_Id]:
         """Return under which ids labels of answers may be: those of their draw go first."""
         return [each if (each := (answers.draw, key)) in self.given else ("", key) for key in answers.keys]
+
+    def among(self, answers: Iterable[ScoredAnswers]) -> Labels:
+        """Return the labels without those of other answers, where nobody named the files: beside runs lie others."""
+        if not self.is_kept:
+            return self
+        ids = {each for one in answers for each in self.ids(one)}
+        given = {key: each for key, each in self.given.items() if key in ids}
+        return replace(self, given=given, sources={key: self.sources[key] for key in given})
 
     def of(self, answers: ScoredAnswers) -> tuple[Floats, Floats]:
         """Return the labels of answers, the mean where there are several and NaN where none, and their weights."""

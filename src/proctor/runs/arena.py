@@ -107,8 +107,9 @@ def arena_of(battles: Sequence[Battle]) -> Arena:
             (each.question for each in known),
         )
     )
-    if len(questions) < _FEWEST:
-        raise UsageError(f"battles are about {len(questions)} questions, and {_FEWEST} are the fewest", hint=_HOW)
+    fewest = max(_FEWEST, 2 * (len(names) + len(judges)))  # twice as many as there are numbers to find
+    if len(questions) < fewest:
+        raise UsageError(f"battles are about {len(questions)} questions, and {fewest} are the fewest", hint=_HOW)
     place = [{name: at for at, name in enumerate(each)} for each in (names, judges, questions)]
     numbers = [(place[0][a], place[0][b], place[1][judge], place[2][about]) for a, b, _, judge, about in known]
     first, second, judge, question = np.array(numbers).T

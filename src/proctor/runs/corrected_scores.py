@@ -16,10 +16,10 @@ from proctor.results.summary import shown
 from proctor.runs.answer_labels import FEWEST, Labels, ScoredAnswers, answers_in, index_of, labelled_exams, why_too_few
 from proctor.runs.compare_runs import compare_with
 from proctor.runs.item_tables import ItemTable
+from proctor.runs.judge_report import LABELLERS, JudgeReport, judge_report, report_tables
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.stored_run import StoredRun
 from proctor.scoring.flat_scores import main_of
-from proctor.scoring.judges.judge_agreement import Agreement, agreement
 from proctor.scoring.judges.judged import JUDGED
 from proctor.statistics import label_correction
 from proctor.statistics.bounded import share_bounds
@@ -38,7 +38,6 @@ class CorrectedScore:
         corrected: ``None`` where labels do not allow it; the notes say why.
         method: ``prediction-powered``, ``Rogan-Gladen``, or nothing.
         labels: Answers with a label that were used.
-        judge: Its verdicts beside the labels of its answers.
         labels_to_halve: About how many more halve the interval; ``None`` where labels of all answers do not.
         least_width: How wide the interval were with labels of all answers, as a share of its width.
     """
@@ -50,7 +49,6 @@ class CorrectedScore:
     corrected: Bounded | None
     method: str
     labels: int
-    judge: Agreement | None
     notes: tuple[str, ...]
     labels_to_halve: int | None = None
     least_width: float | None = None
@@ -62,7 +60,7 @@ class Corrections:
 
     scores: list[CorrectedScore]
     differences: list[tuple[str, str, Bounded]]
-    labellers: Agreement | None
+    judges: JudgeReport
     notes: list[str]
 
 
@@ -103,11 +101,13 @@ def corrections_of(runs: Sequence[StoredRun], labels: Labels) -> Corrections:
                 unfit.append(": ".join(filter(None, (error.diagnostics[0].what, error.diagnostics[0].why))))
     if unfit and not cases:
         raise UsageError("; ".join(unfit))
-    notes, labellers = [*unfit, *_notes(cases, labels)], _labellers(labels)
-    if labellers and not labellers.kappa_interval.low > 0:
+    labels = labels.among(case.answers for case in cases)
+    _check_labellers(labels)
+    notes, judges = [*unfit, *_notes(cases, labels)], judge_report(runs, labels)
+    if any(each.of.endswith(LABELLERS) and not each.low > 0 for each in judges.measures):
         notes.append("labellers may agree by chance alone: what is right has to be settled before a score is believed")
     scores = [_corrected(case, cases) for case in cases]
-    return Corrections(scores, list(_differences(indexes)), labellers, notes)
+    return Corrections(scores, list(_differences(indexes)), judges, notes)
 
 
 def _differences(indexes: Sequence[SampleIndex]) -> Iterator[tuple[str, str, Bounded]]:
@@ -120,24 +120,17 @@ def _differences(indexes: Sequence[SampleIndex]) -> Iterator[tuple[str, str, Bou
                 yield (*names, Bounded(row.difference, row.low, row.high or row.low))
 
 
-def _labellers(labels: Labels) -> Agreement | None:
-    every = [[str(given[each]) for each in sorted(given)] for given in labels.given.values()]
-    pairs = [pair for given in every for pair in combinations(given, 2)]
-    if len(pairs) < _PAIR:
-        return None
-    found = agreement([first for first, _ in pairs], [second for _, second in pairs])
-    if not found.share:
+def _check_labellers(labels: Labels) -> None:
+    every = [list(given.values()) for given in labels.given.values()]
+    pairs = [one == two for given in every for one, two in combinations(given, 2)]
+    if len(pairs) >= _PAIR and not any(pairs):
         hint = "settle what makes an answer right, and label again"
         raise UsageError(f"the labellers agree on none of {len(pairs)} answers", hint=hint)
-    return found
 
 
 def _notes(cases: Sequence[_Case], labels: Labels) -> list[str]:
     """Return what there is to say of the labels as they were given; refuse those of which none belongs to an answer."""
     keys = {each for case in cases for each in labels.ids(case.answers)}
-    if labels.is_kept:  # beside the runs there are others, with labels of their own
-        labels.given = {key: given for key, given in labels.given.items() if key in keys}
-        labels.sources = {key: labels.sources[key] for key in labels.given}
     instances = {key.rpartition("-")[0] for _, key in keys}
     lost = [key for key in labels.given if key not in keys]
     older = sum(key.rpartition("-")[0] in instances for _, key in lost)
@@ -189,7 +182,6 @@ def _corrected(case: _Case, cases: Sequence[_Case]) -> CorrectedScore:
         bounds and Bounded(*(min(max(each, 0.0), 1.0) * case.scale for each in bounds)),
         method,
         used,
-        agreement(*([str(each) for each in side] for side in case.verdicts())) if case.told.sum() >= FEWEST else None,
         tuple(notes),
         found.labels_to_halve if found else None,
         found.width_with(math.inf) if found else None,
@@ -231,16 +223,7 @@ def correction_tables(found: Corrections) -> Iterator[ItemTable]:
     if found.differences:
         differences = tuple((exam, runs, _told(bounds)) for exam, runs, bounds in found.differences)
         yield ItemTable("Differences of corrected scores, paired", ("exam", "runs", "difference"), differences)
-    every = [(_name(it), "judge and labels", it.judge) for it in found.scores] + [("all", "labellers", found.labellers)]
-    measures = ("share", "kappa", "ac1")
-    agreed = tuple(
-        (name, who, str(it.count), *(_told((getattr(it, each), *getattr(it, f"{each}_interval"))) for each in measures))
-        for name, who, it in every
-        if it
-    )
-    header = ("exam", "who", "answers", "agree", "Cohen's kappa", "Gwet's AC1")
-    if agreed:
-        yield ItemTable("Agreement on labelled answers, with 95% intervals", header, agreed)
+    yield from report_tables(found.judges)
 
 
 def label_plan(found: Corrections) -> list[str]:

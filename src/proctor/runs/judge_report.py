@@ -28,6 +28,7 @@ from proctor.statistics.distributions import normal_quantile
 from proctor.statistics.intervals import Bootstrap
 from proctor.statistics.krippendorff import alpha_sums
 
+LABELLERS: Final = "labellers"
 _HALF: Final = 0.5  # of a full score: above it an answer is called right
 _Z: Final = normal_quantile(0.975)  # of intervals that hold in 95%
 
@@ -63,7 +64,7 @@ class _Judged:
     """The answers of an exam in a run, as a judge and people see them."""
 
     def __init__(self, run: StoredRun, index: SampleIndex, exam: str, labels: Labels) -> None:
-        found = answers_in(index, exam)
+        self.answers = found = answers_in(index, exam)
         self.name, self.exam, self.run = f"{exam}, {run.path.name}", exam, run
         self.keys, self.scores = found.keys, found.scores
         self.labels, self.weights = labels.of(found)
@@ -96,7 +97,7 @@ def judge_report(runs: Sequence[StoredRun], labels: Labels | None) -> JudgeRepor
         _by_order(report, case)
         _by_wording(report, case)
     if labels:
-        _of_labellers(report, labels)
+        _of_labellers(report, labels.among(case.answers for case in cases))
     for exam in dict.fromkeys(case.exam for case in cases):
         own = [case for case in cases if case.exam == exam]
         _of_itself(report, own)
@@ -135,7 +136,7 @@ def _of_labellers(report: JudgeReport, labels: Labels) -> None:
     if (np.isfinite(ratings).sum(axis=0) > 1).sum() < FEWEST if names else True:
         report.missing.append(f"{FEWEST} answers with labels of two people tell how far people agree")
     else:
-        _alphas(report, f"{len(names)} labellers", ratings, ratings)
+        _alphas(report, f"{len(names)} {LABELLERS}", ratings, ratings)
 
 
 def _by_length(report: JudgeReport, case: _Judged) -> None:
@@ -200,9 +201,9 @@ def _by_order(report: JudgeReport, case: _Judged) -> None:
 
 def _by_wording(report: JudgeReport, case: _Judged) -> None:
     every = [record.get("scores") or {} for record in case.records.values()]
-    names = dict.fromkeys(each.name for scores in every for each in judgements_of(scores))
-    names |= dict.fromkeys(sorted({key for scores in every for key in scores if key.startswith("judge")}))
-    columns = {name: found for name in names if np.isfinite(found := case.column(name)).any()}
+    names = {each.name for scores in every for each in judgements_of(scores)}
+    names |= {key for scores in every for key in scores if key.startswith("judge")}
+    columns = {name: found for name in sorted(names) if np.isfinite(found := case.column(name)).any()}
     for (one, first), (two, second) in combinations(columns.items(), 2):
         _changes(report, f"{case.name}: {two} against {one}", first, second, case)
     if len(columns) < 2:  # noqa: PLR2004 - two metrics
@@ -221,7 +222,7 @@ def _by_version(report: JudgeReport, first: _Judged, second: _Judged) -> None:
         )
         return
     one, two = np.array(shared).T
-    who = "one judge twice" if first.models == second.models else f"{_who(second)} after {_who(first)}"
+    who = "one judge twice" if first.models == second.models != [] else f"{_who(second)} after {_who(first)}"
     later = np.full(len(first.keys), math.nan)
     later[one] = second.scores[two]
     of = f"{first.exam}, {second.run.path.name} against {first.run.path.name} ({who})"

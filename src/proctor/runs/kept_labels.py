@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -57,7 +58,13 @@ def kept_labels(*folders: Path) -> Labels | None:
     found = [place for place in dict.fromkeys(places) if os.path.isfile(place)]  # noqa: PTH113 - False where none may look
     if not found:
         return None
-    labels = read_labels(found)
+    stats = [(place, place.stat()) for place in found]
+    return _read(tuple((place, each.st_mtime_ns, each.st_size) for place, each in stats))
+
+
+@lru_cache(maxsize=4)  # a page compares many exams of the same runs
+def _read(stamps: tuple[tuple[Path, int, int], ...]) -> Labels:
+    labels = read_labels([place for place, _, _ in stamps])
     labels.is_kept = True
     return labels
 

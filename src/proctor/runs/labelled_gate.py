@@ -23,6 +23,7 @@ from proctor.runs.stored_run import StoredRun
 from proctor.statistics.gates import Verdict
 from proctor.statistics.label_correction import corrected_mean
 
+_CORRECTED: Final = "scores and bounds are as labels of the answers of both correct them (prediction-powered)"
 _MORE: Final = (
     "the interval of the corrected score holds both; proctor plan RUN --labels says what more labels would do"
 )
@@ -81,7 +82,7 @@ def _no_worse(before: SampleIndex, index: SampleIndex, exam: str, rules: GateRul
     model, old = (row.second or 0.0) / scale, (row.first or 0.0) / scale
     counts = row.n + row.unanswered, row.unanswered
     found = _verdict((exam, row.metric), (low, high), -rules.margin, counts, is_less_better=row.direction == -1)
-    return replace(found, model=model, baseline=old, difference=model - old, note=row.notes[-1])
+    return replace(found, model=model, baseline=old, difference=model - old, note=_CORRECTED)
 
 
 def _at_least(index: SampleIndex, exam: str, rules: GateRules, level: float) -> ExamVerdict:

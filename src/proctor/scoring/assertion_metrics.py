@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 
 from proctor.artifacts import Artifact
 from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError, problems_of
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.assertions import (
     ASSERTIONS,
     EMBEDDED,
     HEALTHBENCH,
+    JAVASCRIPT,
     JUDGED,
     SET,
     Assertion,
@@ -29,6 +31,7 @@ from proctor.scoring.assertions import (
 )
 from proctor.scoring.columns import Columns, ConstantColumn
 from proctor.scoring.flat_scores import MetricScores
+from proctor.scoring.javascript import asserted, check_code
 from proctor.scoring.judges.assertions import (
     BY_CRITERIA,
     NOTE,
@@ -51,6 +54,7 @@ Found = Verdict | Failure
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 THRESHOLD = "__threshold"
 """The column of a table that says from which weighted mean of its assertions on a row passes."""
+NO_JUDGE = "an assertion asks a judge, and nobody says which model that is"
 EMBEDDINGS = "sentence-transformers/all-MiniLM-L6-v2"
 
 
@@ -62,6 +66,7 @@ class AssertionMetric(Metric):
         question: What judges are shown as the question: a text with columns of the row in braces.
         embeddings: The model of sentence embeddings behind ``similar``.
         fills: Whether columns of the row are put into values that name them as ``{{name}}``.
+        parses: Whether code sees what an answer says as JSON, where it is JSON.
     """
 
     reads_task_data: ClassVar[bool] = True
@@ -72,6 +77,7 @@ class AssertionMetric(Metric):
     question: str = "{question}"
     embeddings: str = EMBEDDINGS
     fills: bool = True
+    parses: bool = False
     main_score: str = ""
 
     def verify(self) -> None:
@@ -95,6 +101,9 @@ class AssertionMetric(Metric):
                     asked = conversation_of(rows[place], asked) if own.kind == HEALTHBENCH else asked
                     hearings[number] = Hearing(own, asked, answer, golds)
                     continue
+                if own.kind == JAVASCRIPT:
+                    found[number] = _of_code(own, _object_in(answer) if self.parses else answer, rows[place])
+                    continue
                 value = self._similarity(own, answer, golds) if own.kind == EMBEDDED else check_of(own)(answer, golds)
                 found[number] = Verdict(value, holds(value, own))
             except ScoringError as error:
@@ -108,7 +117,7 @@ class AssertionMetric(Metric):
     def _engine(self) -> Artifact:
         if self.judge is None:
             raise UsageError(
-                "an assertion asks a judge, and nobody says which model that is",
+                NO_JUDGE,
                 hint="--judge openai/gpt-4.1 names one, or PROCTOR_JUDGE",
             )
         return self.judge
@@ -143,6 +152,8 @@ class AssertionMetric(Metric):
                 self._engine()
             except UsageError as error:
                 yield from error.diagnostics
+        for code in dict.fromkeys(str(each.value) for each in assertions if each.kind == JAVASCRIPT):
+            yield from problems_of(partial(check_code, code))
         if any(each.kind == EMBEDDED for each in assertions):
             yield from lacking(EMBEDDED, ["sentence_transformers=pip install 'proctor[embeddings]'"])
 
@@ -165,6 +176,23 @@ class AssertionMetric(Metric):
         measured = sheet.measured(failures)
         measured.instances = {public: numbers, "score": numbers, "score_name": ConstantColumn(public, len(numbers))}
         return measured
+
+
+def _object_in(answer: str) -> Any:
+    try:
+        return parse_json(answer)
+    except ValueError:
+        return answer
+
+
+def _of_code(assertion: Assertion, answer: Any, row: Mapping[str, Any]) -> Found:
+    variables = {name: value for name, value in row.items() if not name.startswith("__")}
+    metadata = row.get("__metadata") or {}
+    test = {"vars": variables, "metadata": metadata, "description": row.get("__description")}
+    verdict = asserted(str(assertion.value), answer, {"vars": variables, "test": test}, assertion.threshold)
+    if isinstance(verdict, Failure) or not assertion.negated:
+        return verdict
+    return verdict._replace(value=1.0 - verdict.value, holds=not verdict.holds)
 
 
 def _of_judge(verdict: Found, assertion: Assertion) -> Found:

@@ -31,10 +31,13 @@ SET: Final = "assert-set"
 """Several assertions that count as one."""
 EMBEDDED: Final = "similar"
 """The assertion that a model of embeddings decides."""
+JAVASCRIPT: Final = "javascript"
+"""The assertion that is code (:mod:`proctor.scoring.javascript`)."""
 
+_ELSEWHERE: Final = (*JUDGED, EMBEDDED, JAVASCRIPT)
 _CODE: Final = "it is code, and tables are data"
 REFUSED: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("javascript", "python", "ruby", "webhook", "fn", "eval", "file"), _CODE),
+    **dict.fromkeys(("python", "ruby", "webhook", "file"), _CODE),
     **dict.fromkeys(("latency", "cost"), "it is about the run and not about an answer; results have latency and cost"),
     **dict.fromkeys(
         ("answer-relevance", "context-recall", "context-relevance", "context-faithfulness"), "tables have no contexts"
@@ -130,14 +133,14 @@ class Kind(NamedTuple):
 # -- reading them -----------------------------------------------------------------------------------------------------
 
 _WORD: Final = re.compile(r"\s*(not-)?([a-z][a-z0-9-]*)\s*(?:\((\d+(?:\.\d+)?)\))?\s*(?::(.*))?", re.DOTALL)
-_FOREIGN: Final = {"grade": "llm-rubric", "json": "is-json", "pattern": "regex"}
+_FOREIGN: Final = {"grade": "llm-rubric", "json": "is-json", "pattern": "regex", "fn": JAVASCRIPT, "eval": JAVASCRIPT}
 """Other spellings."""
 
 
 def is_assertion(text: str) -> bool:
     """Return whether a text begins with the word of an assertion, whether or not it is one that is obeyed."""
     found = _WORD.fullmatch(text)
-    return found is not None and _FOREIGN.get(found[2], found[2]) in {*KINDS, *JUDGED, EMBEDDED, *REFUSED}
+    return found is not None and _FOREIGN.get(found[2], found[2]) in {*KINDS, *_ELSEWHERE, *REFUSED}
 
 
 def parse_assertion(text: str) -> Assertion:
@@ -166,8 +169,8 @@ def made(
     kind = _FOREIGN.get(word, word)
     if kind in REFUSED:
         raise ScoringError(f"the assertion '{word}' is not obeyed", why=REFUSED[kind], hint="leave it out")
-    if kind not in KINDS and kind not in (*JUDGED, EMBEDDED):
-        words = (*KINDS, *JUDGED, EMBEDDED)
+    if kind not in KINDS and kind not in _ELSEWHERE:
+        words = (*KINDS, *_ELSEWHERE)
         raise ScoringError(
             f"there is no assertion '{word}'", hint=did_you_mean(word, words) or f"there are {', '.join(words)}"
         )
@@ -410,10 +413,10 @@ KINDS: Final[Mapping[str, Kind]] = {
 """Assertions that need no model, by their words."""
 
 _WITHOUT_VALUE: Final = frozenset({"is-json", "contains-json", "judge", RUBRICS, HEALTHBENCH})
-_NEEDS_VALUE: Final = {"regex": "PATTERN", "llm-rubric": "CRITERION", "g-eval": "CRITERION"}
+_NEEDS_VALUE: Final = {"regex": "PATTERN", "llm-rubric": "CRITERION", "g-eval": "CRITERION", JAVASCRIPT: "CODE"}
 THRESHOLDS: Final[Mapping[str, float]] = {"similar": 0.75, "g-eval": 0.7}
 """From which share on an assertion holds that says no threshold; others hold wholly or not."""
 _OWN_THRESHOLD: Final = frozenset({"levenshtein"})
 _WITH_THRESHOLD: Final = frozenset(
-    {"f1", "similar", "llm-rubric", "judge", "g-eval", "levenshtein", RUBRICS, HEALTHBENCH}
+    {"f1", "similar", "llm-rubric", "judge", "g-eval", "levenshtein", RUBRICS, HEALTHBENCH, JAVASCRIPT}
 )

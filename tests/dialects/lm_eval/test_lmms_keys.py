@@ -12,6 +12,7 @@ import datasets
 import pytest
 from PIL import Image
 
+from proctor import logs
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
@@ -144,6 +145,17 @@ def test_what_is_not_obeyed_is_refused_before_anybody_is_asked(
     (tree / "seen.yaml").write_text(f"{text}{added}\n")
     with pytest.raises(ProctorError, match=said):
         run(tree, tmp_path)
+
+
+@pytest.mark.parametrize("key", ["cluster_key", "score_key", "dataset_kwargs token, cache_dir"])
+def test_what_has_no_effect_is_said(
+    key: str, tree: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree / "seen.yaml").write_text(f"{TASK}cluster_key: video\nscore_key: score\n")
+    monkeypatch.setattr(logs.get_logger(), "propagate", True)
+    logs.say_once.cache_clear()
+    run(tree, tmp_path)
+    assert any(note.startswith(key) for note in caplog.messages)
 
 
 def test_without_trust_nothing_runs(tree: Path, tmp_path: Path) -> None:

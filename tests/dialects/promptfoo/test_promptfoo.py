@@ -6,12 +6,14 @@ import pytest
 import yaml
 from tests_commands import proctor
 
+from proctor import logs
 from proctor.dialects.promptfoo.providers import models_in
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
+from proctor.settings import settings
 
 CONFIG = {
     "description": "Capitals",
@@ -133,7 +135,12 @@ def test_tests_stand_in_files(write, tmp_path, ending, dump):
         ({"prompts": []}, "the config has no prompt"),
         ({"prompts": ["{% if %}"]}, "template"),
         ({"tests": [{"vars": {}, "asserts": ["x"]}]}, "'asserts' is not obeyed"),
-        ({"tests": [{"assert": [{"type": "javascript", "value": "1"}]}]}, "the assertion 'javascript' is not obeyed"),
+        ({"tests": [{"assert": [{"type": "javascript", "value": "1"}]}]}, "'javascript' is code"),
+        ({"tests": [{"assert": [{"type": "python", "value": "1"}]}]}, "the assertion 'python' is not obeyed"),
+        ({"tests": [{"assert": [{"type": "contains", "value": "a", "config": {"x": 1}}]}]}, "is for code"),
+        ({"tests": [{"assert": [{"$ref": "#/templates/gone"}]}]}, "'#/templates/gone' cannot be followed"),
+        ({"a": {"$ref": "#/a"}}, "it leads to itself"),
+        ({"commandLineOptions": {"filterFirstN": 3}}, "--limit and --samples choose"),
         ({"tests": [{"assert": [{"type": "contains", "value": "a", "transform": "x"}]}]}, "'transform'"),
         ({"tests": [{"options": {"transform": "output.trim()"}}]}, "'transform' is not obeyed"),
         ({"tests": ["file://gen.py"]}, "is a program"),
@@ -169,6 +176,8 @@ def test_what_cannot_be_obeyed_is_refused_by_name(write, changes, told):
         ),
         ({"openai:m": {"config": {"max_tokens": 5}}}, "openai/m", {"max_tokens": 5}),
         ("dummy", "dummy", {}),
+        ("google:gemini-2.5-pro", "gemini/gemini-2.5-pro", {}),
+        ("ollama:completion:llama3", "ollama/llama3", {}),
     ],
 )
 def test_a_provider_is_an_engine(write, tmp_path, provider, model, arguments):
@@ -184,6 +193,7 @@ def test_a_provider_is_an_engine(write, tmp_path, provider, model, arguments):
         ("exec:./x", "is a program or an address"),
         ("opnai:x", "did you mean"),
         ("openai:completion:x", "asks for completions"),
+        ("python:mine.py", "is a program or an address"),
         ({"id": "openai:x", "config": {"apiKey": "{{env.KEY}}"}}, "names an environment variable"),
         ({"id": "openai:x", "transform": "x"}, "'transform' of a provider is not obeyed"),
     ],
@@ -252,3 +262,133 @@ def test_a_judge_of_a_stranger_s_config_is_asked_only_where_the_user_allows_it(w
         proctor("run", path, "-m", "dummy", "--judge", "dummy", "-o", tmp_path / "r", "--allow-failures").returncode
         == 0
     )
+
+
+@pytest.mark.parametrize(
+    "changes, told",
+    [
+        ({"passRateThreshold": 0.8}, "$.passRateThreshold has no effect: promptfoo has no such key here"),
+        ({"redteam": {"plugins": ["x"]}}, "$.redteam has no effect: its questions are made by a service"),
+        ({"commandLineOptions": {"verbose": True}}, "verbose has no effect: it is about promptfoo's screen"),
+        (
+            {"tests": [{"assert": [{"type": "regex", "value": "a", "ignoreCase": True}]}]},
+            "$.tests[0].assert.ignoreCase has no effect",
+        ),
+    ],
+)
+def test_keys_that_nobody_reads_are_said(write, changes, told, caplog, monkeypatch):
+    monkeypatch.setattr(logs.get_logger(), "propagate", True)
+    logs.say_once.cache_clear()
+    assert len(resolve_tasks([write(prompts=["Hi"], **changes)])) == 1
+    assert any(told in note for note in caplog.messages)
+
+
+def test_a_key_may_be_no_text(tmp_path):
+    (tmp_path / "promptfooconfig.yaml").write_text("on: {push: 1}\nprompts: [Hi]\ntests: []\n")
+    assert len(resolve_tasks([str(tmp_path / "promptfooconfig.yaml")])) == 1
+
+
+def test_assertions_may_stand_elsewhere_in_the_file(write):
+    polite = {"templates": {"polite": {"type": "contains", "value": "{{lang}}"}}}
+    tests = [{"vars": {"lang": "fr"}, "assert": [{"$ref": "#/templates/polite"}]}]
+    (exam,) = resolve_tasks([write(prompts=["{{lang}}"], tests=tests, defaultTest={}, **polite)])
+    (question,) = exam.questions()
+    assert question.instance["__expected"] == [{"type": "contains", "value": "fr"}]
+
+
+def test_a_picture_is_sent_as_data(write, tmp_path):
+    (tmp_path / "dog.png").write_bytes(b"\x89PNG1")
+    (exam,) = resolve_tasks([write(prompts=["{{picture}}"], tests=[{"vars": {"picture": "file://dog.png"}}])])
+    (question,) = exam.questions()
+    assert question.instance["picture"] == "data:image/png;base64,iVBORzE="
+
+
+def test_problems_of_assertions_say_in_which_test_they_are(write):
+    tests = [{"vars": {"x": ["a", "b"]}}, {"vars": {"x": "c"}, "assert": [{"type": "contians", "value": "a"}]}]
+    with pytest.raises(ProctorError, match=r"promptfooconfig.yaml @ \$\.tests\[1\]\.assert"):
+        resolve_tasks([write(prompts=["{{x}}"], tests=tests)])
+
+
+CODE = [
+    # what is asserted, of which answer, what promptfoo 0.121 says: whether it holds, its score
+    ("output.length < 3", "ab", True, 1),
+    ("output.length / 4", "abcde", True, 1.25),
+    ({"threshold": 0.5, "value": "output.length / 10"}, "ab", False, 0.2),
+    ({"type": "not-javascript", "value": "output.length / 10"}, "ab", False, 0.2),
+    ("JSON.parse(output).category === 'bug'", '{"category": "bug"}', True, 1),
+    ("JSON.parse(output).category === 'bug'", "a bug", False, 0),
+    ("const n = output.length; n > 1 && context.vars.lang === 'fr';", "ab", True, 1),
+    ("const s = output; s === 'a;b'", "a;b", True, 1),
+    ("const n = 2\nreturn output.length === n", "ab", True, 1),
+    ("({pass: output === 'ab', score: 0.3, reason: 'so'})", "ab", True, 0.3),
+    ("file://check.js", "ab", True, 1),
+    ("file://check.cjs:long", "ab", False, 0),
+    ({"value": "file://check.cjs:as", "config": {"wanted": "ab"}}, "ab", True, 1),
+    ({"value": "output === context.config.wanted", "config": {"wanted": "ab"}}, "ab", True, 1),
+]
+
+
+@pytest.mark.parametrize("asserted, answer, holds, score", CODE)
+def test_code_decides_as_in_promptfoo(write, tmp_path, asserted, answer, holds, score):
+    pytest.importorskip("py_mini_racer")
+    (tmp_path / "check.js").write_text("export default (output, context) => output === 'ab' && '{{lang}}' !== 'fr'")
+    (tmp_path / "check.cjs").write_text(
+        "module.exports = {long: output => output.length > 9, as: (output, context) => output === context.config.wanted}"
+    )
+    given = asserted if isinstance(asserted, dict) else {"value": asserted}
+    tests = [{"vars": {"lang": "fr"}, "assert": [{"type": "javascript", **given}]}]
+    path = write(prompts=["{{lang}}"], tests=tests, defaultTest={})
+    with settings.context(trust_code=True):
+        (exam,) = resolve_tasks([path])
+        run_exams([exam], ScriptedEngine(answer=answer), log=tmp_path / "log.db", output=tmp_path / "run")
+    line = json.loads((tmp_path / "run" / "samples.jsonl").read_text())
+    (verdict,) = line["scores"]["assertions"]
+    assert (verdict["passed"], verdict["score"]) == (holds, score)
+    assert line["scores"]["passed"] == float(holds)
+
+
+@pytest.mark.parametrize(
+    "code, told",
+    [
+        ("output.match(/z/)", "the code gives null, not true"),
+        ("context.providerResponse.raw", "context.providerResponse is not here"),
+        ("require('fs').readFileSync('/etc/passwd')", "require is not defined"),
+        ("(async () => true)()", "the code gives a promise"),
+    ],
+)
+def test_code_that_decides_nothing_is_a_failure(write, tmp_path, code, told):
+    pytest.importorskip("py_mini_racer")
+    path = write(prompts=["Hi"], tests=[{"assert": [{"type": "javascript", "value": code}]}], defaultTest={})
+    proctor("run", path, "-m", "dummy", "--trust-code", "--log-samples", "--allow-failures", "-o", tmp_path / "run")
+    text = (tmp_path / "run" / "samples.jsonl").read_text()
+    assert told in text
+    assert json.loads(text)["scores"].get("passed") is None
+
+
+def test_code_that_cannot_be_read_is_refused_before_anybody_is_asked(write):
+    pytest.importorskip("py_mini_racer")
+    path = write(prompts=["Hi"], tests=[{"assert": [{"type": "javascript", "value": "1 +"}]}])
+    with settings.context(trust_code=True), pytest.raises(ProctorError, match=r"cannot be read: '1 \+'"):
+        resolve_tasks([path])
+
+
+def test_code_sees_an_object_where_every_model_answers_by_a_schema(write, tmp_path):
+    pytest.importorskip("py_mini_racer")
+    answers = {"id": "dummy", "config": {"response_format": {"type": "json_schema"}}}
+    tests = [{"assert": [{"type": "javascript", "value": "output.kind === 'bug'"}]}]
+    path = write(prompts=["Hi"], providers=[answers], tests=tests, defaultTest={})
+    with settings.context(trust_code=True):
+        done = run_exams(
+            resolve_tasks([path]),
+            ScriptedEngine(answer='{"kind": "bug"}'),
+            log=tmp_path / "log.db",
+            output=tmp_path / "r",
+        )
+    (results,) = done.results.values()
+    assert results["passed"] == 1.0
+
+
+def test_a_config_without_a_judge_is_valid(write):
+    path = write(prompts=["Hi"], tests=[{"assert": [{"type": "llm-rubric", "value": "polite"}]}])
+    found = proctor("validate", path)
+    assert found.returncode == 0, found.stderr

@@ -127,7 +127,7 @@ def test_a_metric_that_compares_with_nothing_needs_no_right_answer(tmp_path):
         ("includs", "did you mean 'includes'"),
         ("regex:(", "does not compile"),
         ("regex", "needs a value"),
-        ("javascript:output", "not obeyed"),
+        ("javascript:output", "is code"),
         ("contains(0.5):x", "takes no threshold"),
         ("is-json:[1]", "a JSON schema is an object"),
         ("judge:polite", "nobody says which model"),
@@ -176,7 +176,7 @@ def test_rows_have_assertions_of_their_own_and_pass_where_all_hold(tmp_path):
 @pytest.mark.parametrize(
     "cells, said",
     [
-        ("x,javascript: output.length < 3\n", "not obeyed"),
+        ("x,javascript: output.length < 3\n", "is code"),
         ("x,regex: (\n", "does not compile"),
         ("x,similar(0.8): a\n", "sentence_transformers"),
         ("x,llm-rubric: is polite\n", "nobody says which model"),

@@ -18,7 +18,7 @@ from proctor.dialects.lm_eval.media import media_of
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import DataError, Diagnostic, Location, TemplateError
 from proctor.ir import Media, Message
-from proctor.scoring.judges.judged import say_once
+from proctor.logs import say_once
 
 KEYS: Final[dict[str, str]] = {
     "doc_to_visual": "text function",
@@ -67,13 +67,16 @@ def as_ours(values: Mapping[str, Any]) -> dict[str, Any]:
     )
     for key in ("doc_to_text", "doc_to_visual", "doc_to_messages"):
         made[key] = _given(made.get(key), texts)
-    if values.get("cluster_key"):
-        say_once("cluster_key of lmms-eval has no effect: --clusters COLUMN says which questions belong together")
+    for key in ("cluster_key", "score_key"):
+        if values.get(key):
+            say_once(f"{key} of lmms-eval has no effect: --clusters COLUMN says which questions belong together")
     targets = values.get("model_specific_target_kwargs") or {}
     made["doc_to_target"] = _given(made.get("doc_to_target"), targets.get("default"))
     if decoding := (values.get("model_specific_generation_kwargs") or {}).get("default"):
         made["generation_kwargs"] = {**(made.get("generation_kwargs") or {}), **decoding}
     if isinstance(loading := made.get("dataset_kwargs"), Mapping):
+        if unused := [key for key in loading if key in _OF_LOADING]:
+            say_once(f"dataset_kwargs {', '.join(unused)} of lmms-eval have no effect: files are read where they lie")
         made["dataset_kwargs"] = {key: each for key, each in loading.items() if key not in _OF_LOADING}
     return {key: each for key, each in made.items() if each is not None}
 

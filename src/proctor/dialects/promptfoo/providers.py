@@ -16,6 +16,12 @@ _NAMES: Final[Mapping[str, str]] = {
     "togetherai": "together-ai",
     "bedrock": "aws",
     "vertex": "vertex-ai",
+    "google": "gemini",
+    "palm": "gemini",
+    "alibaba": "dashscope",
+    "alicloud": "dashscope",
+    "lmstudio": "lm-studio",
+    "nvidia": "nvidia-nim",
     "watsonx": "watsonx",
     "huggingface": "hf-inference",
     "localai": "custom",
@@ -23,7 +29,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "llama": "llama-server",
 }
 """What promptfoo calls a provider, and Proctor otherwise; most are called the same."""
-_ROUTES: Final = frozenset({"chat", "messages", "responses", "text-generation"})
+_ROUTES: Final = frozenset({"chat", "messages", "responses", "text-generation", "completion"})
 """What may stand between a provider and its model: how it is asked, which the engine knows itself."""
 _ARGUMENTS: Final = {"apiBaseUrl": "base_url", "apiKey": "api_key", "maxTokens": "max_tokens", "topP": "top_p"}
 """Arguments that engines call otherwise; an engine says which others it does not know."""
@@ -88,7 +94,7 @@ def _model(config: Config, identity: str, path: str) -> str:
     if not colon:
         return name
     route, more, model = rest.partition(":")
-    if route == "completion":
+    if route == "completion" and name != "ollama":  # Ollama puts the question in its model's chat template there, too
         hint = "-m openai -a model=…,endpoint=completions"
         raise config.refuse(f"'{identity}' asks for completions", path, hint=hint)
     return f"{name}/{model if more and route in _ROUTES else rest}"

@@ -14,7 +14,7 @@ from proctor.effects import Author, author_of_file, reading, require
 from proctor.errors import Diagnostic, Location, UsageError, ValidationError, did_you_mean, reason_of
 from proctor.foreign_text import parse_json
 from proctor.foreign_yaml import parse_yaml
-from proctor.logs import get_logger
+from proctor.logs import say_once
 
 _OBEYED: Final = frozenset({"description", "prompts", "providers", "targets", "tests", "defaultTest", "scenarios"})
 _ABOUT: Final = frozenset({"$schema", "tags", "metadata", "outputPath", "sharing", "writeLatestResults"})
@@ -27,15 +27,49 @@ _OF_RUNS: Final[Mapping[str, str]] = {
     "timeoutMs": "-a timeout=SECONDS sets it",
     "maxEvalTimeMs": "--budget-usd and --budget-tokens stop a run",
 }
+_CODE: Final = "it is code, and configs are data"
 _REFUSED: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("extensions", "nunjucksFilters", "transform", "postprocess"), "it is code, and configs are data"),
+    **dict.fromkeys(("extensions", "nunjucksFilters", "transform", "postprocess", "transformVars"), _CODE),
+    **dict.fromkeys(("contextTransform", "assertScoringFunction", "function", "inputs"), _CODE),
+    **dict.fromkeys(("providers", "prompts"), "every prompt and model sits every test; -m and CONFIG::PROMPT choose"),
     "env": "a config changes no environment variables: export them",
-    "redteam": "its questions are made by a service of promptfoo",
     "repeat": "--repeats N asks N times",
-    "derivedMetrics": "its scores are computed by formulas of promptfoo",
+    "provider": "a test of its own model is an exam of its own",
+    "providerOutput": "answers that are there already are scored by proctor evaluate",
+    "storeOutputAs": "tests are asked side by side, and none sees what became of another",
+    "rubricPrompt": "judges are asked in Proctor's words; --judge says who they are",
+    "factuality": "what each letter of a judge counts is fixed",
+    "disableDefaultAsserts": "what is asserted of all tests is asserted of each",
 }
+"""Keys of promptfoo that would change what is asked or scored, with the reason why they do not."""
+_OF_COMMANDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("prompts", "providers", "tests", "vars", "assertions"), "say it at the top of the config"),
+    **dict.fromkeys(("filterPattern", "filterFirstN", "filterRange", "filterSample"), "--limit and --samples choose"),
+    **dict.fromkeys(("filterProviders", "filterTargets", "filterPrompts"), "-m and CONFIG::PROMPT choose"),
+    **dict.fromkeys(
+        ("filterMetadata", "filterFailing", "filterFailingOnly", "filterErrorsOnly"), "all tests are asked"
+    ),
+    **dict.fromkeys(("promptPrefix", "promptSuffix"), "say it under defaultTest.options"),
+    **dict.fromkeys(("var", "config", "extension", "modelOutputs"), "it belongs to one run of promptfoo"),
+    "grader": "--judge says who judges",
+    "repeat": _REFUSED["repeat"],
+}
+"""The same of options of its command line."""
+_SCREEN: Final = "it is about promptfoo's screen"
+_IDLE: Final[Mapping[str, str]] = {
+    "redteam": "its questions are made by a service of promptfoo; those that stand here are asked",
+    "derivedMetrics": "scores by formulas are not computed",
+    "tracing": "it is about promptfoo's own work",
+    "disableConversationVar": "no test sees the answers to others",
+    "runSerially": "tests do not depend on each other",
+    **dict.fromkeys(("verbose", "write", "table", "share", "noShare", "progressBar", "watch", "output"), _SCREEN),
+    **dict.fromkeys(("tableCellMaxLength", "generateSuggestions", "suggestionsCount", "retryErrors"), _SCREEN),
+}
+"""Keys of promptfoo that change neither, with the reason."""
 CODE: Final = (".js", ".cjs", ".mjs", ".ts", ".mts", ".cts", ".py", ".rb", ".sh", ".go", ".exe", ".bat")
 """Endings of programs."""
+MODULES: Final = (".js", ".cjs", ".mjs")
+"""Endings of programs that assertions in JavaScript may stand in."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +101,8 @@ class Config:
         """Return the error about a place of the file."""
         return UsageError(what, location=Location(str(self.file)), path=path, why=why, hint=hint)
 
-    def check(self, values: Any, known: Collection[str], path: str) -> None:
-        """See to it that a mapping has no key that is not obeyed.
+    def check(self, values: Any, known: Collection[str], path: str, refused: Mapping[str, str] = _REFUSED) -> None:
+        """See to it that a mapping has no key of promptfoo's that is not obeyed; keys without effect are said.
 
         Raises:
             ValidationError: It has, or is no mapping.
@@ -76,24 +110,28 @@ class Config:
         if not isinstance(values, Mapping):
             raise self.refuse(f"this is a mapping with {' and '.join(sorted(known)[:2])}", path)
         problems = []
-        for key in values:
-            if key not in known and values[key] not in (None, {}, []):
-                why = _REFUSED.get(key, "")
-                hint = "leave it out" if why else did_you_mean(key, known) or f"there are {', '.join(sorted(known))}"
-                problems.append(
-                    Diagnostic(f"'{key}' is not obeyed", Location(str(self.file)), f"{path}.{key}", why, hint)
-                )
+        for key in map(str, values):
+            if key in known or values.get(key) in (None, {}, []):
+                continue
+            why = refused.get(key, "")
+            meant = "" if key in _IDLE else did_you_mean(key, set(known) - _ABOUT)
+            if hint := "leave it out" if why else meant:
+                where = Location(str(self.file))
+                problems.append(Diagnostic(f"'{key}' is not obeyed", where, f"{path}.{key}", why, hint))
+            else:
+                reason = _IDLE.get(key, "promptfoo has no such key here")
+                say_once(f"{self.file}: {path}.{key} has no effect: {reason}")
         if problems:
             raise ValidationError(problems)
 
-    def files(self, named: str, path: str) -> list[Path]:
+    def files(self, named: str, path: str, programs: Collection[str] = ()) -> list[Path]:
         """Return the files that ``file://NAME`` or a path means, ``*`` standing for anything; they may be read.
 
         Raises:
             ProctorError: There is no such file, it is a program, or the config may not read it.
         """
         place = named.removeprefix("file://")
-        if Path(place.partition(":")[0]).suffix in CODE:
+        if (ending := Path(place.partition(":")[0]).suffix) in CODE and ending not in programs:
             raise self.refuse(f"'{named}' is a program", path, why="configs are data here", hint="leave it out")
         folder = self.file.parent
         is_pattern = "*" in place and not Path(place).is_absolute() and ".." not in place
@@ -141,10 +179,33 @@ def read_config(file: Path) -> Config:
     """
     author = author_of_file(file)
     values = Config(file, author, {}).content(file)
-    config = Config(file, author, values)
+    config = Config(file, author, values if isinstance(values, Mapping) else {})
+    config = Config(file, author, _with_references(config, config.values, "$"))
     config.check(values, {*_OBEYED, *_ABOUT, "evaluateOptions", "commandLineOptions"}, "$")
     for section in ("evaluateOptions", "commandLineOptions"):
-        config.check(values.get(section) or {}, _OF_RUNS, f"$.{section}")
-        for key in sorted(_OF_RUNS.keys() & (values.get(section) or {})):
-            get_logger().warning("%s: %s.%s has no effect here: %s", file, section, key, _OF_RUNS[key])
+        said = config.values.get(section) or {}
+        config.check(said, _OF_RUNS, f"$.{section}", _OF_COMMANDS)
+        for key in sorted(_OF_RUNS.keys() & said):
+            say_once(f"{file}: {section}.{key} has no effect here: {_OF_RUNS[key]}")
     return config
+
+
+_DEEPEST: Final = 40  # levels of references in references: more is a circle
+
+
+def _with_references(config: Config, value: Any, path: str, depth: int = 0) -> Any:
+    """Return a value in which ``{$ref: '#/KEY/KEY'}`` is what stands at that place of the config."""
+    if isinstance(value, list):
+        return [_with_references(config, each, f"{path}[{number}]", depth) for number, each in enumerate(value)]
+    if not isinstance(value, Mapping):
+        return value
+    reference = value.get("$ref")
+    if not (isinstance(reference, str) and reference.startswith("#/")):
+        return {key: _with_references(config, each, f"{path}.{key}", depth) for key, each in value.items()}
+    found: Any = config.values
+    for key in reference[2:].split("/"):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    if found is None or depth > _DEEPEST:
+        why = "it leads to itself" if found is not None else "nothing stands there"
+        raise config.refuse(f"the reference '{reference}' cannot be followed", path, why=why)
+    return _with_references(config, found, path, depth + 1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from proctor.artifacts import Artifact
@@ -14,7 +15,7 @@ from proctor.dialects.promptfoo.providers import provider_of
 from proctor.dialects.promptfoo.reader import Config, read_config
 from proctor.dialects.promptfoo.rows import ASSERTED, TestRows, Tests
 from proctor.effects import author_of_file
-from proctor.errors import UnknownArtifactError, ValidationError, did_you_mean
+from proctor.errors import Diagnostic, Location, UnknownArtifactError, ValidationError, did_you_mean
 from proctor.ir import Decoding, Exchange, Generate, Message, Prompt, Span, Turn
 from proctor.ir.prompt import message_text
 from proctor.ir.question import Ask, Question
@@ -62,8 +63,10 @@ def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions
     _check_names(config, prompt, tests.rows)
     judge = _judge(tests, options)
     of_config = [judge] if judge is not None and tests.judges and not options.judge else []
-    scorer = RowAssertions(columns=[ASSERTED], question=f"{{{PROMPT}}}", fills=False, judge=judge)
-    if problems := list(scorer.check_rows(tests.rows)):
+    scorer = RowAssertions(
+        columns=[ASSERTED], question=f"{{{PROMPT}}}", fills=False, judge=judge, parses=_parses(config)
+    )
+    if problems := [_placed(config, tests, each) for each in scorer.check_rows(tests.rows)]:
         raise ValidationError(problems)
     is_scored = any(row[ASSERTED] for row in tests.rows)
     if not is_scored:
@@ -86,6 +89,22 @@ def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions
         parts=_parts(tests),
     )
     return repeated(exam, is_known_to_write=True)
+
+
+def _parses(config: Config) -> bool:
+    """Return whether every model of a config answers by a JSON schema: promptfoo gives code the object."""
+    said = [
+        each.get("config") if isinstance(each, Mapping) else None for each in config.list_of("providers", "targets")
+    ]
+    formats = [each.get("response_format") if isinstance(each, Mapping) else None for each in said]
+    return bool(formats) and all(isinstance(each, Mapping) and each.get("type") == "json_schema" for each in formats)
+
+
+def _placed(config: Config, tests: Tests, problem: Diagnostic) -> Diagnostic:
+    """Return what is wrong with a row, with the place of its test."""
+    row = re.fullmatch(r"\$\[(\d+)\]", problem.path)
+    path = f"{tests.paths[int(row[1])]}.assert" if row else ""
+    return replace(problem, location=problem.location or Location(str(config.file)), path=path or problem.path)
 
 
 def _check_names(config: Config, prompt: PromptText, rows: Sequence[Row]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import mimetypes
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,18 +16,24 @@ from typing import Any, Final
 
 from proctor.data.streams import MultiStream
 from proctor.dialects.promptfoo.prompts import filled
-from proctor.dialects.promptfoo.reader import Config
-from proctor.dialects.tables.reader import read_table
+from proctor.dialects.promptfoo.reader import MODULES, Config
+from proctor.dialects.tables.reader import decoded, read_table
 from proctor.errors import Location, UsageError
-from proctor.logs import get_logger
+from proctor.logs import say_once
 from proctor.recipes.selection import Opened, Row, Selection
+from proctor.scoring.assertions import JAVASCRIPT
+from proctor.scoring.javascript import body_of
 
 ASSERTED: Final = "__expected"
 _TEST: Final = {"description", "vars", "assert", "threshold", "options", "metadata", "__data"}
 _OPTIONS: Final = {"prefix", "suffix", "provider", "disableVarExpansion"}
 _TABLES: Final = (".csv", ".tsv", ".xlsx")
-_COLUMN: Final = re.compile(r"expected\d*|prefix|suffix|description|threshold|metadata:.+")
+_COLUMN: Final = re.compile(r"expected\d*|prefix|suffix|description|threshold|metadata:.+|metric")
+_EXPORTED: Final = re.compile(r"^export\s+default\b", re.MULTILINE)
+_IN_A_CELL: Final = re.compile(r"\s*(not-)?(?:javascript|fn|eval)\s*:(.*)", re.DOTALL)
 MOST_ROWS: Final = 100_000  # of one test: more come from lists that nobody meant to be combined
+_OF_ASSERTIONS: Final = {"type", "value", "threshold", "weight", "metric", "provider", "assert", "config"}
+_PICTURES: Final = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".svg", ".tif", ".tiff", ".ico", ".avif")
 _DEEPEST = 3  # variables in variables: more is a circle
 
 
@@ -36,12 +45,13 @@ class Tests:
         config: The config.
         rows: One for each test and each combination of its variables.
         judges: The providers that tests name as judges.
+        paths: Where the test of each row stands.
     """
 
     config: Config
     rows: list[Row] = field(default_factory=list)
     judges: list[Any] = field(default_factory=list)
-    _is_told: bool = False
+    paths: list[str] = field(default_factory=list)
 
     def read(self) -> Tests:
         """Read them.
@@ -52,12 +62,17 @@ class Tests:
         said = self.config.loaded(self.config.values.get("defaultTest") or {}, "$.defaultTest")
         default = self._checked(said, "$.defaultTest")
         for path, test in self._listed(self.config.values.get("tests"), "$.tests"):
-            self.rows += self._rows(default, {}, test, path)
+            self._add(default, {}, test, path)
         for number, scenario in enumerate(self.config.list_of("scenarios")):
             self._scenario(default, scenario, f"$.scenarios[{number}]")
         if not self.rows:
-            self.rows += self._rows(default, {}, {}, "$.defaultTest")
+            self._add(default, {}, {}, "$.defaultTest")
         return self
+
+    def _add(self, *parts: Any) -> None:
+        made = list(self._rows(*parts))
+        self.rows += made
+        self.paths += [parts[-1]] * len(made)
 
     def _scenario(self, default: Mapping[str, Any], scenario: Any, path: str) -> None:
         scenario = self.config.loaded(scenario, path)
@@ -65,7 +80,7 @@ class Tests:
         tests = list(self._listed(scenario.get("tests"), f"{path}.tests")) or [(path, {})]
         for place, of_all in self._listed(scenario.get("config"), f"{path}.config"):
             for own, test in tests:
-                self.rows += self._rows(default, of_all, test, f"{own} with {place}")
+                self._add(default, of_all, test, f"{own} with {place}")
 
     def _listed(self, value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield tests and where they stand: listed, or in files."""
@@ -91,6 +106,8 @@ class Tests:
             if unread := [name for name in own if not _COLUMN.fullmatch(name)]:
                 where = Location(str(file))
                 raise UsageError(f"the column '__{unread[0]}' is not obeyed", location=where, hint="leave it out")
+            if own.get("metric"):
+                self._tell_of_metrics()
             test: dict[str, Any] = {"vars": {name: each for name, each in row.items() if not name.startswith("__")}}
             test["assert"] = [each for name, each in own.items() if name.startswith("expected") and each]
             test["options"] = {name: own[name] for name in ("prefix", "suffix") if own.get(name)}
@@ -148,24 +165,54 @@ class Tests:
     def _value(self, value: Any, path: str) -> Any:
         if isinstance(value, list):
             return [self._value(each, path) for each in value]
+        if isinstance(value, str) and value.startswith("file://") and value.lower().endswith(_PICTURES):
+            [file] = self.config.files(value, path)
+            kind = mimetypes.guess_type(file.name)[0] or "image/jpeg"
+            return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
         found = self.config.loaded(value, path)
         return found.strip() if found is not value and isinstance(found, str) else found
 
     def _assertion(self, entry: Any, path: str) -> Any:
         """Return an assertion without what is no part of it: a judge, the name of a score; files are read."""
+        if isinstance(entry, str) and (code := _IN_A_CELL.fullmatch(entry)):
+            entry = {"type": f"{code[1] or ''}{JAVASCRIPT}", "value": code[2].strip()}
         if not isinstance(entry, Mapping):
             return entry
-        made = dict(entry)
-        if made.pop("metric", None) and not self._is_told:
-            self._is_told = True
-            get_logger().warning("%s: 'metric' has no effect here: samples list each assertion", self.config.file)
+        if isinstance(entry.get("type"), str):  # what is none is said by who reads it
+            self.config.check(entry, _OF_ASSERTIONS, path)
+        made = {key: each for key, each in entry.items() if key in _OF_ASSERTIONS}
+        if made.pop("metric", None):
+            self._tell_of_metrics()
         if (judge := made.pop("provider", None)) is not None:
             self._judge(judge)
         if isinstance(made.get("assert"), list):
             made["assert"] = [self._assertion(each, path) for each in made["assert"]]
-        if "value" in made:
+        arguments = made.pop("config", None)
+        if str(made.get("type")).removeprefix("not-") == JAVASCRIPT:
+            made["value"] = self._code(str(made.get("value") or ""), arguments, f"{path}.value")
+        elif arguments:
+            raise self.config.refuse("'config' of an assertion is for code", path, hint="leave it out")
+        elif "value" in made:
             made["value"] = self.config.loaded(made["value"], f"{path}.value")
         return made
+
+    def _tell_of_metrics(self) -> None:
+        say_once(f"{self.config.file}: 'metric' has no effect here: samples list each assertion")
+
+    def _code(self, value: str, arguments: Any, path: str) -> str:
+        """Return the body of an assertion in JavaScript; of a module's, what calls what it exports."""
+        code = value
+        if value.startswith("file://"):
+            place, _, name = value.removeprefix("file://").partition(":")
+            [file] = self.config.files(place, path, programs=MODULES)
+            chosen = f".{name}" if name else ".default ?? module.exports"
+            code = (
+                "const module = {exports: {}}; const exports = module.exports;\n"
+                f"{_EXPORTED.sub('module.exports =', decoded(str(file)))}\n"
+                f"return (module.exports{chosen})(output, context);"
+            )
+            code = f"{{% raw %}}{code}{{% endraw %}}"
+        return f"context.config = {json.dumps(arguments)};\n{body_of(code)}" if arguments is not None else code
 
 
 def _within(variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from proctor.dialects.promptfoo import is_config
 from proctor.dialects.promptfoo.providers import models_in
 from proctor.dialects.promptfoo.resolve import resolve_name
 from proctor.errors import Diagnostic, ProctorError
+from proctor.logs import say_once
 from proctor.recipes.options import ExamOptions
+from proctor.scoring.assertion_metrics import NO_JUDGE
 
 
 def validate(path: Path) -> tuple[list[Path], list[Diagnostic]]:
@@ -22,5 +24,7 @@ def validate(path: Path) -> tuple[list[Path], list[Diagnostic]]:
             try:
                 look()
             except ProctorError as error:
-                problems += error.diagnostics
+                problems += [each for each in error.diagnostics if each not in problems and each.what != NO_JUDGE]
+                if any(each.what == NO_JUDGE for each in error.diagnostics):
+                    say_once(f"{file} asks a judge: run it with --judge MODEL")
     return files, problems

@@ -1,11 +1,10 @@
 """Batch APIs: many requests in one file, answered within a day at about half the price.
 
 Making a batch is not idempotent, and the reply to it may be lost. So whoever makes one names it beforehand: OpenAI
-keeps the name under ``metadata``; Anthropic keeps none, and a batch is known there by its time and its number of
-requests.
+keeps the name under ``metadata``.
 
-Sources, read in November 2026: OpenAI's reference (``/files``, ``/batches``), which Groq and Together copy; Anthropic's
-reference (``/messages/batches``) and its Python package 2.12.0 (``types/messages/message_batch*.py``).
+Source, read in November 2026: OpenAI's reference (``/files``, ``/batches``), which Groq and Together copy. What others
+have otherwise is in :mod:`~proctor.engines.http.other_batches`.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
 from http import HTTPStatus
 from typing import Any, ClassVar, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -35,7 +34,7 @@ _NOT_LISTED_SECONDS = 20.0
 """A batch whose making was not answered is looked for again after so long: lists lag behind."""
 _LOOKED_FOR = 3
 _PATIENT_SECONDS = 15.0  # half a minute to ten minutes: who has too much queued has to wait for it
-_MOST_PAGES = 50
+_MOST_PAGES = 1_000  # a hundred batches, or results, on each: more than there can be
 
 
 class BatchRefusedError(EngineError):
@@ -47,7 +46,7 @@ class BatchGoneError(EngineError):
 
 
 Door = Callable[..., Awaitable[Reply]]
-"""Asks a server with the headers that say who asks: method, address, body, type of the body."""
+"""Asks a server with the headers that say who asks: method, address, body, type of the body, further headers."""
 
 
 class Batch(NamedTuple):
@@ -91,9 +90,13 @@ class BatchAPI:
     purpose: ClassVar[str] = "batch"
     _route: ClassVar[str] = "/batches"
     _next: ClassVar[str] = "after"
+    _last: ClassVar[str] = "last_id"
+    _limit: ClassVar[str] = "limit"
+    _items: ClassVar[str] = "data"
+    _id: ClassVar[str] = "id"
 
     def __init__(self, door: Door, protocol: ProviderProtocol) -> None:
-        self._door, self._url, self._query = door, protocol.url, protocol.query
+        self._door, self._url, self._query, self._model = door, protocol.url, protocol.query, protocol.model
         self.known: set[str] = set()
         """Batches that were made for others of our requests."""
 
@@ -116,7 +119,7 @@ class BatchAPI:
                 said = str(error)
             else:
                 if reply.status < HTTPStatus.MULTIPLE_CHOICES:
-                    return str(msgspec.json.decode(reply.body)["id"])
+                    return str(msgspec.json.decode(reply.body)[self._id])
                 said = f"HTTP {reply.status}: {error_message(reply)}"
                 if not is_retried(reply.status):
                     raise BatchRefusedError("the provider does not take the batch", why=said, hint=_WITHOUT)
@@ -131,15 +134,16 @@ class BatchAPI:
     async def find(self, name: str, count: int, began: float) -> str | None:
         """Return the id of a batch that was made under a name, or is in every respect like it; ``None`` without one."""
         for look in range(_LOOKED_FOR):
-            async for each in self._listed():
-                if each["id"] not in self.known and self._is(each, name, count, began):
-                    return str(each["id"])
+            async for each in self._listed(self._route):
+                if each[self._id] not in self.known and self._is(each, name, count, began):
+                    return str(each[self._id])
             if look < _LOOKED_FOR - 1:
                 await asyncio.sleep(_NOT_LISTED_SECONDS)
         return None
 
-    async def look(self, batch: str) -> Batch:
-        """Return what the provider says of a batch."""
+    async def look(self, batch: str, count: int) -> Batch:
+        """Return what the provider says of a batch of so many requests."""
+        del count
         return self._read(await self._json(f"{self._url}{self._route}/{batch}"))
 
     async def results(self, batch: Batch) -> list[Result]:
@@ -152,17 +156,22 @@ class BatchAPI:
                     found[result.id] = result
         return list(found.values())
 
-    async def _listed(self) -> Any:
-        """Yield the batches that the account has, newest first."""
-        after = ""
-        for _ in range(_MOST_PAGES):
-            page = await self._json(f"{self._url}{self._route}?limit=100{after}")
-            for each in page.get("data") or ():
+    async def _listed(self, route: str, items: str = "") -> Any:
+        """Yield what the account has at a route, newest first."""
+        start = f"{self._url}{route}{self._query}{'&' if self._query else '?'}{self._limit}=100"
+        more: str | None = ""
+        for number in range(_MOST_PAGES):
+            page = await self._json(start + (more or ""))
+            for each in page.get(items or self._items) or ():
                 yield each
-            last = page.get("last_id")
-            if not (page.get("has_more") and last):
+            if (more := self._more(page, number)) is None:
                 return
-            after = f"&{self._next}={last}"
+
+    def _more(self, page: Mapping[str, Any], number: int) -> str | None:
+        """Return what asks for the page after one; ``None`` after the last."""
+        del number
+        last = page.get(self._last)
+        return f"&{self._next}={quote(str(last), safe='')}" if page.get("has_more", True) and last else None
 
     async def _json(self, url: str) -> Mapping[str, Any]:
         found: Mapping[str, Any] = msgspec.json.decode((await self._got(url)).body)
@@ -171,7 +180,14 @@ class BatchAPI:
     async def _got(self, url: str) -> Reply:
         return await self._sure("GET", url if "?" in url else url + self._query)
 
-    async def _sure(self, method: str, url: str, body: bytes | None = None, content_type: str = "") -> Reply:
+    async def _sure(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None = None,
+        content_type: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
         """Return a reply to what costs nothing to ask twice.
 
         Raises:
@@ -180,7 +196,7 @@ class BatchAPI:
         said = ""
         for attempt in range(_ATTEMPTS):
             try:
-                reply = await self._door(method, url, body, content_type)
+                reply = await self._door(method, url, body, content_type, headers or {})
             except TransportError as error:
                 said = str(error)
             else:
@@ -198,26 +214,32 @@ class BatchAPI:
     # -- what differs -----------------------------------------------------------------------------------------------
 
     async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        made = self._making(await self._uploaded(b"\n".join(lines), name), route, name)
+        return f"{self._url}{self._route}{self._query}", msgspec.json.encode(made), "application/json"
+
+    async def _uploaded(self, content: bytes, name: str) -> str:
+        """Upload a file, and return its id."""
         boundary = uuid.uuid4().hex
         head = (
             f'--{boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\n{self.purpose}\r\n--{boundary}\r\n'
         )
-        file = 'Content-Disposition: form-data; name="file"; filename="requests.jsonl"\r\n'
+        file = f'Content-Disposition: form-data; name="file"; filename="{name}.jsonl"\r\n'
         start = f"{head}{file}Content-Type: application/jsonl\r\n\r\n".encode()
-        body = start + b"\n".join(lines) + f"\r\n--{boundary}--\r\n".encode()
-        kind = f"multipart/form-data; boundary={boundary}"
+        body, kind = start + content + f"\r\n--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
         reply = await self._sure("POST", f"{self._url}/files{self._query}", body, kind)
-        made = {
-            "input_file_id": msgspec.json.decode(reply.body)["id"],
-            "endpoint": f"/v1{route}",
-            "completion_window": "24h",
-            "metadata": {"proctor": name},
-        }
-        return f"{self._url}{self._route}{self._query}", msgspec.json.encode(made), "application/json"
+        return str(msgspec.json.decode(reply.body)["id"])
+
+    def _making(self, file: str, route: str, name: str) -> dict[str, Any]:
+        """Return the body that makes a batch of a file."""
+        window = {"completion_window": "24h", "metadata": {"proctor": name}}
+        return {"input_file_id": file, "endpoint": f"/v1{route}", **window}
 
     def _is(self, listed: Mapping[str, Any], name: str, count: int, began: float) -> bool:
         del count, began
-        return (listed.get("metadata") or {}).get("proctor") == name
+        return bool(self._named(listed) == name)
+
+    def _named(self, listed: Mapping[str, Any]) -> Any:
+        return (listed.get("metadata") or {}).get("proctor")
 
     def _read(self, said: Mapping[str, Any]) -> Batch:
         status, counts = str(said["status"]), said.get("request_counts") or {}
@@ -257,80 +279,3 @@ class _OpenAILine(Struct):
 
 
 _OPENAI = msgspec.json.Decoder(_OpenAILine)
-
-
-class AnthropicBatches(BatchAPI):
-    """Anthropic's: all requests in one body, results at one address."""
-
-    most_requests: ClassVar[int] = 100_000
-    most_bytes: ClassVar[int] = 240_000_000
-    _route: ClassVar[str] = "/messages/batches"
-    _next: ClassVar[str] = "after_id"
-
-    def line(self, name: str, post: Post) -> bytes:
-        """Return an entry of ``requests``."""
-        return msgspec.json.encode({"custom_id": name, "params": post.body})
-
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
-        del route, name
-        body = b'{"requests":[' + b",".join(lines) + b"]}"
-        return f"{self._url}{self._route}{self._query}", body, "application/json"
-
-    def _is(self, listed: Mapping[str, Any], name: str, count: int, began: float) -> bool:
-        del name
-        counts = listed.get("request_counts") or {}
-        made = datetime.fromisoformat(str(listed["created_at"])).timestamp()
-        return sum(counts.values()) == count and made >= began - _CLOCKS_DIFFER
-
-    def _read(self, said: Mapping[str, Any]) -> Batch:
-        counts = said.get("request_counts") or {}
-        is_over = said["processing_status"] == "ended"
-        places = (str(said["results_url"]),) if is_over and said.get("results_url") else ()
-        done = sum(count for name, count in counts.items() if name != "processing")
-        return Batch(str(said["id"]), str(said["processing_status"]), is_over, done, places)
-
-    def _result(self, line: bytes) -> Result:
-        found = _ANTHROPIC.decode(line)
-        if found.result.type == "succeeded":
-            return Result(found.custom_id, bytes(found.result.message))
-        if found.result.type == "errored":
-            status = _STATUSES.get(((found.result.error or {}).get("error") or {}).get("type", ""), 500)
-            reply = Reply(status, {}, msgspec.json.encode(found.result.error))
-            return Result(found.custom_id, b"", failure_of(self._url, reply))
-        return Result(found.custom_id, b"", Failure(found.result.type, f"the batch says '{found.result.type}' of it"))
-
-
-_CLOCKS_DIFFER = 30.0
-_STATUSES = {"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404}
-
-
-class _AnthropicResult(Struct):
-    type: str
-    message: msgspec.Raw = msgspec.Raw(b"{}")
-    error: dict[str, Any] | None = None
-
-
-class _AnthropicLine(Struct):
-    custom_id: str
-    result: _AnthropicResult
-
-
-_ANTHROPIC = msgspec.json.Decoder(_AnthropicLine)
-
-
-class TogetherBatches(BatchAPI):
-    """Together AI's: OpenAI's with a word of its own for files, and smaller ones."""
-
-    purpose: ClassVar[str] = "batch-api"
-    most_bytes: ClassVar[int] = 95_000_000
-
-
-APIS: Mapping[str, type[BatchAPI]] = {
-    "open-ai": BatchAPI,
-    "groq": BatchAPI,
-    "together-ai": TogetherBatches,
-    "anthropic": AnthropicBatches,
-    "custom": BatchAPI,
-    "vllm-server": BatchAPI,
-}
-"""By the provider's name in the table; a server of one's own copies OpenAI's, if it has any."""

@@ -200,9 +200,16 @@ class Caller:
             return None
         return reply if reply.status == HTTPStatus.OK else None
 
-    async def ask(self, method: str, url: str, body: bytes | None = None, content_type: str = "") -> Reply:
-        """Return what comes of asking once, however long that takes; raises ``TransportError``."""
-        headers = {**self._headers, "Content-Type": content_type} if content_type else self._headers
+    async def ask(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None = None,
+        content_type: str = "",
+        more: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return what comes of asking once, however long it takes, with further headers; raises ``TransportError``."""
+        headers = {**self._headers, "Content-Type": content_type, **(more or {})} if content_type else self._headers
         if self._authorize is not None:
             headers = {**headers, **await self._authorize(self._transport, url, body or b"")}
         if body is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from typing import Any, Final
 
-from proctor.logs import get_logger
+from proctor.logs import say_once
 from proctor.packages import package_folder
 from proctor.scoring.judges.judge_client import who_judges
 
@@ -78,12 +78,6 @@ def tell(asked: Mapping[str, Any]) -> None:
         heard.append(dict(asked))
     if note := note_of(asked):
         say_once(note)
-
-
-@lru_cache(maxsize=256)
-def say_once(note: str) -> None:
-    """Log a note, where this process has not logged it."""
-    get_logger().warning("%s", note)
 
 
 def notes_of(judged: object) -> list[str]:
