@@ -475,7 +475,7 @@ OF_RUNS = frozenset(
     {
         "named", "tasks", "output", "log", "log_samples", "retry_failed", "budget_tokens", "budget_usd", "prices",
         "precision", "draw", "others", "tags", "executor", "batch", "shard", "workers", "gpus_per_worker", "ray_address", "output_format", "write_out",
-        "fail_under", "allow_failures", "every_score", "as_json", "quiet", "gen_kwargs", "include_paths", "trust_code",
+        "fail_under", "allow_failures", "every_score", "as_json", "quiet", "gen_kwargs", "criteria", "include_paths", "trust_code",
         "sandbox", "allow", "traceback", "no_wall",
     }
 )  # fmt: skip

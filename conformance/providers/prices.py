@@ -41,8 +41,9 @@ _STEP = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 _UNIT = (
     "USD per million tokens: list prices of the smallest context, without batches or priority; cached_input is what "
     "tokens read from the provider's cache cost, cache_write and cache_write_hour what those cost that are written to "
-    "it, batch the share of all prices that is asked in a batch, above_times how many times as much a request costs "
-    "whose prompt has more tokens than above, where they are known"
+    "it, batch the share of all prices that is asked in a batch, above_times and above_output_times how many times "
+    "as much what is read and what is written costs in a request whose prompt has more tokens than above, where they "
+    "are known"
 )
 
 
@@ -68,6 +69,8 @@ def price(entry: dict[str, Any]) -> dict[str, float] | None:
     if steps:
         found["above"], dearer = min(steps)
         found["above_times"] = round(dearer / read, 6)
+        if more := entry.get(f"output_cost_per_token_above_{found['above'] // 1000}k_tokens"):
+            found["above_output_times"] = round(more / written, 6)
     return found
 
 

@@ -1,8 +1,11 @@
+import sys
+
 import click
 import pytest
 
-from proctor.cli.exam_options import Limit, read_options, split_names
-from proctor.errors import UsageError
+from proctor.cli.commands import open_wall_for
+from proctor.cli.exam_options import Limit, exam_options, read_options, split_names
+from proctor.errors import ProctorError, UsageError
 from proctor.recipes.options import ExamOptions
 from proctor.settings import settings
 
@@ -95,3 +98,51 @@ def test_a_limit_that_is_no_number_of_instances_is_refused(text):
 def test_a_limit_of_a_program_that_is_none_is_refused(value):
     with pytest.raises(UsageError, match="limit is"):
         ExamOptions(limit=value)
+
+
+def _metrics(*typed):
+    found = []
+
+    @click.command()
+    @exam_options
+    def command(**given):
+        found.extend(given["metric"])
+
+    command.main(list(typed), standalone_mode=False)
+    return found
+
+
+def test_criteria_are_metrics_of_a_judge(tmp_path):
+    rubric = tmp_path / "rubric.yaml"
+    rubric.write_text("- It names the capital\n- It is polite\n")
+    assert _metrics() == []
+    assert _metrics("--criteria", "correctness") == ["judge"]
+    assert _metrics("--criteria", "Is it short?", "--metric", "exact") == ["exact", "judge:Is it short?"]
+    assert _metrics("--metric", "exact", "--criteria", str(rubric)) == [
+        "exact",
+        "judge:It names the capital",
+        "judge:It is polite",
+    ]
+
+
+@pytest.mark.parametrize("text", ["a: 1", "[]", "- 1", "- ' '", "{", "- [x]"])
+def test_a_file_that_is_not_a_list_of_criteria_is_refused(tmp_path, text):
+    (tmp_path / "rubric.yaml").write_text(text)
+    with pytest.raises(ProctorError, match="is not a list of criteria|cannot be read"):
+        _metrics("--criteria", str(tmp_path / "rubric.yaml"))
+    with pytest.raises(ProctorError, match="No such file"):
+        _metrics("--criteria", str(tmp_path / "none.yaml"))
+
+
+def test_the_wall_lets_the_judge_be_asked_that_is_typed_or_stands_in_a_run_file(monkeypatch):
+    opened = []
+    monkeypatch.setattr("proctor.wall.standing", object)
+    monkeypatch.setattr("proctor.wall.open_for", opened.extend)
+    monkeypatch.setitem(sys.modules, "proctor.wall.raising", sys)
+    monkeypatch.setattr("proctor.engines.engine_registry.make_engine", lambda name: f"made {name}")
+    monkeypatch.delenv("PROCTOR_JUDGE", raising=False)
+    open_wall_for("model", judge="of the file")
+    with click.Context(click.Command("run")) as context:
+        context.params["judge"] = "typed"
+        open_wall_for("model")
+    assert opened == ["model", "made of the file", "model", "made typed"]

@@ -10,7 +10,7 @@ from running_fakes import ToyEngine, ToyExam
 from proctor.engines import make_engine
 from proctor.engines.http.providers import providers
 from proctor.errors import UsageError
-from proctor.ir import Decoding, Generate, Prompt, Response, Usage
+from proctor.ir import BATCHED, Decoding, Generate, Prompt, Response, Usage
 from proctor.running import run_exams
 from proctor.running.accounts import Distinct, Sent, cost_of
 from proctor.running.budget import Allowance, Price, PriceTable, make_allowance, price_table
@@ -335,16 +335,58 @@ def test_a_budget_that_does_not_pay_for_one_request_asks_nothing(tmp_path):
     assert "its answer may have 500" in result.stopped
 
 
-def test_long_prompts_that_cost_more_are_said_and_held_at_their_price():
-    table = price_table()
-    price = table.price_of("claude-haiku-5-5")
-    assert (price.above, price.above_times) == (100_000, 5.0)
-    assert table.price_of("gpt-5.6").above == 272_000
-    usage = Usage(100_001, 10)
-    cost = cost_of(price, table, Sent(usage, longest=100_001), Sent(usage))
-    assert cost["usd_is_at_least"] is True
-    assert "prompts of more than 100,000 tokens cost up to 5 times as much" in cost["why"]
-    assert "usd_is_at_least" not in cost_of(price, table, Sent(usage, longest=100_000), Sent(usage))
+def test_long_prompts_cost_what_the_provider_asks_for_them():
+    """By the formula of OpenAI and Google: each request has one price, that of its prompt's length, for all its tokens."""
+    price = price_table().price_of("gpt-5.6")
+    assert (price.above, price.above_times, price.above_output_times) == (272_000, 2.0, 1.5)
+    usages = [Usage(272_000, 100), Usage(272_001, 100, cached_tokens=70_000), Usage(300_000, 50, thinking_tokens=20)]
+    responses = [Response(texts=("a",), usage=each, way=way) for each in usages for way in ("", BATCHED)]
+    sent = Sent.of(responses, price.above)
+    short, cached, long = (272_000 * 4 + 100 * 20, 202_001 * 8 + 70_000 * 0.8 + 100 * 30, 300_000 * 8 + 50 * 30)
+    true = 1.5 * (short + cached + long) / 1e6  # once as usual, once at half the price
+    assert sent.cost(price) == pytest.approx(true, rel=1e-12)
+    cost = cost_of(price, price_table(), sent, Sent())
+    assert (cost["usd"], cost["usd_of_this_run"]) == (pytest.approx(true, abs=1e-6), 0.0)
+    assert cost["usd_cached"] == pytest.approx(2 * 70_000 * 0.8 / 1e6)
+    assert cost["usd_thinking"] == pytest.approx(2 * 20 * 30 / 1e6)
+    assert cost["usd_saved_by_batches"] == pytest.approx(true / 3, abs=1e-6)
+    assert not any(name.startswith("usd_is") for name in cost)
+    spent = Allowance(max_usd=100.0, price=price)
+    for each in responses:
+        claim = spent.claim(Generate(Prompt("x"), Decoding(max_tokens=100)), ToyEngine())
+        spent.settle(claim, each)
+    assert spent.usd == pytest.approx(true, rel=1e-12)
+
+
+def test_what_long_prompts_have_written_is_reckoned_at_most_where_nobody_knows():
+    price = Price(1.0, 4.0, above=100, above_times=2.0)
+    sent = Sent.of([Response(texts=("a",), usage=Usage(101, 10))], 100)
+    cost = cost_of(price, price_table(), sent, sent)
+    assert cost["usd"] == pytest.approx((101 * 2 + 10 * 8) / 1e6)
+    assert cost["usd_is_at_most"] is True
+    assert "after prompts of more than 100 tokens" in cost["why"]
+    assert cost["usd_long_prompts"] == pytest.approx((101 + 10 * 4) / 1e6, abs=1e-6)
+
+
+def test_a_run_says_what_its_long_prompts_cost(tmp_path):
+    table = PriceTable("2026-11-29", {"toy": Price(1.0, 4.0, above=6, above_times=2.0, above_output_times=1.5)})
+
+    def asked(name, number):
+        return Generate(Prompt("word " * (3 + number)), Decoding(max_tokens=5))
+
+    with FaultServer(answer=lambda *_: "yes") as server:
+        engine = make_engine("openai", {"model": "toy", "base_url": server.url})
+        result = run_exams([ToyExam("a", 8, asked)], engine, log=tmp_path / "log.db", prices=table)
+    reads = [3 + number for number in range(8)]
+    true = sum(read * (2 if read > 6 else 1) + 4 * (1.5 if read > 6 else 1) for read in reads) / 1e6
+    assert result.run["cost"]["usd"] == result.run["cost"]["usd_of_this_run"] == pytest.approx(true, abs=1e-6)
+    again = run_exams([ToyExam("a", 8, asked)], engine, log=tmp_path / "log.db", prices=table)
+    assert (again.run["cost"]["usd"], again.run["cost"]["usd_of_this_run"]) == (pytest.approx(true, abs=1e-6), 0.0)
+
+
+def test_long_prompts_are_held_at_their_price():
+    price = price_table().price_of("claude-haiku-5-5")
+    assert (price.above, price.above_times, price.above_output_times) == (100_000, 5.0, 5.0)
     spent = {}
     for read in (100_000, 100_001):
         allowance = Allowance(max_usd=1.0, price=price)

@@ -64,7 +64,8 @@ def test_a_model_that_both_know_has_its_price_and_the_tables_batches(installed):
 
 def test_steps_are_those_of_long_prompts(installed):
     found = price_table().price_of("anthropic/claude-new")
-    assert found == Price(0.1, 0.5, cache_write_hour=0.2, above=100_000, above_times=pytest.approx(5.0))
+    times = pytest.approx(5.0)
+    assert found == Price(0.1, 0.5, cache_write_hour=0.2, above=100_000, above_times=times, above_output_times=times)
 
 
 def test_a_server_of_ones_own_costs_nothing(installed):

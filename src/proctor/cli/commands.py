@@ -148,15 +148,22 @@ def no_places(given: Mapping[str, Any]) -> Places:  # noqa: ARG001 - as others h
     return (), ()
 
 
-def open_wall_for(*engines: Engine) -> None:
-    """Raise what is left of the wall, where there is one, now that it is known who is asked; the user's judge, too."""
+def open_wall_for(*engines: Engine, judge: str | None = None) -> None:
+    """Raise what is left of the wall, where there is one, now that it is known who is asked; the user's judges, too.
+
+    Args:
+        *engines: Who is asked.
+        judge: The judge of a run file; one that is typed (``--judge``) is known.
+    """
     if "proctor.wall.raising" not in sys.modules:
         return
     from proctor.engines.engine_registry import make_engine
     from proctor.wall import open_for, standing
 
     if standing() is not None:
-        open_for([*engines, *([make_engine(settings.judge)] if settings.judge else [])])
+        context = click.get_current_context(silent=True)
+        judges = {judge, settings.judge, context.params.get("judge") if context else None}
+        open_for([*engines, *(make_engine(each) for each in sorted(filter(None, judges)))])
 
 
 def never(given: Mapping[str, Any]) -> bool:  # noqa: ARG001 - as above

@@ -214,8 +214,36 @@ def _reader_of(name: str, option: Option) -> Callable[..., Any] | None:
     return lambda _context, _parameter, text: getattr(import_module(module), function)(text) if text else None
 
 
-_READ_TOGETHER: dict[str, Callable[..., Any]] = {"seed": _read_seed, "code_seeds": _read_code_seeds}
-"""Options of which one may say the other: lm-eval's four seeds are in one."""
+def _read_criteria(context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> None:
+    if texts:
+        from proctor.recipes.metric_words import judged_by_criteria
+
+        context.meta[_CRITERIA] = tuple(name for text in texts for name in judged_by_criteria(text))
+
+
+def _read_metrics(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Take metrics, and what ``--criteria``, which is read before, makes of its texts."""
+    return (*(names or ()), *context.meta.get(_CRITERIA, ()))
+
+
+_CRITERIA = "proctor.criteria"
+_READ_TOGETHER: dict[str, Callable[..., Any]] = {
+    "seed": _read_seed,
+    "code_seeds": _read_code_seeds,
+    "metric": _read_metrics,
+}
+"""Options of which one may say the other: lm-eval's four seeds are in one, and criteria are metrics."""
+
+criteria_option = click.option(
+    "--criteria",
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_read_criteria,
+    metavar="WORDS|FILE",
+    help="What --judge decides of each answer, as --metric judge:WORDS: correctness (is it right, given the right "
+    "answer), any sentence, or a YAML file with a list of them; repeatable.",
+)
 
 _OPTIONS = [
     *(_of_field(name, option) for name, option in DECLARED.items() if option.flags),
@@ -223,6 +251,7 @@ _OPTIONS = [
         "--gen-kwargs", metavar="K=V,…", help="--decoding in lm-eval's names: until, max_gen_toks, do_sample …"
     ),
     click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
+    criteria_option,
     sandbox_option,
     allow_option,
 ]
@@ -243,7 +272,7 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of tables to a command that takes no others of exams."""
     for name in reversed(TABLE_OPTIONS):
         command = _of_field(name, DECLARED[name])(command)
-    return command
+    return criteria_option(command)
 
 
 _DECODING_NAMES = {"until": "stop", "max_gen_toks": "max_tokens", "max_new_tokens": "max_tokens"}

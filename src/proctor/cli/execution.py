@@ -278,7 +278,7 @@ def prepared(
     if trust_code:
         settings.trust_code = True
     engine = _made_engine(spec, origin)
-    open_wall_for(engine)
+    open_wall_for(engine, judge=spec.overrides.get("judge"))
     found = exams_of_spec(spec)
     admit(found, engine)
     exams = suited(found, engine)

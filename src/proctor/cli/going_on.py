@@ -15,7 +15,7 @@ from proctor.secrets import HIDDEN, is_secret, redacted
 
 _HELD = frozenset(
     {"spec", "model", "tasks", "model_args", "batch_size", "device", "max_concurrency", "truncate", "thinking",
-     "thinking_tokens", "precision", "log_samples", "output", "tags", "gen_kwargs", *DECLARED}
+     "thinking_tokens", "precision", "log_samples", "output", "tags", "gen_kwargs", "criteria", *DECLARED}
 )  # fmt: skip
 """Options of ``proctor run`` that ``run.yaml`` holds. Permissions are the user's, and are in no file."""
 

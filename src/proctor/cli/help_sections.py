@@ -17,7 +17,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "Which exams": ("--tasks",),
     "Which questions": ("--precision", "--draw", "--others"),
     "How they are asked": ("--gen-kwargs",),
-    "How answers are scored": ("--instance-scores", "--labels"),
+    "How answers are scored": ("--criteria", "--instance-scores", "--labels"),
     "What it may cost": ("--budget-tokens", "--budget-usd", "--prices"),
     "What exams may do": ("--trust-code", "--sandbox", "--allow", "--no-wall"),
     "What is kept": (

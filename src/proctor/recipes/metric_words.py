@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from proctor.errors import UsageError, did_you_mean
+from proctor.errors import DataError, UsageError, did_you_mean, reason_of
+from proctor.foreign_yaml import parse_yaml
 from proctor.ir import Converse, Generate
 from proctor.ir.prompt import message_text
 from proctor.ir.question import Answered
 from proctor.recipes.exam import Exam
 from proctor.recipes.option import DEPENDS, Honoured, Refused
 from proctor.recipes.options import ExamOptions
+from proctor.safe_files import read_bytes
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from proctor.scoring.assertion_metrics import AssertionMetric
     from proctor.scoring.grading.protocols import Reading
 
+_MOST_BYTES: Final = 1 << 20  # of a file of criteria: thousands of sentences
 PROMPT: Final = "__prompt"
 """The field in which judges find what was asked."""
 
@@ -48,6 +52,25 @@ def named_metrics(names: Sequence[str], asked: str, judge: str | None) -> list[A
             metric.main_score = f"{metric.main_score}_{number}"
         made.append(metric)
     return made
+
+
+def judged_by_criteria(text: str) -> list[str]:
+    """Return the metrics by which a judge decides of criteria: ``correctness``, a sentence, or a file with a list.
+
+    Raises:
+        DataError, UsageError: The file cannot be read, or has no list of sentences.
+    """
+    if Path(text).suffix.lower() not in (".yaml", ".yml"):
+        return ["judge" if text.strip().casefold() == "correctness" else f"judge:{text}"]
+    from yaml import YAMLError
+
+    try:
+        found = parse_yaml(read_bytes(text, _MOST_BYTES))
+    except (OSError, YAMLError) as error:
+        raise DataError(f"{text} cannot be read", why=reason_of(error)) from None
+    if not (isinstance(found, list) and found and all(isinstance(each, str) and each.strip() for each in found)):
+        raise UsageError(f"{text} is not a list of criteria", hint='write a line for each: "- It names the capital"')
+    return [f"judge:{each.strip()}" for each in found]
 
 
 def judge_of(name: str | None) -> Artifact | None:

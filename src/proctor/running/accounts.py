@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from proctor.ir import BATCHED, Usage, total_usage
+from msgspec import structs
+
+from proctor.ir import BATCHED, Response, Usage, total_usage
 from proctor.lazy import Deferred
 from proctor.recipes.exam import Answered
 from proctor.recipes.fingerprint import FingerprintMaker
@@ -19,6 +22,8 @@ from proctor.scoring.grading.answer_endings import Endings
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from proctor.running.progress import Progress
 else:
     np = Deferred("numpy")
 
@@ -56,20 +61,67 @@ class Distinct:
         return is_known
 
 
+class Sent(NamedTuple):
+    """The tokens of requests; one that stands in several exams was sent once.
+
+    Attributes:
+        usage: All of them.
+        batched: Those that came in a provider's batch.
+        long: Those of requests whose prompts cost more, for they are long.
+        long_batched: Those that are both.
+    """
+
+    usage: Usage = Usage()
+    batched: Usage = Usage()
+    long: Usage = Usage()
+    long_batched: Usage = Usage()
+
+    @classmethod
+    def of(cls, responses: Iterable[Response], above: int | None) -> Sent:
+        """Return the tokens of requests, by their answers.
+
+        Args:
+            responses: The answers.
+            above: Tokens of a prompt from which on a request costs more, if any.
+        """
+        every = [(each.usage, each.way == BATCHED) for each in responses]
+        long = [each for each in every if above is not None and each[0].of_answer[0] > above]
+        kinds = (every, [each for each in every if each[1]], long, [each for each in long if each[1]])
+        return cls(*(total_usage([usage for usage, _ in kind]) for kind in kinds))
+
+    @classmethod
+    def in_run(cls, progress: Progress) -> Sent:
+        """Return the tokens of the requests that a run has sent."""
+        return cls(progress.usage, progress.batched, progress.long, progress.long_batched)
+
+    def with_those_of(self, other: Sent) -> Sent:
+        """Return them together with others."""
+        return Sent(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def cost(self, price: Price) -> float:
+        """Return what they cost, in US dollars."""
+        batched = price.saved(self.batched) - price.saved(self.long_batched) + price.longer.saved(self.long_batched)
+        return _by_length(price, Price.cost, self.usage, self.long) - batched
+
+
+def _by_length(price: Price, cost: Callable[[Price, Usage], float], usage: Usage, long: Usage) -> float:
+    """Return a cost of tokens some of which are those of long prompts."""
+    return cost(price, usage) - cost(price, long) + cost(price.longer, long)
+
+
 class Tally:
     """Counts answered items, their tokens and how they ended, as they pass.
 
     Args:
         blocks: The items, some at a time.
         anywhere: The requests of the exams before: equal ones are sent once.
+        above: Tokens of a prompt from which on a request costs more, if any.
 
     Attributes:
         items: The items.
         count: Items so far.
         usage: The tokens of the requests that were sent for them.
-        longest: Tokens of the longest prompt.
-        new: Those of the requests that stood in no exam before.
-        batched: Those among these whose answers came in a provider's batch.
+        sent: Those of the requests that stood in no exam before.
         endings: How their answers ended.
         maker: Makes the fingerprint of what was asked.
         latency: How long their answers took.
@@ -77,14 +129,20 @@ class Tally:
         ways: How many of their likelihoods were asked for in which way, where there are several.
     """
 
-    def __init__(self, blocks: Iterable[Sequence[Answered]] = (), anywhere: Distinct | None = None) -> None:
+    def __init__(
+        self,
+        blocks: Iterable[Sequence[Answered]] = (),
+        anywhere: Distinct | None = None,
+        above: int | None = None,
+    ) -> None:
         self.items = blocks
+        self._above = above
         self._here, self._anywhere = Distinct(), anywhere or Distinct()
         self._first: list[bool] | None = None
         self._new: list[bool] = []
         self.count = 0
-        self.usage = self.new = self.batched = Usage()
-        self.longest = 0
+        self.usage = Usage()
+        self.sent = Sent()
         self.endings = Endings()
         self.maker = FingerprintMaker()
         self.latency = Latency()
@@ -107,13 +165,8 @@ class Tally:
             every = [True] * len(responses)
             first, new = (every, every) if self._first is None else (self._first, self._new)
             usages = [response.usage for response in responses]
-            self.longest = max([self.longest, *(usage.of_answer[0] for usage in usages)])
             self.usage = total_usage([self.usage, *compress(usages, first)])
-            self.new = total_usage([self.new, *compress(usages, new)])
-            batched = [
-                each.usage for each, is_new in zip(responses, new, strict=True) if is_new and each.way == BATCHED
-            ]
-            self.batched = total_usage([self.batched, *batched])
+            self.sent = self.sent.with_those_of(Sent.of(compress(responses, new), self._above))
             requests = [request for each in block for request in each.question.requests]
             self.latency.add(compress(requests, first), compress(responses, first))
             for each in block:
@@ -121,24 +174,6 @@ class Tally:
                 self.models.update([response.model for response in each.responses if response.model])
                 self.ways.update([response.way for response in each.responses if response.way])
             yield block
-
-
-class Sent(NamedTuple):
-    """The tokens of requests; one that stands in several exams was sent once.
-
-    Attributes:
-        usage: All of them.
-        batched: Those that came in a provider's batch.
-        longest: Those of the longest prompt.
-    """
-
-    usage: Usage = Usage()
-    batched: Usage = Usage()
-    longest: int = 0
-
-    def with_those_of(self, tally: Tally) -> Sent:
-        """Return them together with those of another exam."""
-        return Sent(self.usage + tally.new, self.batched + tally.batched, max(self.longest, tally.longest))
 
 
 def cost_of(price: Price, table: PriceTable, every: Sent, asked: Sent) -> dict[str, Any]:
@@ -154,47 +189,50 @@ def cost_of(price: Price, table: PriceTable, every: Sent, asked: Sent) -> dict[s
         asked: Those of the answers that this run asked for.
     """
     found = {
-        "usd": round(price.cost(every.usage) - price.saved(every.batched), _DIGITS),
-        "usd_of_this_run": round(price.cost(asked.usage) - price.saved(asked.batched), _DIGITS),
-        **_parts(price, every.usage, every.longest),
-        **_said_of_batches(price, every.batched),
+        "usd": round(every.cost(price), _DIGITS),
+        "usd_of_this_run": round(asked.cost(price), _DIGITS),
+        **_parts(price, every.usage, every.long),
+        **_said_of_batches(price, every),
         "usd_per_million_tokens": price.as_data(),
         "prices_of": table.date,
     }
     return {**found, "source": table.source} if table.source else found
 
 
-def _said_of_batches(price: Price, batched: Usage) -> dict[str, Any]:
-    if not batched.prompt_tokens:
+def _said_of_batches(price: Price, every: Sent) -> dict[str, Any]:
+    if not every.batched.prompt_tokens:
         return {}
     if price.batch is None:
         return {"usd_is_at_most": True, "why": "what answers of batches cost is not known: they count as others do"}
-    return {"usd_saved_by_batches": round(price.saved(batched), _DIGITS)}
+    saved = every.cost(structs.replace(price, batch=None)) - every.cost(price)
+    return {"usd_saved_by_batches": round(saved, _DIGITS)}
 
 
-def _parts(price: Price, usage: Usage, longest: int) -> dict[str, Any]:
+def _parts(price: Price, usage: Usage, long: Usage) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if usage.thinking_tokens:
-        parts["usd_thinking"] = round(price.cost_of_thinking(usage), _DIGITS)
+        parts["usd_thinking"] = round(_by_length(price, Price.cost_of_thinking, usage, long), _DIGITS)
     bounds, why = set(), []
     for kind, (count, usd) in price.costs_of_kinds(usage).items():
         words = kind.removesuffix("_tokens")
-        parts[f"usd_{words}"] = None if usd is None else round(usd, _DIGITS)
+        own = partial(Price.cost_of_kind, kind=kind)
+        parts[f"usd_{words}"] = None if usd is None else round(_by_length(price, own, usage, long), _DIGITS)
         if usd is None:
             bounds.add("usd_is_at_most" if words == "cached" else "usd_is_at_least")
             said = "tokens from the provider's cache" if words == "cached" else kind
             why.append(f"what {count:,} {said} cost is not known: they are reckoned as others are")
     if usage.lost_prompt_tokens or usage.lost_completion_tokens:
-        lost = Usage(usage.lost_prompt_tokens, usage.lost_completion_tokens)
-        parts["usd_lost"] = round(price.cost(lost), _DIGITS)
+        parts["usd_lost"] = round(_by_length(price, Price.cost_of_lost, usage, long), _DIGITS)
     if usage.unknown_attempts:
         bounds.add("usd_is_at_least")
         attempts = "1 attempt" if usage.unknown_attempts == 1 else f"{usage.unknown_attempts:,} attempts"
         why.append(f"{attempts} ended without a reply, and nobody said what that cost")
-    if price.times(longest) > 1.0:
-        bounds.add("usd_is_at_least")
-        dearer = f"prompts of more than {price.above:,} tokens cost up to {price.above_times:g} times as much"
-        why.append(f"{dearer}, and the longest has {longest:,}: all are reckoned as shorter ones are")
+    if long.prompt_tokens:
+        parts["usd_long_prompts"] = round(price.longer.cost(long) - price.cost(long), _DIGITS)
+        if price.above_output_times is None and long.completion_tokens:
+            bounds.add("usd_is_at_most")
+            said = f"what is written after prompts of more than {price.above:,} tokens is reckoned at"
+            why.append(f"{said} {price.above_times or 1.0:g} times the price, as what they read: nobody knows")
     if why:  # where one kind costs less than reckoned and another more, nobody knows on which side the truth is
         parts |= dict.fromkeys(bounds, True) if len(bounds) == 1 else {"usd_is_about": True}
         parts["why"] = "; ".join(why)

@@ -70,7 +70,8 @@ class BatchRecords:
     def _all(self) -> list[Record]:
         with log_errors(self._place):
             rows = self._connection.execute("SELECT name, body FROM batches").fetchall()
-        return [self._decoded(str(name), bytes(body)) for name, body in rows]
+        where, remedy = f"in the table batches of {self._place}", "delete this row, with sqlite3 or psql"
+        return [_decoded(bytes(body), f"{name} {where}", remedy) for name, body in rows]
 
     def write(self, record: Record) -> None:
         """Write a batch down; it would outlive a power loss when this returns."""
@@ -85,29 +86,19 @@ class BatchRecords:
         with log_errors(self._place):
             self._connection.execute("DELETE FROM batches WHERE name = ?", (record.name,))
 
-    def _decoded(self, name: str, body: bytes) -> Record:
-        try:
-            return msgspec.json.decode(body, type=Record)
-        except msgspec.DecodeError as error:
-            what = "what was sent in a batch cannot be read"
-            why = f"{name} in the table batches of {self._place}: {error}"
-            hint = (
-                "delete this row of the table batches, with sqlite3 or psql: what it says was sent is sent again then"
-            )
-            raise OutputError(what, why=why, hint=hint) from None
-
     def take_over(self, folder: Path) -> None:
         """Take what earlier versions wrote down in a folder beside the log."""
         for path in sorted(folder.glob("*.json")):
-            self.write(self._decoded_file(path))
+            self.write(_decoded(path.read_bytes(), str(path), "move the file away"))
             path.unlink(missing_ok=True)
 
-    def _decoded_file(self, path: Path) -> Record:
-        try:
-            return msgspec.json.decode(path.read_bytes(), type=Record)
-        except (OSError, msgspec.DecodeError) as error:
-            why, hint = f"{path}: {error}", "move the file away: what it says was sent is sent again then"
-            raise OutputError("what was sent in a batch cannot be read", why=why, hint=hint) from None
+
+def _decoded(body: bytes, where: str, remedy: str) -> Record:
+    try:
+        return msgspec.json.decode(body, type=Record)
+    except msgspec.DecodeError as error:
+        hint = f"{remedy}: what it says was sent is sent again then"
+        raise OutputError("what was sent in a batch cannot be read", why=f"{where}: {error}", hint=hint) from None
 
 
 @contextmanager

@@ -35,6 +35,9 @@ _REGION = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.(?=[a-z0-9]+\.)")
 _VERSION_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{4})$")
 
 
+_BY_TOKENS = ("input", "output", "cached_input", "cache_write", "cache_write_hour", "audio_input", "audio_output")
+"""The prices of tokens, which a long prompt multiplies."""
+
 _KINDS = (
     ("cached_tokens", "cached_input", "prompt_tokens", "input", 1.0),
     ("cache_write_tokens", "cache_write", "prompt_tokens", "input", 2.0),  # OpenAI 1.25, Anthropic 1.25 and 2
@@ -58,7 +61,8 @@ class Price(Struct, frozen=True, omit_defaults=True):
         audio_input, audio_output: Of sound, read and written.
         batch: The share of all these prices that answers of a batch cost.
         above: Tokens of a prompt from which on a request costs more.
-        above_times: How many times as much, at most.
+        above_times: How many times as much what it reads costs, and at most what it writes.
+        above_output_times: How many times as much what it writes costs; ``None`` where nobody knows.
     """
 
     input: float
@@ -71,6 +75,19 @@ class Price(Struct, frozen=True, omit_defaults=True):
     batch: float | None = None
     above: int | None = None
     above_times: float | None = None
+    above_output_times: float | None = None
+
+    def of(self, prompt: int) -> Price:
+        """Return the price of a request, by the tokens of its prompt."""
+        return self if self.above is None or prompt <= self.above else self.longer
+
+    @property
+    def longer(self) -> Price:
+        """The price of requests whose prompts are long."""
+        read = self.above_times or 1.0
+        written = self.above_output_times or read
+        own = {name: value for name in _BY_TOKENS if (value := getattr(self, name)) is not None}
+        return structs.replace(self, **{n: each * (written if "output" in n else read) for n, each in own.items()})
 
     def cost(self, usage: Usage, *, dearest: bool = False) -> float:
         """Return the cost of tokens, in US dollars.
@@ -97,10 +114,6 @@ class Price(Struct, frozen=True, omit_defaults=True):
                 room[kind[2]] -= count
                 yield kind, count
 
-    def times(self, prompt: int) -> float:
-        """Return how many times the price a request costs at most, by the tokens of its prompt."""
-        return self.above_times or 1.0 if self.above is not None and prompt > self.above else 1.0
-
     def saved(self, batched: Usage, *, dearest: bool = False) -> float:
         """Return by how much tokens of batches are cheaper than :meth:`cost` says; 0 where nobody knows."""
         return (1.0 - self.batch) * self.cost(batched, dearest=dearest) if self.batch is not None else 0.0
@@ -108,6 +121,14 @@ class Price(Struct, frozen=True, omit_defaults=True):
     def cost_of_thinking(self, usage: Usage) -> float:
         """Return the cost of the tokens of thoughts, which is part of :meth:`cost`."""
         return min(usage.thinking_tokens, usage.completion_tokens) * self.output / _MILLION
+
+    def cost_of_lost(self, usage: Usage) -> float:
+        """Return the cost of the tokens of attempts that brought nothing, which is part of :meth:`cost`."""
+        return self.cost(Usage(usage.lost_prompt_tokens, usage.lost_completion_tokens))
+
+    def cost_of_kind(self, usage: Usage, kind: str) -> float:
+        """Return the cost of one of :meth:`costs_of_kinds`; 0 where it is not known."""
+        return self.costs_of_kinds(usage).get(kind, (0, None))[1] or 0.0
 
     def costs_of_kinds(self, usage: Usage) -> dict[str, tuple[int, float | None]]:
         """Return how many tokens there are of each kind, by the fields of usage, and what they cost.
@@ -252,7 +273,7 @@ class Allowance:
 
     def hold(self, claim: Claim, price: Price | None) -> Claim | None:
         """Hold tokens and dollars for a request, or say in :attr:`why` why there are not enough."""
-        usd = 0.0 if price is None else price.times(claim.prompt) * price.cost(self._most(claim, price), dearest=True)
+        usd = 0.0 if price is None else price.of(claim.prompt).cost(self._most(claim, price), dearest=True)
         wanted = claim._replace(held=claim.prompt + (claim.answer or 0), usd=usd)
         with self._lock:
             need = (self.tokens + self._held_tokens + wanted.held, self.usd + self._held_usd + wanted.usd)
@@ -298,8 +319,8 @@ class Allowance:
             self.tokens += usage.prompt_tokens + usage.completion_tokens
             self._has_written = self._has_written or usage.cache_write_tokens > 0
             if price is not None:
-                usd = price.cost(usage, dearest=True) - (price.saved(usage, dearest=True) if is_batched else 0.0)
-                self.usd += price.times(usage.of_answer[0]) * usd
+                own = price.of(usage.of_answer[0])
+                self.usd += own.cost(usage, dearest=True) - (own.saved(usage, dearest=True) if is_batched else 0.0)
 
     def _most(self, claim: Claim, price: Price) -> Usage:
         """Return the tokens of a request where all that is read goes into the provider's cache, if it may."""

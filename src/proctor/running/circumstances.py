@@ -57,12 +57,11 @@ def _cost(session: Session, sent: Sent) -> dict[str, Any]:
 
     Where no price is known, that is said of engines that probably cost something, and nothing of others.
     """
-    table, progress = session.prices or price_table(), session.progress
-    price = table.price_of(session.engine.price_name)
+    table, price = session.prices or price_table(), session.price
     if price is None:
         why = f"no price is known for '{session.engine.price_name}'; name a table of your own with --prices"
         return {"cost": {"usd": None, "why": why, "prices_of": table.date}} if session.engine.is_billed else {}
-    return {"cost": cost_of(price, table, sent, Sent(progress.usage, progress.batched))}
+    return {"cost": cost_of(price, table, sent, Sent.in_run(session.progress))}
 
 
 def version_of(package: str) -> str | None:

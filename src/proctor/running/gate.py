@@ -20,8 +20,8 @@ from proctor.ir import Usage
 from proctor.ir.question import Answered, Question
 from proctor.recipes.exam import Exam, suited
 from proctor.recipes.fingerprint import FingerprintMaker
+from proctor.running.accounts import Sent
 from proctor.running.baselines import Baseline, keys_of
-from proctor.running.budget import price_table
 from proctor.running.checks import check_exams
 from proctor.running.drawn_questions import part_of, shares_of
 from proctor.running.gate_baselines import (
@@ -182,6 +182,7 @@ def run_gate(
     check_exams(chosen, engine)
     states = [_State.of(exam, baseline, rules) for exam in chosen]
     with session_with(engine, **terms) as session, ExitStack() as stack:
+        session.reckon_long_prompts()
         session.observer.started([exam.name for exam in chosen], engine.label)
         stack.callback(session.observer.finished)
         stack.enter_context(session.judges(session.log))
@@ -321,7 +322,7 @@ class _State:
 def _result(states: Sequence[_State], session: Session, baseline: Baseline | None, rules: GateRules) -> GateResult:
     progress = session.progress
     usage = progress.usage
-    price = (session.prices or price_table()).price_of(session.engine.price_name)
+    price = session.price
     return GateResult(
         tuple(_verdict_of(state, session.stopped) for state in states),
         rules,
@@ -329,7 +330,7 @@ def _result(states: Sequence[_State], session: Session, baseline: Baseline | Non
         session.engine.label,
         {"asked": progress.asked, "from_log": progress.cached, "failed": progress.failed},
         usage,
-        None if price is None else price.cost(usage),
+        None if price is None else Sent.in_run(progress).cost(price),
         session.stopped,
     )
 

@@ -78,9 +78,18 @@ def _found(model: str) -> Price | None:
 
 def _price(given: Mapping[str, Any]) -> Price | None:
     """Return a price; values are numbers, or have a base and steps (``tiers``: ``start``, ``price``)."""
-    base = {name: float(getattr(each, "base", each)) for name, each in given.items() if each is not None}
+    base: dict[str, Any] = {name: float(getattr(p, "base", p)) for name, p in given.items() if p is not None}
     if not {"input", "output"} <= base.keys():
         return None
-    steps = [(step.start, float(step.price)) for step in getattr(given["input"], "tiers", ())]
-    above, dearer = min(steps, default=(None, 0.0))
-    return Price(**base, above=above, above_times=dearer / base["input"] if steps and base["input"] else None)
+    steps = {name: (float(tier.start), float(tier.price)) for name, each in given.items() for tier in _first_of(each)}
+    if (read := steps.get("input")) is None or not base["input"]:
+        return Price(**base)
+    more: dict[str, Any] = {"above": int(read[0]), "above_times": read[1] / base["input"]}
+    if (written := steps.get("output")) is not None and written[0] == read[0] and base["output"]:
+        more["above_output_times"] = written[1] / base["output"]
+    return Price(**base, **more)
+
+
+def _first_of(price: Any) -> list[Any]:
+    """Return the first step of a price; none where it has none."""
+    return sorted(getattr(price, "tiers", ()), key=lambda tier: float(tier.start))[:1]

@@ -40,6 +40,8 @@ class Progress:
         failed: Failures among them.
         usage: Tokens as the engine counted them, of what was answered in this run.
         batched: Those among them that came in a provider's batch.
+        long, long_batched: Those of both whose prompts have more tokens than ``above``.
+        above: Tokens of a prompt from which on a request costs more, if any.
         started: ``time.monotonic()`` at the start.
     """
 
@@ -50,6 +52,9 @@ class Progress:
     failed: int = 0
     usage: Usage = Usage()  # noqa: RUF009 - frozen
     batched: Usage = Usage()  # noqa: RUF009 - frozen
+    long: Usage = Usage()  # noqa: RUF009 - frozen
+    long_batched: Usage = Usage()  # noqa: RUF009 - frozen
+    above: int | None = None
     started: float = 0.0
 
     @property
@@ -79,8 +84,12 @@ class Progress:
         self.answered += 1
         self.failed += response.failure is not None
         self.usage += response.usage
+        is_long = self.above is not None and response.usage.of_answer[0] > self.above
+        if is_long:
+            self.long += response.usage
         if response.way == BATCHED:
             self.batched += response.usage
+            self.long_batched += response.usage if is_long else Usage()
 
 
 class Observer(Protocol):

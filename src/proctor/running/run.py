@@ -104,6 +104,7 @@ def run_exams(
         stack.enter_context(_interruptible(session, folder))
         session.observer.started([exam.name for exam in exams], engine.label)
         stack.callback(session.observer.finished)
+        session.reckon_long_prompts()
         began = time.time()
         ask(exams, session)
         while folder is not None and not begins:
@@ -266,7 +267,7 @@ class _Grading:
         spool = self._session.spool
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
         filed = self._filed.heard_by(listening(self._session.engine, exam))
-        tally = Tally(anywhere=self._distinct)
+        tally = Tally(anywhere=self._distinct, above=self._session.progress.above)
         tally.items = answered_blocks(tally.noted(asked), filed, self._missing)
         engine = self._session.engine.identity
         try:
@@ -304,7 +305,7 @@ class _Grading:
         if tally.models:
             self.models[exam.name] = dict(sorted(tally.models.items()))
         self.usage[exam.name] = tally.usage
-        self.sent = self.sent.with_those_of(tally)
+        self.sent = self.sent.with_those_of(tally.sent)
 
 
 _ENDS_THE_RUN = (LogError, OutputError, RunInterruptedError)

@@ -11,7 +11,7 @@ from typing import Protocol, TypedDict
 
 from proctor.engines.engine import Engine
 from proctor.ir import Response
-from proctor.running.budget import Allowance, PriceTable
+from proctor.running.budget import Allowance, Price, PriceTable, price_table
 from proctor.running.judging import Judging, Watch, judges_through
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Single
@@ -98,6 +98,15 @@ class Session:
             if engine.server_addresses:
                 self.log.also_read(self._number, engine.is_model_of)
         return self._number
+
+    @property
+    def price(self) -> Price | None:
+        """The price of the model; ``None`` where nobody knows it."""
+        return (self.prices or price_table()).price_of(self.engine.price_name)
+
+    def reckon_long_prompts(self) -> None:
+        """Count the tokens of long prompts by themselves from now on, where they cost more."""
+        self.progress.above = None if (price := self.price) is None else price.above
 
     def judges(
         self, log: ResponseLog | str | Path | None, watch: Watch | None = None

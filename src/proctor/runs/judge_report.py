@@ -201,9 +201,9 @@ def _by_order(report: JudgeReport, case: _Judged) -> None:
 
 def _by_wording(report: JudgeReport, case: _Judged) -> None:
     every = [record.get("scores") or {} for record in case.records.values()]
-    names = dict.fromkeys(each.name for scores in every for each in judgements_of(scores))
-    names |= dict.fromkeys(sorted({key for scores in every for key in scores if key.startswith("judge")}))
-    columns = {name: found for name in names if np.isfinite(found := case.column(name)).any()}
+    names = {each.name for scores in every for each in judgements_of(scores)}
+    names |= {key for scores in every for key in scores if key.startswith("judge")}
+    columns = {name: found for name in sorted(names) if np.isfinite(found := case.column(name)).any()}
     for (one, first), (two, second) in combinations(columns.items(), 2):
         _changes(report, f"{case.name}: {two} against {one}", first, second, case)
     if len(columns) < 2:  # noqa: PLR2004 - two metrics

@@ -78,9 +78,10 @@ def strengths(battles: Battles, models: int, judges: int) -> Strengths | None:
     theta, keen, tie = np.zeros(models), np.ones(judges), 0.0
     free = _free(models, judges, has_ties)
     for _ in range(_ROUNDS):
-        slopes, information = _derivatives(battles, theta, keen, tie if has_ties else None)
+        (places, slopes), information = _derivatives(battles, theta, keen, tie if has_ties else None)
+        total = np.bincount(places.ravel(), slopes.ravel(), len(information))
         inverse = np.linalg.pinv(free.T @ information @ free, hermitian=True)  # equal models tell nothing of judges
-        step = free @ (inverse @ (free.T @ slopes.sum(axis=0)))
+        step = free @ (inverse @ (free.T @ total))
         step *= min(1.0, _TOO_LONG / max(float(np.abs(step).max()), _SMALL))
         theta, keen, tie = theta + step[:models], keen + step[models:-1], tie + float(step[-1])
         if np.abs(step).max() < _SMALL:
@@ -98,31 +99,36 @@ def _free(models: int, judges: int, has_ties: bool) -> Floats:
     return found
 
 
-def _derivatives(battles: Battles, theta: Floats, keen: Floats, tie: float | None) -> tuple[Floats, Floats]:
-    """Return the slopes of the log-likelihood, battle by battle, and the expected information."""
-    apart, rows = theta[battles.first] - theta[battles.second], np.arange(len(battles.won))
-    d = keen[battles.judge] * apart
+def _derivatives(
+    battles: Battles, theta: Floats, keen: Floats, tie: float | None
+) -> tuple[tuple[Indices, Floats], Floats]:
+    """Return the slopes of the log-likelihood, the places of each battle's and their values, and the information."""
+    apart, last = theta[battles.first] - theta[battles.second], len(theta) + len(keen)
+    sharp = keen[battles.judge]
+    d = sharp * apart
     shares = np.exp(np.stack([d / 2, -d / 2, np.full(len(d), -np.inf if tie is None else tie)]) - np.abs(d) / 2)
     win, loss, even = shares / shares.sum(axis=0)
-    by_d, by_tie = np.zeros((len(d), len(theta) + len(keen) + 1)), np.zeros((len(d), len(theta) + len(keen) + 1))
-    by_d[rows, battles.first], by_d[rows, battles.second] = keen[battles.judge], -keen[battles.judge]
-    by_d[rows, len(theta) + battles.judge], by_tie[:, -1] = apart, 1.0
     surprise, odd = battles.won - 0.5 - (win - loss) / 2, (battles.won == 0.5) * 1.0 - even  # noqa: PLR2004 - a tie
-    slopes = by_d * surprise[:, np.newaxis] + by_tie * odd[:, np.newaxis] * (tie is not None)
-    spread, common, rest = (win + loss) / 4 - ((win - loss) / 2) ** 2, -(win - loss) / 2 * even, even * (1 - even)
-    cross = (by_d * common[:, np.newaxis]).T @ by_tie
-    information = (by_d * spread[:, np.newaxis]).T @ by_d + cross + cross.T + (by_tie * rest[:, np.newaxis]).T @ by_tie
-    return slopes, np.asarray(information)
+    places = np.stack([battles.first, battles.second, len(theta) + battles.judge, np.full(len(d), last)])
+    by_d = np.stack([sharp, -sharp, apart])
+    spread, common = (win + loss) / 4 - ((win - loss) / 2) ** 2, -(win - loss) / 2 * even
+    pairs = [(i, j, spread * by_d[i] * by_d[j]) for i in range(3) for j in range(3)]
+    pairs += [(*ends, common * by_d[i]) for i in range(3) for ends in ((i, 3), (3, i))]
+    information = np.zeros((last + 1, last + 1))
+    for i, j, values in [*pairs, (3, 3, even * (1 - even))]:
+        information += np.bincount(places[i] * (last + 1) + places[j], values, information.size).reshape(last + 1, -1)
+    return (places, np.concatenate([by_d * surprise, odd[np.newaxis] * (tie is not None)])), information
 
 
 def _made(battles: Battles, found: tuple[Floats, Floats, float | None], free: Floats) -> Strengths | None:
     theta, keen, tie = found
-    slopes, information = _derivatives(battles, *found)
+    (places, slopes), information = _derivatives(battles, *found)
     if np.linalg.cond(free.T @ information @ free) > _FLAT:
         return None
     _, place = np.unique(battles.question, return_inverse=True)
     units = int(place.max()) + 1
-    sums = np.array([np.bincount(place, weights=column, minlength=units) for column in slopes.T])
+    width = len(information)
+    sums = np.bincount((place * width + places).ravel(), slopes.ravel(), units * width).reshape(units, width).T
     influence = free @ np.linalg.solve(free.T @ information @ free, free.T @ sums)
     covariance = influence @ influence.T * units / (units - free.shape[1])  # as of a regression
     margin = t_quantile(1 - _ALPHA / 2, units - 1) * np.sqrt(np.diag(covariance))

@@ -51,6 +51,7 @@ class CorrectedMean:
         hidden: What of its variance no label shows; the rest is the sum of the squares of clusters' ``parts``.
         trust: The weight of the judge's scores: 0 where they say nothing of the labels.
         labels: Answers with a label.
+        units: Clusters with a label.
         parts: What each answer adds to the error.
         clusters: Which of them belong together.
         strata: Of each weight, for how many answers a labelled one stands, and what of the variance is of choosing
@@ -61,6 +62,7 @@ class CorrectedMean:
     hidden: float
     trust: float
     labels: int
+    units: int
     parts: Floats
     clusters: Indices
     strata: tuple[tuple[float, float], ...] = ()
@@ -127,7 +129,9 @@ def corrected_mean(
     count = max(len(np.unique(clusters[known])), 2)
     skew = float((sums**3).sum()) * count / error**2
     low, high = mean_bounds(min(max(value, 0.0), 1.0), error, skew, count, level)
-    return CorrectedMean(Bounded(value, low, high), hidden, trust, int(known.sum()), parts, clusters, tuple(strata))
+    return CorrectedMean(
+        Bounded(value, low, high), hidden, trust, int(known.sum()), count, parts, clusters, tuple(strata)
+    )
 
 
 def _trust(scores: Floats, labels: Floats, weights: Floats, known: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
@@ -168,7 +172,7 @@ def corrected_test(first: CorrectedMean, second: CorrectedMean, scale: float = 1
     """
     sums = _sums(np.concatenate([-first.parts, second.parts]), np.concatenate([first.clusters, second.clusters]))
     error = math.sqrt(float(sums @ sums) + first.hidden + second.hidden)
-    freedom = min(first.labels, second.labels) - 1
+    freedom = min(first.units, second.units) - 1
     difference = second.bounds.value - first.bounds.value
     pairs = max(len(first.parts), len(second.parts))
     return LabelledTest(scale * difference, scale * error, freedom, pairs, scale, PREDICTION_POWERED)

@@ -34,7 +34,7 @@ _NOT_LISTED_SECONDS = 20.0
 """A batch whose making was not answered is looked for again after so long: lists lag behind."""
 _LOOKED_FOR = 3
 _PATIENT_SECONDS = 15.0  # half a minute to ten minutes: who has too much queued has to wait for it
-_MOST_PAGES = 50
+_MOST_PAGES = 1_000  # a hundred batches, or results, on each: more than there can be
 
 
 class BatchRefusedError(EngineError):
@@ -156,13 +156,13 @@ class BatchAPI:
                     found[result.id] = result
         return list(found.values())
 
-    async def _listed(self, route: str) -> Any:
+    async def _listed(self, route: str, items: str = "") -> Any:
         """Yield what the account has at a route, newest first."""
         start = f"{self._url}{route}{self._query}{'&' if self._query else '?'}{self._limit}=100"
         more: str | None = ""
         for number in range(_MOST_PAGES):
             page = await self._json(start + (more or ""))
-            for each in page.get(self._items) or ():
+            for each in page.get(items or self._items) or ():
                 yield each
             if (more := self._more(page, number)) is None:
                 return

@@ -193,16 +193,8 @@ class XAIBatches(BatchAPI):
 
     async def results(self, batch: Batch) -> list[Result]:
         """Return the results, page by page."""
-        found: dict[str, Result] = {}
-        start, more = f"{self._url}{self._route}/{batch.id}/results?limit=1000", ""
-        while True:
-            page = await self._json(start + more)
-            for each in page.get("results") or ():
-                result = self._one(each)
-                found.setdefault(result.id, result)
-            if not (token := self._more(page, 0)) or not page.get("results"):
-                return list(found.values())
-            more = token
+        pages = self._listed(f"{self._route}/{batch.id}/results", "results")
+        return list({(result := self._one(each)).id: result async for each in pages}.values())
 
     def _one(self, said: Mapping[str, Any]) -> Result:
         name, came = str(said["batch_request_id"]), said.get("batch_result") or {}

@@ -84,8 +84,9 @@ class ServerFile:
         added = [each for each in named if each not in self.addresses and self._is_admitted(each, now)]
         found = tuple(each for each in named if each in self.addresses or each in added)
         if found and found != self.addresses:
-            gone = [each for each in self.addresses if each not in found]
-            get_logger().warning("%s: %s", self._path, "; ".join(_changes(added, gone)))
+            gone = [f"{each} gets nothing new" for each in self.addresses if each not in found]
+            news = [*(f"{each} is asked from now on" for each in added), *gone] or ["the order of the servers changed"]
+            get_logger().warning("%s: %s", self._path, "; ".join(news))
             self.addresses = found
 
     def _is_admitted(self, address: str, now: float) -> bool:
@@ -147,12 +148,3 @@ class ServerFile:
                 said = f"the server {address} stands in line {found[address]} already"
                 yield Diagnostic(said, location=place, hint="leave it out once")
             found.setdefault(address, number)
-
-
-def _changes(added: list[str], gone: list[str]) -> Iterator[str]:
-    if added:
-        yield f"{', '.join(added)} is asked from now on" if len(added) == 1 else f"{', '.join(added)} are asked, too"
-    if gone:
-        yield f"{', '.join(gone)} gets nothing new"
-    if not (added or gone):
-        yield "the servers stand in another order"
