@@ -45,6 +45,7 @@ PRINTED = {
     "scoring_speed": ({}, ["--one", "f1 micro + macro + accuracy, 1,000"]),
     "viewer": ({"REPORTED": 50}, ["--samples", "600"]),
     "walk": ({}, []),
+    "contamination": ({"SHAPE": (3, 20)}, ["--runs", "20"]),
     "wording_estimates": ({"SIZES": ((6, 30, 0.5, 0),)}, ["--runs", "1"]),
     "wording_components": ({"QUESTIONS": (30,)}, ["--runs", "3", "--equal", "3"]),
 }

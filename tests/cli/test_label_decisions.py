@@ -294,3 +294,35 @@ def test_labels_of_other_runs_beside_say_nothing_here(labels, invoke):
     assert "corrected" not in Path("b.md").read_text()
     code, out, _ = invoke("judge", "report", "a", "--json")
     assert "10 answers with labels of two people tell how far people agree" in json.loads(out)["missing"]
+
+
+def test_labels_of_answers_that_the_other_run_failed_to_give_do_not_count(invoke):
+    _write("a")
+    _write("b", failed=COUNT - 15)
+    keys, failed = _keys("a"), COUNT - 15
+    rows = [
+        f"{key},{int(_truth('a', number))}" for number, key in enumerate(keys) if number < failed or number > COUNT - 6
+    ]
+    Path("a.csv").write_text("answer_id,label\n" + "\n".join(rows))
+    Path("b.csv").write_text("answer_id,label\n" + "\n".join(f"{key},1" for key in _keys("b")))
+    _, out, _ = invoke("compare", "a", "b", "--json", "--labels", "a.csv", "--labels", "b.csv")
+    (row,) = json.loads(out)
+    assert "labels do not correct a: 5 of its answers have a label" in row["refused"]
+
+
+def test_the_viewer_compares_by_the_labels_that_are_kept(labels, invoke):
+    from starlette.testclient import TestClient
+
+    from proctor.web.app import create_app
+
+    for run in RIGHT:
+        invoke("judge", "label", run, "--from", f"{run}.csv", "--who", "Ann")
+    app = create_app([Path()])
+    client = TestClient(app, base_url="http://127.0.0.1:7700")
+    client.headers["authorization"] = f"Bearer {app.state.access.token}"
+    ids = {run.path.name: run_id for run_id, run in app.state.library.runs()}
+    page = client.get(f"/compare?run={ids['a']}&run={ids['b']}").text
+    _, out, _ = invoke("compare", "a", "b", "--json")
+    assert f"{json.loads(out)[0]['difference']:+.4f}" in page
+    assert "b is better" in page
+    assert "corrected by labels" in page

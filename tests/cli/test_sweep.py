@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 import yaml
 
 from proctor.cli.__main__ import main
+from proctor.testing import FaultServer
 
 ROWS = [
     {"question": f"Capital of {country}?", "A": "Paris", "B": "Rome", "C": "Oslo", "answer": letter, "text": text}
@@ -194,6 +199,34 @@ def test_a_part_of_the_grid_is_asked_and_the_rest_is_estimated(invoke):
     assert sum(_asked_of("out").values()) == grown - part["asked"]
     assert invoke(*given)[0] == 0
     assert sum(_asked_of("out").values()) == 720 - grown
+
+
+@pytest.mark.slow
+def test_a_sweep_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path):
+    _many(20, 5)
+    with FaultServer(latency_seconds=0.02) as server:
+        command = [
+            sys.executable, "-m", "proctor.cli", "sweep", "many.ndjson", "--templates", "words.txt", "--model", "openai",
+            "--model-args", f"model=m,base_url={server.url},api_key=k,max_concurrency=2", "--log", "log.db", "-o", "out",
+        ]  # fmt: skip
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while server.statistics()["requests"] < 50 and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.005)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        killed = server.statistics()["requests"]
+        assert 50 <= killed < 100
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        # a kill costs what was on its way: requests in flight, and answers of the last milliseconds
+        assert 100 <= server.statistics()["requests"] <= 100 + 2 * 4
+        whole = json.loads(Path("out/sweep.json").read_text())
+        again = server.statistics()["requests"]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+        assert server.statistics()["requests"] == again
+    assert {cell["n"] for cell in whole["result"]["cells"]} == {20}
+    assert json.loads(Path("out/sweep.json").read_text()) == whole
 
 
 @pytest.mark.parametrize("more, said", [

@@ -37,7 +37,7 @@ def test_a_part_tells_the_distribution_and_the_same_every_time(factors):
     truth = grid.mean(axis=1)
     for q in (0.25, 0.5, 0.75):
         value, low, high = found.quantiles[q]
-        assert value == pytest.approx(np.quantile(truth, q), abs=0.06)
+        assert value == pytest.approx(np.quantile(truth, q), abs=0.08)
         assert low < value < high
         assert high - low < 0.15
     held = [low <= score <= high for (_, low, high), score in zip(found.wordings, truth, strict=True)]

@@ -49,6 +49,7 @@ COMMANDS = {
         "compare": ("proctor.cli.compare", "Compare runs, instance by instance."),
         "arena": ("proctor.cli.arena", "Rank models by verdicts on pairs of answers."),
         "why": ("proctor.cli.why", "Say why two scores differ."),
+        "contamination": ("proctor.cli.contamination", "Say whether a model knows an exam in its published order."),
         "same": ("proctor.cli.same", "Say whether two endpoints are the same model."),
         "report": ("proctor.cli.report", "Write scores as HTML, Markdown, CSV, Parquet or LaTeX."),
         "judge": ("proctor.cli.judge", "Let people label answers, to correct what a judge says."),

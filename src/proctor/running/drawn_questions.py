@@ -77,10 +77,16 @@ def _unfit(name: str, why: str, hint: str) -> UsageError:
     return UsageError(f"'{name}' cannot be decided on some of its questions", why=why, hint=hint)
 
 
-def part_of(exam: Exam, questions: Sequence[Question]) -> Exam:
-    """Return some questions of an exam, as they were put in words for the whole, as an exam."""
+def part_of(exam: Exam, questions: Sequence[Question], kinds: frozenset[Kind] | None = None) -> Exam:
+    """Return some questions of an exam, as they were put in words for the whole, as an exam.
+
+    Args:
+        exam: The whole.
+        questions: The questions.
+        kinds: What they ask of a model, where it is not what the exam asks.
+    """
     rows = _GivenRows(questions)
-    asker = _GivenAsker(exam.asker.kinds, questions)
+    asker = _GivenAsker(exam.asker.kinds if kinds is None else kinds, questions)
     return replace(
         exam,
         rows=rows,

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """Of ``run.yaml``, ``results.json`` and ``samples.jsonl`` together; raised when a reader of them would go wrong."""
 
+_ESCAPED = "\\U000"  # how the fast writer of YAML writes an emoji
+
 MOST_BYTES = 16 << 20
 """Bytes of a run file that is read: a thousand exams take three million."""
 
@@ -90,7 +92,11 @@ class RunSpec:
 
     def to_yaml(self) -> str:
         """Return the content of ``run.yaml``."""
-        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=120)
+        layout: Any = {"sort_keys": False, "allow_unicode": True, "width": 120}
+        text: str = yaml.dump(self.to_dict(), Dumper=yaml.CSafeDumper, **layout)  # six times as fast
+        if _ESCAPED in text:  # which writes no characters behind the first plane
+            text = yaml.dump(self.to_dict(), Dumper=yaml.SafeDumper, **layout)
+        return text
 
     def differences(self, other: RunSpec) -> list[str]:
         """Return the differences that change results: ``exams.<name>.<where>: before → now``; empty for the same run.

@@ -287,7 +287,7 @@ class _Sides:
         if not labelled:
             return bare, False
         lack = "labels correct means of instances, and this is a score of all together" if self.is_of_wholes else ""
-        lack = lack or next(filter(None, (each.lack for each in labelled)), "")
+        lack = lack or next(filter(None, (each.lack(self.is_scored) for each in labelled)), "")
         lack = lack or "the other run has no labels" * (len(labelled) < len(found))
         if not lack:
             return corrected_pairs(bare, labelled, self.is_scored, self.cluster_keys(by) if by else None), True

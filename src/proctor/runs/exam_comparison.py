@@ -58,8 +58,9 @@ class ExamComparison:
         p: Of the test; ``p_corrected`` the same for all comparisons together (Bonferroni): below 0.05 exactly where the
             interval leaves out 0.
         test: What p comes from: ``mcnemar`` (exact), ``t``, ``equal``, ``sign``, ``bootstrap`` (of the score
-            itself).
-        better, worse: Instances that the second run scored better, and worse; 0 for scores of whole exams.
+            itself), ``prediction-powered`` (of scores that labels correct).
+        better, worse: Instances that the second run scored better, and worse; 0 for scores of whole exams,
+            and for those that labels correct.
         detectable: The smallest difference that would be found four times out of five; infinite where none would.
         unit: In which unit the scores are; shares where one run has shares and the other percentages.
         refused: Why the runs cannot be compared on this exam, where they cannot.

@@ -47,10 +47,10 @@ class LabelledSide(NamedTuple):
         kept = is_scored[self.places]
         return corrected_mean(self.scores[kept], self.known[kept], self.weights[kept], units[self.places[kept]])
 
-    @property
-    def lack(self) -> str:
-        """The reason why labels do not correct it; nothing where they do."""
-        few = why_too_few(self.known, self.weights)
+    def lack(self, is_scored: Bools) -> str:
+        """Return why labels do not correct it over questions that both runs scored; nothing where they do."""
+        kept = is_scored[self.places]
+        few = why_too_few(self.known[kept], self.weights[kept])
         return f"labels do not correct {self.run}: {few}" if few else ""
 
 
@@ -104,7 +104,7 @@ def corrected_pairs(
     units = places if keys is None else np.unique([repr(key) for key in keys], return_inverse=True)[1]
     first, second = (side.corrected(is_scored, units) for side in sides)
     scale = 100.0 if bare.unit == "percent" else 1.0
-    test = with_unanswered(corrected_test(first, second, scale), bare.unanswered)
+    test = with_unanswered(replace(corrected_test(first, second, scale), pairs=int(is_scored.sum())), bare.unanswered)
     return replace(
         bare,
         first=scale * first.bounds.value,

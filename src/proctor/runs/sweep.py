@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 
 from proctor.errors import UsageError
@@ -19,8 +21,9 @@ from proctor.runs.compare_runs import FindExam
 from proctor.runs.exam_items import records_of
 from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import SampleIndex
-from proctor.runs.sample_lines import digest_of_line
+from proctor.runs.sample_lines import digest_of_line, next_lines, read_line
 from proctor.runs.stored_run import StoredRun, load_run
+from proctor.safe_files import opened
 from proctor.scoring.flat_scores import CLUSTERS, main_of
 from proctor.scoring.grading.groups import Alone, cluster_key
 from proctor.scoring.scores import Score
@@ -31,6 +34,8 @@ from proctor.statistics.variance_components import components_of
 from proctor.statistics.wording_spread import QUANTILES, Bounded, best_of, flips, spread_of
 
 _WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
+_BATCH: Final = 4_000_000  # bytes of lines that are read at once
+_MOST_PAIRS: Final = 100  # differences with an interval: each takes some hundredths of a second
 _MOST_FLIPS: Final = 50  # questions that are listed of those that flip: a page
 _FEWEST: Final = 2  # wordings, or questions: of one nothing varies
 Key = tuple[int, int]
@@ -112,6 +117,34 @@ def sweep_scores(folder: Path, design: Design, find_exam: FindExam, by: str | No
     return SweepScores(tuple(cells), questions, design.part is not None, clusters)
 
 
+class _Short(msgspec.Struct):
+    """What of a line says which question it is and what it scored: a tenth of its bytes, and of the time."""
+
+    instance: str
+    doc_id: int
+    scores: dict[str, Any]
+
+
+_DECODER: Final = msgspec.json.Decoder(_Short)
+_DIGEST: Final = re.compile("[0-9a-f]{16}")
+
+
+def _short(line: bytes) -> _Short | None:
+    """Return a line's short form; ``None`` where it is not as lines are."""
+    try:
+        found = _DECODER.decode(line)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    return found if _DIGEST.fullmatch(found.instance) else None
+
+
+def _lines(run: StoredRun) -> Iterator[bytes]:
+    if run.samples is not None:
+        with opened(run.samples, within=run.path) as file:
+            while lines := next_lines(file, _BATCH):
+                yield from (line for line, _ in lines)
+
+
 def _clusters(run: StoredRun, by: str) -> dict[Key, Hashable]:
     """Return the cluster of each question of a run.
 
@@ -137,13 +170,18 @@ def _read(
         return
     main, prints = main_of(entry), Fingerprint.from_dict(entry.get(FINGERPRINT))
     keys: dict[int, Key] = {}
+    known = {key: key for key in questions}
     values: dict[int, float] = {}
-    for record in records_of(run):
-        number, digest = record.get("doc_id"), digest_of_line(record)
+    for line in _lines(run):
+        short = _short(line)
+        record: Mapping[str, Any] = read_line(line) if short is None else {"scores": short.scores}
+        number = record.get("doc_id") if short is None else short.doc_id
+        digest = digest_of_line(record) if short is None else int.from_bytes(bytes.fromhex(short.instance), signed=True)
         number = number if isinstance(number, int) else len(keys)
-        keys[number] = key = (0, number) if digest is None else (digest, 0)
+        key = (0, number) if digest is None else (digest, 0)
+        keys[number] = key = known.setdefault(key, key)  # one object for all wordings
         if key not in questions:
-            questions[key] = number, question_of(record)
+            questions[key] = number, question_of(read_line(line))
         if (points := main_score(record, main.name)) is not None and math.isfinite(points):
             values[number] = points
     factor = 100.0 / whole_of(values.values(), entry) if entry.get("unit") == "percent" else 1.0
@@ -253,11 +291,15 @@ def _spread(
     quantiles, worst_of_each = spread_of(table, higher_is_better=better, clusters=clusters)
     means, share = table.mean(axis=1), flips(table)
     best = best_of(table, higher_is_better=better, clusters=clusters)
+    furthest = set(np.argsort(-np.abs(means - means[best.place]), kind="stable")[:_MOST_PAIRS].tolist())
+    if len(names) > _MOST_PAIRS + 1:
+        result["notes"].append(f"of the differences from the best wording, the {_MOST_PAIRS} largest have intervals")
     differences, flipping, whole = [], int((share > 0).sum()), _WHOLES.get(result["unit"])
     for place, name in enumerate(names):
         if place != best.place:
             test = bounded_test(table[best.place], table[place], clusters, whole)
-            low, high = test.interval(1.0 - best.pair_level)
+            far = place in furthest
+            low, high = test.interval(1.0 - best.pair_level) if far else (math.nan, math.nan)
             decided = signs_of(test, 1.0 - best.pair_level)[0] != 0
             ends = {} if np.isnan(low + high) else {"low": float(low), "high": float(high)}
             differences.append({"name": name, "difference": test.difference, "decided": decided, **ends})

@@ -97,6 +97,13 @@ def root_of(rising: Callable[[float], float]) -> float:
     return (low + high) / 2
 
 
+@lru_cache(maxsize=1)
+def _quadrature() -> tuple[Floats, Floats]:
+    """Return the nodes and weights of Gauss and Legendre, which are the same every time."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
+
+
 class _Discordant:
     """A Clopper-Pearson distribution of the share of pairs that differ: ``Beta(a, b)``."""
 
@@ -105,7 +112,7 @@ class _Discordant:
         total = a + b
         spread = 9 * math.sqrt(a * max(b, 1) / total)
         self.low, self.high = max(0.0, (a - spread - 9) / total), min(1.0, (a + spread + 30) / total)
-        self.nodes, self.weights = np.polynomial.legendre.leggauss(_NODES)
+        self.nodes, self.weights = _quadrature()
 
     def mean_tail(self, difference: float, won: int, lost: int) -> float:
         """Return the chance of ``won`` or more where the difference is this, the mean over the shares that differ."""

@@ -4,7 +4,7 @@ The chance that a question is answered right under a wording is logistic(theta -
 is, beta how hard the question. As in the paper's version with covariates, theta is the sum of a mean, an effect of each
 level of the dimensions of wordings and one of the wording itself. Unlike there, questions are integrated out on a grid
 (marginal maximum likelihood: Bock and Aitkin 1981, Psychometrika 46:443), since five answers say too little of a
-question to estimate it, and effects have a prior: Student's t, so that a wording that breaks everything is possible,
+question to estimate it, and effects have a prior: a skewed Student's t, so that some wordings may break everything,
 with spreads that are estimated. The mode is found by Newton steps. Around it the likelihood is taken as normal, and a
 Gibbs sampler draws effects and their spreads, then questions, then the answers that were not asked for. Priors of
 spreads are half-Cauchy (Wand and others 2011, Bayesian Analysis 6:847) times the spread: one near 0 would make equal of
@@ -43,6 +43,7 @@ _REACH: Final = 4.5  # standard deviations where it ends
 _FLAT: Final = 1e-4  # precision of the prior of the mean: 100 logits either way
 _TAIL: Final = 5.0  # degrees of freedom of effects: heavier tails widen the quantiles of ordinary wordings
 _WIDE: Final = 1.0  # logits: the scale of the half-Cauchy prior of spreads, wide beside 0.2 to 0.6 of real wordings
+_HALF: Final = math.sqrt(2.0 / math.pi)  # the mean of a half-normal
 _WEIGHED: Final = 3  # times that the weight of graded scores is found: it then changes by less than a tenth
 _PUREST: Final = 0.02  # of the variance of right and wrong: graded scores may vary less, and then weigh like that
 _LEAST: Final = 1e-6  # of a variance, whose inverse is used
@@ -222,19 +223,29 @@ class _Fit:
                 yield self._scores(found, stream)
 
     def _effects(self, stream: np.random.Generator) -> Iterator[Floats]:
+        """Yield draws; an effect is a leaning times a centred half-normal, plus Student's t (Azzalini 1985)."""
         told = self.bend - np.diag(self.precisions(self.variances))  # by the answers, without the prior
         toward, variances = self.bend @ self.found, dict(self.variances)
         weights, scales = np.ones(len(self.found) - 2), dict.fromkeys(variances, 1.0)
+        leaning, around, own = 0.0, np.zeros(len(self.found)), self.blocks[WORDING]
+        halves = np.abs(stream.standard_normal(own.stop - own.start))
         for _ in range(_BURNT + _APART * _DRAWS):
-            root = np.linalg.inv(np.linalg.cholesky(told + np.diag(self.precisions(variances, weights))))
-            found = root.T @ (root @ toward + stream.standard_normal(len(toward)))
+            prior = self.precisions(variances, weights)
+            root = np.linalg.inv(np.linalg.cholesky(told + np.diag(prior)))
+            found = root.T @ (root @ (toward + prior * around) + stream.standard_normal(len(toward)))
             for name, place in self.blocks.items():
                 inside = slice(place.start - 1, place.stop - 1)
-                squares, size = found[place] ** 2, place.stop - place.start
+                squares, size = (found - around)[place] ** 2, place.stop - place.start
                 half = float((weights[inside] * squares).sum()) / 2.0 + 1.0 / scales[name]
                 variances[name] = max(half / stream.gamma(size / 2.0), _LEAST)
                 scales[name] = (1.0 / _WIDE**2 + 1.0 / variances[name]) / stream.gamma(1.0)
                 weights[inside] = stream.gamma((_TAIL + 1.0) / 2.0, 2.0 / (_TAIL + squares / variances[name]))
+            precise = weights[own.start - 1 : own.stop - 1] / variances[WORDING]
+            halves = _halves(halves, leaning, found[own], precise, stream)
+            apart = halves - _HALF
+            bend = float(precise @ apart**2) + 1.0 / _WIDE**2
+            leaning = float(precise @ (apart * found[own])) / bend + stream.standard_normal() / math.sqrt(bend)
+            around[own] = leaning * apart
             yield found
 
     def _scores(self, found: Floats, stream: np.random.Generator) -> Floats:
@@ -261,3 +272,13 @@ class _Fit:
         found = [(slope**2 * self.variances[name] / size, size - 1.0) for name, size in sizes.items()]
         mean, prior = right.mean(axis=0), np.exp(self.prior_of_nodes)
         return [*found, (float(prior @ mean**2 - (prior @ mean) ** 2) / self.questions, self.questions - 1.0)]
+
+
+def _halves(before: Floats, leaning: float, effects: Floats, precise: Floats, stream: np.random.Generator) -> Floats:
+    """Return a Gibbs step of half-normals by slices (Damien and Walker 2001, JCGS 10:206)."""
+    variance = 1.0 / (1.0 + precise * leaning**2)
+    mean = variance * precise * leaning * (effects + leaning * _HALF)
+    reach = np.sqrt((before - mean) ** 2 + 2.0 * variance * stream.standard_exponential(len(before)))
+    low = np.maximum(mean - reach, 0.0)
+    found: Floats = low + (mean + reach - low) * stream.random(len(before))
+    return found
