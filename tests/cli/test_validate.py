@@ -22,7 +22,7 @@ def test_good_files(invoke, folder):
 def test_every_problem_of_every_file_with_place_and_hint(invoke, folder):
     (folder / "bad.yaml").write_text(GOOD.replace("good", "bad") + "metrc_list: []\n")
     (folder / "artifact.json").write_text('{"__type__": "task_crad"}')
-    (folder / "broken.json").write_text('{\n "a": }')
+    (folder / "broken.json").write_text('{"__type__": "task",\n "a": }')
     code, _, err = invoke("validate", str(folder))
     assert code == 2
     assert "bad.yaml:7:1" in err

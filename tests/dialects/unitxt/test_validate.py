@@ -48,3 +48,13 @@ def test_a_metric_that_does_not_take_what_the_task_predicts(tmp_path):
     (problem,) = validate(written(tmp_path, "wrong", card=card))[1]
     assert problem.what.startswith("The task's prediction type (str) and 'metrics.spearman' metric's prediction type")
     assert validate(written(tmp_path, "own", card=card, metrics=["metrics.spearman"]))[1] == []
+
+
+def test_rows_of_somebody_are_no_artifacts(tmp_path):
+    (tmp_path / "rows.json").write_text('{"a": 1}\n{"a": 2}\n')
+    (tmp_path / "list.json").write_text("[1, 2]")
+    (tmp_path / "broken.json").write_text('{"__type__": "standard_recipe", ')
+    files, problems = validate(tmp_path)
+    assert [each.name for each in files] == ["broken.json"]
+    assert len(problems) == 1
+    assert validate(tmp_path / "list.json")[1]

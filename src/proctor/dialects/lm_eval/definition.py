@@ -13,6 +13,7 @@ from typing import Any
 from proctor.artifacts import Artifact
 from proctor.artifacts.held import by_value, resolved
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig, plain
+from proctor.dialects.lm_eval.fork_names import code_of_fork
 from proctor.dialects.lm_eval.functions import read_by
 from proctor.dialects.lm_eval.metric_list import metrics_of
 from proctor.dialects.lm_eval.reader import FunctionReference
@@ -30,6 +31,7 @@ def definition_of(config: TaskConfig) -> Definition:
     code = dict(_code_of(config))
     entries = [_with_metric(entry) for entry in plain(config.metric_list) or ()]
     code |= code_of(entry["metric"] for entry in entries if isinstance(entry["metric"], Artifact))
+    code |= code_of_fork(config)
     metrics = [{**entry, "metric": by_value(entry["metric"])} for entry in entries]
     return Definition(
         extraction={"filters": plain(config.filter_list), "output_type": config.output_type},

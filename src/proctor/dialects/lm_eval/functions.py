@@ -96,11 +96,20 @@ def _load(file: Path, reference: FunctionReference) -> ModuleType:
         TaskCodeError: It fails when it is imported.
     """
     try:
-        return _module(file, _module_name(file.resolve()))
+        return module_of_file(file)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - code of others may even exit; the reason is reported
-        raise _failed(f"{file.resolve()} fails when it is imported", error, reference.location) from None
+        raise failed(f"{file.resolve()} fails when it is imported", error, reference.location) from None
+
+
+def module_of_file(file: Path) -> ModuleType:
+    """Return the module of a file, run anew where it has changed; whatever it imports from lm_eval is answered.
+
+    Raises:
+        Exception: Whatever the code of the file raises.
+    """
+    return _module(file, _module_name(file.resolve()))
 
 
 def _module(file: Path, name: str) -> ModuleType:
@@ -235,10 +244,11 @@ def _import(module_name: str, reference: FunctionReference) -> ModuleType:
         raise
     except BaseException as error:  # noqa: BLE001 - as above
         what = f"the module '{module_name}' is neither beside the task file nor importable"
-        raise _failed(what, error, reference.location) from None
+        raise failed(what, error, reference.location) from None
 
 
-def _failed(what: str, error: BaseException, location: Location | None) -> TaskCodeError:
+def failed(what: str, error: BaseException, location: Location | None = None) -> TaskCodeError:
+    """Return the error of code that fails, with its reason."""
     hint = ""
     if isinstance(error, ModuleNotFoundError):
         hint = f"install the package that provides '{error.name}'"
@@ -255,7 +265,7 @@ def guarded(function: Callable[..., Any], what: str, location: Location | None =
         except (KeyboardInterrupt, DataError):
             raise
         except BaseException as error:  # code of others may even exit; the reason is reported
-            raise _failed(f"{what} fails", error, location) from error
+            raise failed(f"{what} fails", error, location) from error
 
     call.__wrapped__ = function  # type: ignore[attr-defined] # what it draws with is found there
     return call

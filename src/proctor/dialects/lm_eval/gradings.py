@@ -11,6 +11,7 @@ from typing import Any
 from proctor.dialects.lm_eval.config import plain
 from proctor.dialects.lm_eval.document_scores import DocumentScorer, View
 from proctor.dialects.lm_eval.filters import filter_list_problems, make_pipelines
+from proctor.dialects.lm_eval.fork_names import load_fork
 from proctor.dialects.lm_eval.functions import load_code
 from proctor.dialects.lm_eval.metric_list import metric_list_problems, metrics_of
 from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
@@ -39,9 +40,13 @@ class TaskGrader:
     def __init__(self, task: PreparedTask) -> None:
         self._task = task
         load_code(task.config)
+        self._of_fork = list(load_fork(task.config))
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what is wrong with metrics and filters."""
+        if self._of_fork:
+            yield from self._of_fork
+            return
         yield from metric_list_problems(self._task.config)
         yield from filter_list_problems(self._task.config)
         if self._task.config.unsafe_code:

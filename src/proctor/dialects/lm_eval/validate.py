@@ -9,6 +9,7 @@ from typing import Any
 from proctor.dialects.lm_eval.checks import TASK_KEYS, task_problems
 from proctor.dialects.lm_eval.factory import resolve_template, template_choices
 from proctor.dialects.lm_eval.filters import filter_problems, repeats_lacking
+from proctor.dialects.lm_eval.fork_names import fork_files
 from proctor.dialects.lm_eval.group_checks import group_problems, task_list_problems
 from proctor.dialects.lm_eval.index import IGNORED_FOLDERS, TaskIndex, build_index, file_entries
 from proctor.dialects.lm_eval.jinja import compile_text, is_template
@@ -113,7 +114,10 @@ class _Checker:
             return
         yield from self._functions(values, "")
         yield from self._templates(values, locate)
-        yield from self._names(values, locate, _registered(values))
+        fork = fork_files(values.get("metric_list"), values.get("filter_list"), read.path)
+        yield from self._names(
+            values, locate, _registered(values) + " ".join(each for one in fork.values() for each in one)
+        )
         yield from self._needs(values, read, locate)
 
     @staticmethod

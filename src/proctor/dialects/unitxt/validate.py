@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from proctor.artifacts import Artifact, build
 from proctor.artifacts.catalogs import read_json
@@ -16,9 +17,24 @@ from proctor.scoring.text.processor_steps import Processors
 
 
 def validate(path: Path) -> tuple[list[Path], list[Diagnostic]]:
-    """Return the files of artifacts that a path is or has in it, and their problems; nothing is run or loaded."""
-    files = sorted(path.rglob("*.json")) if path.is_dir() else [path] if path.suffix == ".json" else []
+    """Return the files of artifacts that a path is or has in it, and their problems; nothing is run or loaded.
+
+    Of a folder, files that say no type are data of somebody, and not looked at.
+    """
+    listed = sorted(path.rglob("*.json")) if path.is_dir() else [path] if path.suffix == ".json" else []
+    files = [each for each in listed if not path.is_dir() or _says_type(each)]
     return files, [problem for file in files for problem in _problems(file)]
+
+
+_BEGINNING: Final = 65_536  # bytes in which an artifact says its type; a file of rows may have gigabytes
+
+
+def _says_type(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return b'"__type__"' in opened.read(_BEGINNING)
+    except OSError:
+        return False
 
 
 def _problems(file: Path) -> Iterator[Diagnostic]:

@@ -7,6 +7,8 @@ behind ``aggregation``; a model by ``simple_evaluate``.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -49,6 +51,23 @@ def _place_of(found: Any) -> str:
     )
 
 
+_only: ContextVar[Container[str] | None] = ContextVar("proctor_registered", default=None)
+
+
+@contextmanager
+def taking_only(names: Container[str]) -> Iterator[None]:
+    """Let code register these names within the block; all others stay what they are, without a word."""
+    token = _only.set(names)
+    try:
+        yield
+    finally:
+        _only.reset(token)
+
+
+def _takes(name: str) -> bool:
+    return (only := _only.get()) is None or name in only
+
+
 class Registry(Mapping[str, Any]):
     """Things by name: those of this package, and what was registered.
 
@@ -83,7 +102,8 @@ class Registry(Mapping[str, Any]):
             if self._frozen:
                 raise TypeError(f"the registry of {self.name}s is frozen")
             for name in names or (found.__name__,):
-                self._take(name, found)
+                if _takes(name):
+                    self._take(name, found)
             return found
 
         return decorate if target is None else decorate(target)
@@ -122,6 +142,10 @@ class Registry(Mapping[str, Any]):
         """Let it have what another place makes of this package, and return it."""
         self._built_in = built_in
         return self
+
+    def is_ours(self, name: str) -> bool:
+        """Whether a name means something here that no code has registered."""
+        return name in self._taken or name in self._built_in()
 
     def freeze(self) -> None:
         """Take nothing more."""
@@ -213,6 +237,8 @@ def register_metric(
         ScoringError: There is no such aggregation.
     """
     del output_type
+    if not _takes(metric):
+        return lambda function: function
     if aggregation is not None:
         metric_agg_registry.register(metric, target=get_aggregation(aggregation))
     if higher_is_better is not None:
