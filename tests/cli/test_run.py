@@ -337,3 +337,15 @@ def test_a_threshold_of_answers_that_are_only_recorded_is_refused_before_anybody
     code, _, err = invoke("run", "--model", "dummy", "--tasks", "samples.science", *given)
     assert code == 2
     assert "--predict-only makes none" in err
+
+
+def test_an_exam_whose_metric_cannot_run_is_not_said_to_have_none(capsys):
+    from proctor.cli.conclusion import conclude
+    from proctor.running.run import RunResult
+
+    result = RunResult({"quiz": {"error": "it needs the package 'x'"}, "bare": {}}, {}, {})
+    assert conclude(result, allow_failures=False, every_score=False, as_json=False) == 1
+    said = capsys.readouterr().err
+    assert "nothing scores the answers to bare" in said
+    assert "nothing scores the answers to quiz" not in said
+    assert "quiz could not be graded: it needs the package 'x'" in said

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor.scoring.judges.judge_agreement import agreement
 from proctor.statistics.krippendorff import alpha_sums
 
 X = math.nan
@@ -49,3 +50,13 @@ def test_units_with_one_rating_do_not_count_and_equal_ratings_say_nothing():
     assert _alpha([[1, 0, 1], [1, 0, X]], nominal=True) == 1.0
     assert math.isnan(_alpha([[1, 1], [1, 1]], nominal=True))
     assert math.isnan(_alpha([[1, X], [X, 1]], nominal=False))
+
+
+def test_equals_truescore():
+    """``krippendorff_alpha``, ``cohen_kappa`` and ``gwet_ac1`` of truescore 0.7.4."""
+    first = [1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1]
+    second = [1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1]
+    assert _alpha([first, second], nominal=True) == pytest.approx(0.5357142857142857, abs=1e-9)
+    found = agreement(first, second, resamples=100)
+    assert found.kappa == pytest.approx(0.523809523809524, abs=1e-9)
+    assert found.ac1 == pytest.approx(0.6551724137931035, abs=1e-9)
