@@ -37,7 +37,6 @@ from proctor.dialects.aisbench.values import (
     shown,
 )
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
-from proctor.guests.clones import is_defined_around
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +210,8 @@ def _type_problems(kind: Any, where: Location | None) -> Iterator[Diagnostic]:
     name, project = short_name(kind), project_named(kind, "opencompass")
     if name in spec_names() or ("." in dotted_name(kind) and not project_named(kind)):
         return
+    from proctor.guests.clones import is_defined_around  # most configs name what is here
+
     if where is not None and is_defined_around(Path(where.file), name):
         return
     if hint := did_you_mean(name, {*known_names(project, "datasets"), *spec_names()}):

@@ -16,7 +16,6 @@ from proctor.dialects.aisbench.datasets.trusted import imported
 from proctor.dialects.aisbench.signatures import known_names
 from proctor.dialects.aisbench.values import Reference, dotted_name, short_name
 from proctor.errors import DataError, Diagnostic, Location, ProctorError, ScoringError, TrustError, did_you_mean
-from proctor.guests.clones import is_defined_around
 from proctor.lazy import Deferred
 from proctor.scoring.named_table import NOTHING, OPENCOMPASS, is_in_catalog
 from proctor.scoring.text.text_functions import AISBENCH, TextFunction, text_function, text_function_table
@@ -104,6 +103,8 @@ def _function(kind: Any, config: Mapping[str, Any], project: str, arguments: Map
     try:
         return _tried(_named(name, project, arguments)) if arguments else _named(name, project, arguments)
     except ProctorError as error:
+        from proctor.guests.clones import is_defined_around  # most configs name what is here
+
         around = place is not None and is_defined_around(Path(place.file), name)
         if not settings.trust_code or not ("." in name or around):
             raise error.located(place) from None
