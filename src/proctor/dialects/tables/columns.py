@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
-from proctor.dialects.tables.nested import CHATS, chat_text, is_chat, parts_of
-from proctor.dialects.tables.reader import Row, Rows, columns_of
+from proctor.dialects.tables.reader import Row, Rows, columns_of, is_nested
 from proctor.errors import Location, UsageError, did_you_mean
 from proctor.foreign_text import parse_json, parse_literal
 
-QUESTIONS: Final = ("question", "input", "prompt", "query", "problem", *CHATS)
+QUESTIONS: Final = ("question", "input", "prompt", "query", "problem", "messages", "conversation")
 ANSWERS: Final = ("answer", "target", "output", "label", "expected", "reference")
 CHOICES: Final = ("choices", "options")
 """Names of columns that are looked for, in this order and in any case, where the user names none."""
@@ -50,7 +49,7 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     Raises:
         UsageError: A column that is named is not there, or nothing says which column is asked.
     """
-    names = [*columns_of(rows), *parts_of(rows)]
+    names = [*columns_of(rows), *_parts_of(rows)]
     prompt, question = given.get("prompt"), given.get("input_column")
     answer, listed = given.get("answer_column"), given.get("choices_column")
     choices = _named_choices(listed, names)
@@ -78,6 +77,14 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
         _check_shown(path, found, placeholders(prompt))
     made = Columns(question, answer, found, prompt)
     return made if not found or answer is None else replace(made, key=answer_key(path, rows, answer, found))
+
+
+def _parts_of(rows: Rows) -> list[str]:
+    if not is_nested(rows):
+        return []
+    from proctor.dialects.tables.nested import parts_of  # which most tables do not need
+
+    return parts_of(rows)
 
 
 def _check_shown(path: str, choices: Sequence[str], named: Sequence[str]) -> None:
@@ -159,12 +166,18 @@ def asking(columns: Columns) -> Callable[[Row], str]:
     has_choices = prompt is not None and bool(set(columns.choices) & set(placeholders(prompt)))
 
     def ask(row: Row) -> str:
-        if prompt is None and is_chat(chat := row.get(str(columns.question))):
-            return chat_text(chat)
+        if prompt is None and isinstance(row.get(str(columns.question)), list):
+            return _of_list(row, str(columns.question))
         text = filled(row, str(columns.question)) if prompt is None else _replaced(prompt, row, columns)
         return text if has_choices or not columns.choices else f"{text}\n{_lettered(row, columns)}\nAnswer:"
 
     return ask
+
+
+def _of_list(row: Row, column: str) -> str:
+    from proctor.dialects.tables.nested import chat_text, is_chat  # which most tables do not need
+
+    return chat_text(row[column]) if is_chat(row[column]) else filled(row, column)
 
 
 def _lettered(row: Row, columns: Columns) -> str:

@@ -13,10 +13,6 @@ from typing import Any, Final, TypeGuard
 from proctor.dialects.tables.reader import Row, Rows
 from proctor.ir import Message
 
-CHATS: Final = ("messages", "conversation", "conversations")
-"""Usual names of columns with chats, beside those of questions."""
-LAST: Final = "last message"
-"""The column that a chat's last message makes."""
 _LOOKED_AT: Final = 100  # rows in which parts of objects are looked for, to name them in messages
 
 
@@ -56,14 +52,14 @@ def _part(row: Row, name: str) -> Any:
     return value
 
 
-def with_last_message(rows: Rows, column: str) -> Rows | None:
+def with_last_message(rows: Rows, column: str, name: str) -> Rows | None:
     """Return rows with the assistant's last messages as a column; ``None`` where a chat does not end with one."""
     made = []
     for row in rows:
         chat = row.get(column)
         if not is_chat(chat) or chat[-1]["role"] != "assistant" or not isinstance(chat[-1]["content"], str):
             return None
-        made.append({**row, column: list(chat[:-1]), LAST: chat[-1]["content"]})
+        made.append({**row, column: list(chat[:-1]), name: chat[-1]["content"]})
     return made
 
 
