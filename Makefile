@@ -83,7 +83,7 @@ soak: $(VENV)/.dev
 	PROCTOR_FAULT_SCHEDULES=$(SCHEDULES) $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider tests/testing/test_virtual.py
 	$(BIN)/python tests/running/soak.py --kills $(KILLS)
 	$(BIN)/python tests/running/shared_log_kills.py --processes 8 --kills 50 --folder $$(mktemp -d)
-	$(BIN)/python tests/running/shared_log_kills.py --processes 8 --kills 50 --folder $$(mktemp -d) --postgres
+	$(BIN)/python tests/running/shared_log_kills.py --processes 8 --kills 50 --questions 6000 --folder $$(mktemp -d) --postgres
 	$(BIN)/python tests/security/fuzz.py --seconds $(FUZZ_SECONDS)
 	$(BIN)/python tests/security/fuzz_files.py --seconds $(FUZZ_SECONDS)
 	$(BIN)/python tests/wall/strangers.py $(STRANGERS)

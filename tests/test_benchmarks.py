@@ -46,7 +46,10 @@ PRINTED = {
     "viewer": ({"REPORTED": 50}, ["--samples", "600"]),
     "walk": ({}, []),
     "contamination": ({"SHAPE": (3, 20)}, ["--runs", "20"]),
-    "wording_estimates": ({"SIZES": ((6, 30, 0.5, 0),)}, ["--runs", "1"]),
+    "wording_estimates": (
+        {"SIZES": ((6, 30, 0.5, 0),), "MODELS": {"any": lambda stream, count: stream.normal(0, 0.2, count)}},
+        ["--runs", "1"],
+    ),
     "wording_components": ({"QUESTIONS": (30,)}, ["--runs", "3", "--equal", "3"]),
 }
 """Programs: constants, and what is typed."""

@@ -82,6 +82,9 @@ def run(given: argparse.Namespace, database: PostgresServer | None) -> None:
         running = {number: start(number) for number in range(given.processes)}
         while sum(counts.values()) < given.kills:
             time.sleep(draw.uniform(0.3, 1.5))
+            for number, process in running.items():
+                if process.poll() == TROUBLE and database is not None:  # whatever schedules processes does the same
+                    running[number] = start(number)
             chance = draw.random() if database is not None else 1.0
             if database is not None and chance < DATABASE_KILLS:
                 database.kill()
@@ -106,9 +109,9 @@ def run(given: argparse.Namespace, database: PostgresServer | None) -> None:
             counts["kills"] += 1
         codes = set()
         for number, process in running.items():
-            code = process.wait(timeout=300)
+            code = process.wait(timeout=900)
             if code == TROUBLE and database is not None:  # it began while there was no database
-                code = start(number).wait(timeout=300)
+                code = start(number).wait(timeout=900)
             codes.add(code)
         asked = server.statistics()["requests"]
     lines = {file.read_bytes() for file in given.folder.glob("*/samples.jsonl")}

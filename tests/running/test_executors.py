@@ -136,3 +136,9 @@ def test_a_window_of_a_run_alone_counts_what_was_sent(monkeypatch):
     assert window.take("requests", 60.0, 0.0, 1.0, 50.0) == (0.0, 50.0)
     now[0] += 50.0
     assert window.take("requests", 60.0, 0.0, 1.0, 60.0) == (50.0, 0.0)
+
+
+def test_an_engine_whose_provider_nobody_names_yet_is_placed(monkeypatch, tmp_path):
+    monkeypatch.delenv("UNITXT_DEFAULT_PROVIDER", raising=False)
+    engine = ProviderEngine(model="m")
+    assert distribute(engine, log=tmp_path / "log.db") is engine

@@ -60,3 +60,17 @@ def test_a_report_needs_nothing_else():
     text = sweep_report(RECORD)
     assert "<script" not in text
     assert "href=" not in text
+
+
+def test_what_a_model_says_is_shown_as_an_estimate():
+    cells = [{**cell, "estimate": {"score": 0.7, "low": 0.6, "high": 0.8}} for cell in CELLS]
+    told = {
+        "estimated": {"method": "a model", "asked": 5, "of": 27, "scored": 5, "mean": {"score": 0.7, "low": 0.6, "high": 0.8}},
+        "over_wordings": {"mean": 0.7, "low": 0.5, "high": 0.9, "naive_low": 0.6, "naive_high": 0.8, "questions": 9},
+        "distribution": {"quantiles": [{"of": 0.5, "score": 0.7, "low": 0.6, "high": 0.8}], "worst": "long"},
+    }  # fmt: skip
+    text = sweep_report({**RECORD, "result": {**RECORD["result"], "cells": cells, **told}})
+    assert "asked for 5 of 27 answers (18.5%); what follows is ESTIMATED by a model, not measured" in text
+    assert text.count("estimated from a part") >= 4
+    assert "Mean scores, estimated from a part by" in text
+    assert text.count("0.7000") >= 6

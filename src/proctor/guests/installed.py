@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from proctor.guests.clones import clone_spec
 from proctor.logs import get_logger
 
 
@@ -59,7 +60,9 @@ def is_program() -> bool:
 
 
 def installed_spec(name: str) -> ModuleSpec | None:
-    """Return where a module is installed, whatever answers its name here; ``None`` where it is not."""
+    """Return where a module lies, in the clone in use or installed, whatever answers its name here; else ``None``."""
+    if (found := clone_spec(name)) is not None:
+        return found
     path: Any = None
     spec = None
     for depth in range(name.count(".") + 1):
@@ -91,7 +94,8 @@ def note(spec: ModuleSpec) -> ReadModule:
         file = Path(spec.origin) if spec.has_location and spec.origin else None
         digest = digest_of_bytes(file.read_bytes()) if file is not None and file.is_file() else ""
         _read[spec.name] = ReadModule(spec.name, release, digest)
-        whose = f"the installed {package} {release}".rstrip()
+        in_clone = clone_spec(spec.name) is not None
+        whose = str(file) if in_clone else f"the installed {package} {release}".rstrip()
         get_logger().warning("%s is read from %s: Proctor has no such name", spec.name, whose)
     return _read[spec.name]
 

@@ -18,6 +18,7 @@ from importlib.util import resolve_name
 from types import ModuleType
 from typing import Any, TypeVar
 
+from proctor.guests.clones import place_in_clone
 from proctor.guests.installed import ReadModule, installed_spec, is_program, made, note, run
 from proctor.guests.table import Table, table_of
 from proctor.logs import get_logger
@@ -194,6 +195,8 @@ class GuestRoom:
         """Return a name of the installed package: a module below this one, or a name in it."""
         if (child := self.installed(f"{module}.{name}")) is not None:
             return child
+        if (place := place_in_clone(module.partition(".")[0], name)) is not None:
+            return _known(getattr(self.installed(place[0]), place[1], None), name)
         found = self.installed(module)
         return _known(getattr(found, name, None), name)
 

@@ -68,7 +68,7 @@ def distribute(
         given = next(name for name, value in named.items() if value is not None)
         raise UsageError(f"{given} is for Ray, and this run does not use it", hint="add --executor ray")
     place = placed(log) if log else default_log()
-    if executor == "batch" or hasattr(engine, "batch_api"):
+    if executor == "batch" or hasattr(type(engine), "batch_api"):
         from proctor.running.batches import batched, check_none_waits
 
         if executor == "batch":

@@ -330,10 +330,15 @@ def _limits(models: int, items: Sequence[Item]) -> Iterator[str]:
 
 def records_of(run: StoredRun) -> Iterator[dict[str, Any]]:
     """Yield the lines of a run's samples; nothing where it has none."""
+    return map(read_line, lines_of(run))
+
+
+def lines_of(run: StoredRun) -> Iterator[bytes]:
+    """Yield the same as they stand."""
     if run.samples is not None:
         with opened(run.samples, within=run.path) as file:
             while lines := next_lines(file, _BATCH):
-                yield from (read_line(line) for line, _ in lines)
+                yield from (line for line, _ in lines)
 
 
 def _keys(lines: Sequence[_Line], *, are_copies: bool) -> Iterator[Key]:

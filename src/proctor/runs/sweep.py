@@ -18,12 +18,11 @@ from proctor.results.comparison import bounded_test
 from proctor.results.instance_scores import main_score, whole_of
 from proctor.running.sweeps import DEMOS, DRAW, EXTRACTION, Cell, Design
 from proctor.runs.compare_runs import FindExam
-from proctor.runs.exam_items import records_of
+from proctor.runs.exam_items import lines_of, records_of
 from proctor.runs.question_words import question_of
 from proctor.runs.sample_index import SampleIndex
-from proctor.runs.sample_lines import digest_of_line, next_lines, read_line
+from proctor.runs.sample_lines import digest_of_line, read_line
 from proctor.runs.stored_run import StoredRun, load_run
-from proctor.safe_files import opened
 from proctor.scoring.flat_scores import CLUSTERS, main_of
 from proctor.scoring.grading.groups import Alone, cluster_key
 from proctor.scoring.scores import Score
@@ -34,7 +33,6 @@ from proctor.statistics.variance_components import components_of
 from proctor.statistics.wording_spread import QUANTILES, Bounded, best_of, flips, spread_of
 
 _WHOLES: Final[Mapping[str, float]] = {"share": 1.0, "percent": 100.0}
-_BATCH: Final = 4_000_000  # bytes of lines that are read at once
 _MOST_PAIRS: Final = 100  # differences with an interval: each takes some hundredths of a second
 _MOST_FLIPS: Final = 50  # questions that are listed of those that flip: a page
 _FEWEST: Final = 2  # wordings, or questions: of one nothing varies
@@ -138,13 +136,6 @@ def _short(line: bytes) -> _Short | None:
     return found if _DIGEST.fullmatch(found.instance) else None
 
 
-def _lines(run: StoredRun) -> Iterator[bytes]:
-    if run.samples is not None:
-        with opened(run.samples, within=run.path) as file:
-            while lines := next_lines(file, _BATCH):
-                yield from (line for line, _ in lines)
-
-
 def _clusters(run: StoredRun, by: str) -> dict[Key, Hashable]:
     """Return the cluster of each question of a run.
 
@@ -172,7 +163,7 @@ def _read(
     keys: dict[int, Key] = {}
     known = {key: key for key in questions}
     values: dict[int, float] = {}
-    for line in _lines(run):
+    for line in lines_of(run):
         short = _short(line)
         record: Mapping[str, Any] = read_line(line) if short is None else {"scores": short.scores}
         number = record.get("doc_id") if short is None else short.doc_id

@@ -419,6 +419,12 @@ def test_others_speak_the_protocol_of_openai(provider, address):
     assert ("random_seed" in body) == (provider == "mistral")
 
 
+def test_a_key_of_google_is_a_bearer_token_where_openai_is_spoken():
+    _, _, _, headers = ask("gemini", "gemini-2.5-pro", OPENAI, api_key="k")
+    assert headers["Authorization"] == "Bearer k"
+    assert "x-goog-api-key" not in headers
+
+
 def test_a_custom_provider():
     _, url, _, headers = ask("custom", "m", OPENAI, base_url="http://h:1", api_key="k")
     assert url == "http://h:1/v1/chat/completions"

@@ -14,6 +14,7 @@ from proctor.dialects.aisbench.judges import judge_engine, judge_of_config, judg
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data, short_name
 from proctor.errors import ProctorError
+from proctor.guests.clones import code_in_clone
 from proctor.guests.code import code_of_named
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.held_code import code_of, code_of_file
@@ -107,6 +108,7 @@ def _code_of(value: Any, key: str = "", folder: Path | None = None) -> Iterator[
     elif settings.trust_code:  # without trust nothing else of it runs
         name = value.name if isinstance(value, Reference) else value if key == "type" else None
         if isinstance(name, str):
-            yield from code_of_named(name.rpartition(".")[0], folder).items()
+            in_clone = {} if folder is None else code_in_clone(folder / "config.py", name)
+            yield from (in_clone or code_of_named(name.rpartition(".")[0], folder)).items()
         elif callable(value):
             yield from code_of([value]).items()

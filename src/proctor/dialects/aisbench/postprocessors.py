@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.datasets.trusted import imported
@@ -102,7 +103,10 @@ def _function(kind: Any, config: Mapping[str, Any], project: str, arguments: Map
     try:
         return _tried(_named(name, project, arguments)) if arguments else _named(name, project, arguments)
     except ProctorError as error:
-        if "." not in name or not settings.trust_code:
+        from proctor.guests.clones import is_defined_around  # most configs name what is here
+
+        around = place is not None and is_defined_around(Path(place.file), name)
+        if not settings.trust_code or not ("." in name or around):
             raise error.located(place) from None
         return TextFunction(name, "value", partial(_trusted(name, place, error), **arguments))
 
@@ -118,7 +122,7 @@ def _named(name: str, project: str, arguments: Mapping[str, Any]) -> TextFunctio
         return processor_functions.find_text_function(name, OPENCOMPASS, arguments)
     raise ScoringError(
         f"the post-processor '{short}' is not known",
-        why="its function would have to run; that needs --trust-code",
+        why="" if settings.trust_code else "its function would have to run; that needs --trust-code",
         hint=did_you_mean(short, text_function_table().names()),
     )
 

@@ -29,6 +29,18 @@ class _Token(Struct):
     expires_in: float = 3600.0
 
 
+class GoogleKey:
+    """A key of Google's Gemini API: a bearer token where OpenAI's protocol is spoken, a header of its own elsewhere."""
+
+    def __init__(self, api_key: str) -> None:
+        self._api_key = api_key
+
+    async def __call__(self, transport: Transport, url: str, content: bytes) -> Mapping[str, str]:  # noqa: ARG002
+        """Return the header that says who asks."""
+        is_compatible = "/openai/" in url
+        return {"Authorization": f"Bearer {self._api_key}"} if is_compatible else {"x-goog-api-key": self._api_key}
+
+
 class IAMToken:
     """Exchanges an IBM Cloud API key for a token, and again before it expires (IAM Identity Services API).
 

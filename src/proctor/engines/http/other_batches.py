@@ -286,6 +286,7 @@ APIS: Mapping[str, type[BatchAPI]] = {
 
 WHY_NOT: Mapping[str, str] = {
     "aws": "Amazon Bedrock reads and writes them in a bucket of S3, in the name of a role that has to be made for it",
+    "fireworks": "Fireworks reads and writes them in data sets of an account, which its batch jobs name",
     "vertex-ai": "Vertex AI reads and writes them in Cloud Storage or BigQuery; the provider gemini has batches",
 }
 """Why Proctor makes no batches at some providers that have them."""

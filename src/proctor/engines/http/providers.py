@@ -86,7 +86,8 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
         variables: What else the address needs.
         query: Appended to every address.
         protocol: A key of :data:`PROTOCOLS`.
-        auth: ``bearer``; the name of a header that takes the key; ``iam``, ``aws``, ``rits``; ``optional``, ``none``.
+        auth: ``bearer``; the name of a header that takes the key; ``iam``, ``google``, ``aws``, ``rits``; ``optional``,
+            ``none``.
         headers: Sent with every request.
         key_variables: Environment variables that may hold the key.
         token_variables: Environment variables that may hold a bearer token instead.
@@ -343,10 +344,10 @@ def _credentials(
         return {}, None
     if key is None:
         raise _missing(name, "an API key", ("api_key", *provider.key_variables))
-    if provider.auth == "iam":
-        from proctor.engines.http.authorization import IAMToken  # brings the event loop along
+    if provider.auth in ("iam", "google"):
+        from proctor.engines.http import authorization  # brings the event loop along
 
-        return {}, IAMToken(key)
+        return {}, authorization.IAMToken(key) if provider.auth == "iam" else authorization.GoogleKey(key)
     bearer = {"Authorization": f"Bearer {key}"}
     named = {"bearer": bearer, "optional": bearer, "aws": bearer, "rits": {"RITS_API_KEY": key, **bearer}}
     return named.get(provider.auth, {provider.auth: key}), None

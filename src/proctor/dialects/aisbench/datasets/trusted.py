@@ -12,7 +12,7 @@ from proctor.errors import DataError, Location, ProctorError
 
 
 def imported(name: str, place: Location | None = None) -> Any:
-    """Return the object of a dotted name: of a module beside the file that names it, else of an installed one.
+    """Return the object of a name: of a module beside the file that names it, of the clone around it, or installed.
 
     Args:
         name: The name.
@@ -21,11 +21,16 @@ def imported(name: str, place: Location | None = None) -> Any:
     Raises:
         ImportError: There is no such module, no such name in it, or it fails when it is run.
     """
+    from proctor.guests.clones import enter_clone, place_in_clone
     from proctor.guests.code import object_named
 
-    folder = Path(place.file).parent if place is not None and place.file else None
+    file = Path(place.file) if place is not None and place.file else None
     try:
-        return object_named(name, folder)
+        if file is not None:
+            enter_clone(file)
+        if "." not in name and (found := place_in_clone("opencompass", name)) is not None:
+            return object_named(".".join(found))
+        return object_named(name, None if file is None else file.parent)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # code of others may even exit; the reason is reported
