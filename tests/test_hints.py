@@ -120,6 +120,17 @@ def test_what_a_model_did_not_answer_is_asked_again_by_the_command_that_is_print
     assert _score(folder / "r") == 1.0
 
 
+def test_judges_that_gave_no_verdict_are_asked_again_by_the_command_that_is_printed(folder):
+    done = typed("run", "q.csv", "-m", "dummy", "--metric", "judge", "--judge", "dummy", "-o", "r")
+    assert done.returncode
+    typed(*_told(done, "proctor run"))
+    run = json.loads((folder / "r" / "results.json").read_text())["run"]
+    assert run["judges"]["dummy"]["asked"] == 2
+    assert typed("run", "r").returncode
+    run = json.loads((folder / "r" / "results.json").read_text())["run"]
+    assert run["judges"]["dummy"]["asked"] == 0, "nobody is asked by a command that does not say so"
+
+
 def test_rows_that_cannot_be_asked_are_not_said_to_be_asked_again(folder):
     (folder / "gap.csv").write_text("question,answer\nCapital of France?,Paris\n,Tokyo\n")
     done = typed("run", "gap.csv", "-m", "dummy", "-o", "r")

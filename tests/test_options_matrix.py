@@ -473,7 +473,7 @@ OF_MODELS = frozenset(
 
 OF_RUNS = frozenset(
     {
-        "named", "tasks", "output", "log", "log_samples", "retry_failed", "budget_tokens", "budget_usd", "prices",
+        "named", "tasks", "output", "log", "log_samples", "retry_failed", "retry_verdicts", "refresh", "budget_tokens", "budget_usd", "prices",
         "precision", "draw", "others", "tags", "executor", "batch", "shard", "workers", "gpus_per_worker", "ray_address", "output_format", "write_out",
         "fail_under", "allow_failures", "every_score", "as_json", "quiet", "gen_kwargs", "criteria", "include_paths", "trust_code",
         "sandbox", "allow", "traceback", "no_wall",

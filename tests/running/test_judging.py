@@ -363,3 +363,19 @@ def test_processes_that_share_a_log_ask_each_verdict_once(log_place, faults):
 
 
 COUNT = 24
+
+
+def test_verdicts_that_could_not_be_read_are_asked_again_and_no_others(tmp_path):
+    def answer(prompt):
+        return "It depends" if ASKED["mumbles"] and "Go away" in prompt.text else "Yes"
+
+    judge, log = Judge(answer=answer), tmp_path / "log.db"
+    ASKED["mumbles"] = 1
+    first = evaluate(PREDICTIONS, exam(judge.engine()), log=log)
+    assert {each["kind"] for each in first.failures.values()} == {"unreadable"}
+    ASKED["mumbles"] = 0
+    again = evaluate(PREDICTIONS, exam(judge.engine()), log=log, anew="verdicts")
+    assert again.failures == {}
+    assert judge.asked == REQUESTS + REQUESTS // 2, "an assessment and a choice, in both orders, of one answer"
+    evaluate(PREDICTIONS, exam(judge.engine()), log=log, anew="everything")
+    assert judge.asked == 2 * REQUESTS + REQUESTS // 2

@@ -46,7 +46,7 @@ def test_entries_are_found_by_engine_request_and_kind(log):
     assert [each.engine for each in entries(log, "large")] == ["large"]
     assert [each.engine for each in entries(log, "bb")] == ["large"]
     assert [each.repeat for each in entries(log, "small", "0" * 31 + "2")] == [0, 1]
-    assert [each.response for each in entries(log, failures=True)] == [FAILED]
+    assert [each.response for each in entries(log, table="failures")] == [FAILED]
     with pytest.raises(UsageError, match="knows no engine 'huge'") as caught:
         list(entries(log, "huge"))
     assert "large, small" in str(caught.value)

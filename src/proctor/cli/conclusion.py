@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from proctor.running.run import RunResult
 
 _FINAL = frozenset({"thinking", "truncated", "content_filter"})
-_OF_GRADING = frozenset({"scoring", "judge", "metric", "criteria", "missing_field", "no_reference"})
+_OF_GRADING = frozenset({"scoring", "metric", "criteria", "missing_field", "no_reference"})
 _INSTEAD = (
     (_FINAL, "asking the same again would end the same"),  # they are answers of a kind, and in the log
     (frozenset({"row"}), "nobody can be asked about these rows before they, or the exam, are mended"),
     (frozenset({"budget"}), "the same command with a larger budget asks what is left"),
-    (_FINAL | _OF_GRADING, "nobody is asked again: all answers are in the log, those of judges too"),
+    (_FINAL | _OF_GRADING, "nobody is asked again: all answers are in the log"),
 )
 """What is said of failures of some kinds in place of a command that would ask nobody."""
 
@@ -83,6 +83,7 @@ def _print_scores(result: RunResult, rows: Sequence[ScoreRow], *, as_json: bool)
 def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
     """Say which instances failed and why; return whether one did."""
     from proctor.results.summary import first_failures
+    from proctor.scoring.judges.verdicts import UNREAD
 
     for note in notes:
         warn(f"warning: {note}")
@@ -91,7 +92,9 @@ def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
         warn(f"  {kind}: {message}")
     if notes:
         instead = next((said for kinds, said in _INSTEAD if firsts and kinds.issuperset(firsts)), "")
-        warn(f"samples.jsonl has the reasons; {instead or f'to ask again what failed: {_again(result)}'}")
+        more = " --retry-verdicts" if UNREAD.intersection(firsts) else ""
+        again = f"{_again(result)}{' with' if more and result.output is None else ''}{more}"
+        warn(f"samples.jsonl has the reasons; {instead or f'to ask again what failed: {again}'}")
     return bool(notes)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from proctor.cli.asking_anew import anew_of, check_anew, refresh_option, retry_verdicts_option
 from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import FAILURES, say, show, warn
 from proctor.cli.exam_options import TABLE_OPTIONS, allow_option, sandbox_option, table_options
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
     from proctor.recipes.options import Answers, Truncated
     from proctor.results.evaluate import EvaluationResults
+    from proctor.running.run import RunResult
 
 
 @click.command("evaluate", cls=WalledCommand, asks=True)
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
 @click.option("--split", default="test", show_default=True, help="The split that was predicted.")
 @click.option("--intervals/--no-intervals", default=True, help="Whether to compute confidence intervals.")
 @click.option("--log", "--use-cache", "log", type=LOG, help="The response log for judges.")
+@retry_verdicts_option
+@refresh_option
 @click.option(
     "--truncated",
     type=click.Choice(["score", "fail"]),
@@ -75,13 +80,16 @@ def command(
 ) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
     shown.pop("allow")  # its reader granted it
+    check_anew(shown)
+    anew = anew_of(refresh=shown.pop("refresh"), retry_verdicts=shown.pop("retry_verdicts"))
     open_wall_for()
     given = read_predictions(predictions)
     from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes import load_recipe
     from proctor.recipes.options import ExamOptions
     from proctor.recipes.permissions import admit
-    from proctor.running.evaluate import evaluate
+    from proctor.running.evaluate import evaluate, evaluate_exam
+    from proctor.scoring.judges.verdicts import UNREAD
 
     of_table = {name: shown.pop(name) for name in TABLE_OPTIONS if name in shown}
     options = ExamOptions(truncated=truncated, answers=answers, **of_table)
@@ -89,14 +97,14 @@ def command(
     admit(exams)
     if any(exam.dialect != "unitxt" for exam in exams):
         _refuse(shown["instances"], intervals=intervals)
-        return _of_exam(dataset, exams, given, log, shown)
+        return _of_exam(dataset, exams, partial(evaluate_exam, predictions=given, log=log, anew=anew), shown)
     rows = list(load_recipe(dataset)()[split])
     if len(given) != len(rows):
         raise UsageError(
             f"{predictions} has {len(given)} predictions for {len(rows)} instances of '{split}'",
             hint="one line for each instance, in order; limit the recipe with max_test_instances=…",
         )
-    results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log, options=options)
+    results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log, options=options, anew=anew)
     if shown["as_json"]:
         click.echo(printable_json(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str)))
     else:
@@ -110,6 +118,8 @@ def command(
     notes = list(_notes(results))
     for note in notes:
         warn(f"warning: {note}")
+    if any(failure["kind"] in UNREAD for failure in results.failures.values()):
+        warn("to ask the judges again whose verdicts could not be read: the same command with --retry-verdicts")
     return FAILURES if notes and not shown["allow_failures"] else 0
 
 
@@ -130,15 +140,14 @@ def _refuse(instances: bool, *, intervals: bool) -> None:
 
 
 def _of_exam(
-    name: str, exams: Sequence[Exam], given: Sequence[Any], log: Path | str | None, shown: Mapping[str, bool]
+    name: str, exams: Sequence[Exam], evaluated: Callable[[Exam], RunResult], shown: Mapping[str, bool]
 ) -> int:
     """Score predictions for an exam that is not a recipe, and show them as a run would."""
     from proctor.cli.conclusion import conclude
-    from proctor.running.evaluate import evaluate_exam
 
     if len(exams) != 1:
         raise UsageError(f"'{name}' means {len(exams)} exams", hint="name one of them: proctor ls lists them")
-    result = evaluate_exam(exams[0], given, log=log)
+    result = evaluated(exams[0])
     return conclude(result, allow_failures=shown["allow_failures"], every_score=True, as_json=shown["as_json"])
 
 

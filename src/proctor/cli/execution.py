@@ -48,6 +48,8 @@ class Execution:
         shard: The part that is asked, where it is not everything.
         gpus_per_worker: GPUs of each worker of Ray's.
         budget: One budget for several runs (:func:`budget_of`); by default each run has one of its own.
+        retry_verdicts: Whether judges are asked again whose verdicts could not be read.
+        refresh: Whether everything is asked anew.
     """
 
     output: Path | None
@@ -68,6 +70,8 @@ class Execution:
     shard: str | None = None
     gpus_per_worker: float | None = None
     budget: Budget | None = None
+    retry_verdicts: bool = False
+    refresh: bool = False
 
 
 def run_spec(
@@ -135,7 +139,8 @@ def run_shard(
         "--fail-under": execution.fail_under, "--output": execution.output, "--write-out": execution.write_out,
         "--output-format": execution.output_format != "proctor", "--executor": execution.executor != "local",
         "--workers": execution.workers, "--ray-address": execution.ray_address,
-        "--gpus-per-worker": execution.gpus_per_worker, "--every-score": every_score, "--json": as_json,
+        "--gpus-per-worker": execution.gpus_per_worker, "--retry-verdicts": execution.retry_verdicts,
+        "--refresh": execution.refresh, "--every-score": every_score, "--json": as_json,
     }  # fmt: skip
     if given := [name for name, value in idle.items() if value]:
         raise UsageError(
@@ -181,6 +186,8 @@ def _asked(
     Raises:
         ProctorError: As :func:`run_exams`; :class:`ChangedDataError` where the user chose the folder.
     """
+    from proctor.cli.asking_anew import anew_of
+    from proctor.running.anew import Renewal
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
 
@@ -194,7 +201,11 @@ def _asked(
             drawn = _drawn(exams, engine, spec, terms)
         samples, stopped = drawn.samples, drawn.stopped
         exams = [each.part for each in drawn.samples.values()]
-    run = partial(run_exams, exams, engine, log_samples=spec.log_samples, spec=spec, samples=samples, **terms)
+    what = anew_of(refresh=execution.refresh, retry_verdicts=execution.retry_verdicts)
+    run = partial(
+        run_exams, exams, engine, log_samples=spec.log_samples, spec=spec, samples=samples,
+        anew=Renewal(what) if what else None, **terms,
+    )  # fmt: skip
     while True:
         try:
             with _saying_how_to_go_on(folder):

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from proctor.cli.asking_anew import ONCE
 from proctor.cli.commands import TYPED, long_name
 from proctor.recipes.options import DECLARED
 from proctor.secrets import HIDDEN, is_secret, redacted
@@ -31,7 +32,7 @@ def command_again(folder: Path) -> str:
         return f"proctor run {shlex.quote(str(folder / 'run.yaml'))}"
     typed: list[str] = context.meta.get(TYPED, [])
     if _runs_several(typed):
-        return _hidden(["proctor", "run", *typed])
+        return _hidden(["proctor", "run", *(word for word in typed if word.lstrip("-").replace("-", "_") not in ONCE)])
     return _hidden(["proctor", "run", str(folder / "run.yaml"), *_beside(context, typed)])
 
 
@@ -56,7 +57,7 @@ def _beside(context: click.Context, typed: Sequence[str]) -> Iterator[str]:
         name = parameter.name or ""
         if name == "model_args":
             yield from _typed_secrets(given[name])
-        elif name not in _HELD and isinstance(parameter, click.Option):
+        elif name not in _HELD | ONCE and isinstance(parameter, click.Option):
             yield from _words(parameter, given[name])
     yield from _places(context.params)
 

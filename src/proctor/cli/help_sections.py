@@ -21,8 +21,8 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "What it may cost": ("--budget-tokens", "--budget-usd", "--prices"),
     "What exams may do": ("--trust-code", "--sandbox", "--allow", "--no-wall"),
     "What is kept": (
-        *("--output", "--output-format", "--log", "--log-samples", "--retry-failed", "--tag", "--save-baseline"),
-        "--junit",
+        *("--output", "--output-format", "--log", "--log-samples", "--retry-failed", "--retry-verdicts"),
+        *("--refresh", "--tag", "--save-baseline", "--junit"),
     ),
     "What is printed": ("--every-score", "--json", "--quiet", "--write-out"),
     "The exit code": ("--fail-under", "--allow-failures"),

@@ -62,16 +62,24 @@ def _ls(path: Path | str | None, as_json: bool) -> None:
 @_whose
 @click.option("--request", default="", metavar="KEY", help="Only requests whose key begins so.")
 @click.option("--failures", is_flag=True, help="Show what failed instead of what was answered.")
+@click.option("--set-aside", is_flag=True, help="Show earlier answers that were asked anew (run --refresh).")
 @click.option(
     "--limit", type=click.IntRange(1), metavar="N", default=10, show_default=True, help="Most entries to show."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per entry.")
 def _show(path: Path | str | None, as_json: bool, limit: int, **which: Any) -> None:
     """Show what is in the log."""
+    from proctor.errors import UsageError
     from proctor.running.maintenance import entries
 
+    if which["failures"] and which["set_aside"]:
+        raise UsageError(
+            "--failures and --set-aside are both given", why="they are shown one by one", hint="leave one out"
+        )
+    table: Any = "failures" if which["failures"] else "superseded" if which["set_aside"] else "responses"
+
     with _open(path, read_only=True) as log:
-        found = islice(entries(log, which["engine"], which["request"].lower(), failures=which["failures"]), limit)
+        found = islice(entries(log, which["engine"], which["request"].lower(), table=table), limit)
         if as_json:
             _print_json_lines([each.to_dict() for each in found])
             return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.asking_anew import check_anew, refresh_option, retry_verdicts_option
 from proctor.cli.commands import Places, quiet_option
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.conclusion import conclude
@@ -56,6 +57,8 @@ def _written(given: Mapping[str, Any]) -> Places:
 @click.option("--log", "--use-cache", "log", type=LOG, help="The response log.")
 @click.option("--log-samples/--no-log-samples", default=None, help="Write samples.jsonl.  [default: yes]")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
+@retry_verdicts_option
+@refresh_option
 @budget_options
 @click.option(
     "--precision",
@@ -142,6 +145,7 @@ def command(named: tuple[str, ...], **options: Any) -> int:
 
     habits = current_habits()
     _check_places(options)
+    check_anew(options)
     spec, exams = exams_or_run(named)
     options["tasks"] = (*exams, *options["tasks"])
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
     from proctor.recipes.options import ExamOptions
     from proctor.results.evaluate import EvaluationResults
+    from proctor.running.anew import Anew, Grading
     from proctor.running.log import ResponseLog
     from proctor.running.run import RunResult
 
@@ -26,6 +28,7 @@ def evaluate(
     *,
     log: ResponseLog | str | Path | None = None,
     options: ExamOptions | None = None,
+    anew: Anew | None = None,
 ) -> EvaluationResults:
     """Score predictions on a dataset that a recipe made.
 
@@ -42,6 +45,8 @@ def evaluate(
         log: The response log or its file; by default the one in the cache folder. Without judges it is not touched.
         options: ``answers`` and ``truncated`` say what of a text is graded: by default what stands behind the thoughts,
             cut off or not.
+        anew: Ask judges again although the log has what they said: all (``everything``), or those whose ``verdicts``
+            could not be read. What they said is set aside in the log.
 
     Raises:
         ScoringError: The lengths differ, or there is nothing to score.
@@ -52,6 +57,15 @@ def evaluate(
     from proctor.running.judging import judges_through
     from proctor.running.progress import JudgeLog
 
+    def kinds(positions: Sequence[int] | None) -> Mapping[int, str]:
+        given, rows = (
+            each if positions is None or each is None else [each[position] for position in positions]  # type: ignore[index]
+            for each in (predictions, dataset if dataset is not None else data)
+        )
+        found = scores.evaluate(given, rows, calc_confidence_intervals=False, options=options)  # type: ignore[arg-type]
+        return {position: failure["kind"] for position, failure in found.failures.items()}
+
+    _set_aside(anew, log, kinds)
     with judges_through(log, watch=JudgeLog()) as judging:
         results = scores.evaluate(predictions, dataset, data, calc_confidence_intervals, options=options)
     if judged := judging.summary():
@@ -59,7 +73,24 @@ def evaluate(
     return results
 
 
-def evaluate_exam(exam: Exam, predictions: Sequence[Any], *, log: ResponseLog | str | Path | None = None) -> RunResult:
+def _set_aside(anew: Anew | None, log: ResponseLog | str | Path | None, grading: Grading) -> None:
+    """Set aside what is asked anew."""
+    if anew is None:
+        return
+    from proctor.running.anew import set_aside
+    from proctor.running.log import ResponseLog
+
+    with nullcontext(log) if isinstance(log, ResponseLog) else ResponseLog(log) as opened:
+        set_aside(anew, opened, [grading])
+
+
+def evaluate_exam(
+    exam: Exam,
+    predictions: Sequence[Any],
+    *,
+    log: ResponseLog | str | Path | None = None,
+    anew: Anew | None = None,
+) -> RunResult:
     """Score predictions for the questions of an exam of any dialect, as a run that got these answers would.
 
     Args:
@@ -67,6 +98,7 @@ def evaluate_exam(exam: Exam, predictions: Sequence[Any], *, log: ResponseLog | 
         predictions: One for each question, in order: what a model wrote, or a whole :class:`~proctor.ir.Response`, or a
             :class:`~proctor.ir.Failure` where there is none.
         log: The response log for judges.
+        anew: As of :func:`evaluate`.
 
     Raises:
         UsageError: The numbers of predictions and questions differ, or a question is not answered by one text.
@@ -74,6 +106,7 @@ def evaluate_exam(exam: Exam, predictions: Sequence[Any], *, log: ResponseLog | 
     """
     from proctor.engines.scripted import ScriptedEngine
     from proctor.running.accounts import Tally
+    from proctor.running.drawn_questions import part_of
     from proctor.running.entries import entry_of
     from proctor.running.judging import judges_through
     from proctor.running.listening import listening
@@ -89,6 +122,14 @@ def evaluate_exam(exam: Exam, predictions: Sequence[Any], *, log: ResponseLog | 
         responses = [hear(request, _response(prediction)) for request in question.requests]
         return Answered(question, responses)
 
+    def kinds(positions: Sequence[int] | None) -> Mapping[int, str]:
+        every = [answered(*each) for each in zip(exam.questions(), predictions, strict=True)]
+        chosen = every if positions is None else [every[position] for position in positions]
+        part = exam if positions is None else part_of(exam, [each.question for each in chosen])
+        found = part.grade(AnsweredBlocks([chosen]))
+        return {position: failure.kind for position, failure in found.failures.items()}
+
+    _set_aside(anew, log, kinds)
     tally = Tally([answered(*each)] for each in zip(exam.questions(), predictions, strict=True))
     with judges_through(log, watch=JudgeLog()) as judging:
         grade = exam.grade(AnsweredBlocks(tally.blocks()))

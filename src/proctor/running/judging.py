@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,7 +127,7 @@ class Judging:
         number = log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         every = list(requests)
         keys = [Key.of(request.key) for request in every]
-        known = log.get_many(number, keys, failures=not self._retry_failed)
+        known = self._known(engine, number, keys)
         wanted = {key: request for key, request in zip(keys, every, strict=True) if key not in known}
         self.counts[engine.label].from_log += sum(key in known for key in keys)
         if wanted:
@@ -137,6 +137,10 @@ class Judging:
         for position, key in enumerate(keys):
             found = known.get(key)
             yield position, Response(failure=_NO_ANSWER) if found is None else hear(every[position], found)
+
+    def _known(self, engine: Engine, number: int, keys: Sequence[Key]) -> dict[Key, Response]:  # noqa: ARG002
+        """Return what the log has of an engine."""
+        return self._log().get_many(number, keys, failures=not self._retry_failed)
 
     def _asked(
         self, engine: Engine, number: int, wanted: dict[Key, Generate], progress: Progress

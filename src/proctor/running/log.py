@@ -1,8 +1,8 @@
 """The response log: every answer a model ever gave, filed by what was asked of whom.
 
 One SQLite file, or a PostgreSQL database. An answer is filed under (engine identity, request key, repeat) and never
-changes; a failure is filed beside the answers and gives way to an answer when one comes. Any number of processes may
-read and write at once.
+changes: what is asked anew is set aside first, and kept. A failure is filed beside the answers and gives way to an
+answer when one comes. Any number of processes may read and write at once.
 
 What is read is checked against its digest (:class:`~proctor.running.codec.Sealer`): a damaged answer counts as absent,
 is counted, said, and replaced by the next answer to the same request.
@@ -295,6 +295,21 @@ class ResponseLog:
         """Store entries in one transaction; they are durable when this returns. The first answer to a key stays."""
         with self._guard() as connection:
             write(self, connection, engine, entries)
+        self.store.sync()
+
+    def set_aside(self, engine: int, keys: Iterable[Key]) -> None:
+        """Take answers out of use, so that whoever wants them asks anew; they are kept, with the time of each."""
+        numbers = (engine, *self._others.get(engine, ()))
+        rows = [(number, *key) for key in sorted(keys) for number in numbers]
+        columns = "engine, request, repeat, at, body"
+
+        def move(inside: Connection) -> None:
+            keep = f"INSERT INTO superseded ({columns}) SELECT {columns} FROM responses {_OF_KEY}"  # noqa: S608
+            inside.executemany(keep, rows)
+            inside.executemany(f"DELETE FROM responses {_OF_KEY}", rows)  # noqa: S608 - our words
+
+        with self._guard() as connection:
+            connection.transact(move)
         self.store.sync()
 
     # -- closing ----------------------------------------------------------------------------------------------

@@ -272,4 +272,4 @@ def _state(connection: Connection) -> tuple[int | None, bool]:
     return int(connection.execute("SELECT max(version) FROM about").fetchone()[0]), _NEWEST in there
 
 
-_NEWEST: Final = "batches"  # the table that was added last
+_NEWEST: Final = "superseded"  # the table that was added last

@@ -61,7 +61,7 @@ def export(log: ResponseLog, target: Path, engine: str | None = None) -> int:
 
 def _everything(log: ResponseLog, engine: str | None) -> Iterator[LoggedResponse]:
     yield from entries(log, engine)
-    yield from entries(log, engine, failures=True)
+    yield from entries(log, engine, table="failures")
 
 
 def _to_jsonl(found: Iterator[LoggedResponse], file: BinaryIO) -> int:

@@ -56,11 +56,14 @@ SHARED = (
         engine INTEGER NOT NULL, kind TEXT NOT NULL, slot INTEGER NOT NULL, amount REAL NOT NULL,
         PRIMARY KEY (engine, kind, slot)) WITHOUT ROWID""",
     "CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY, engine TEXT NOT NULL, body BLOB NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS superseded (
+        engine INTEGER NOT NULL, request BLOB NOT NULL, repeat INTEGER NOT NULL, at INTEGER NOT NULL,
+        body BLOB NOT NULL)""",
 )
 """Which processes live, and what each has on its way (:mod:`proctor.running.claims`); which servers had a model, and
 requests by which one tells whether another one has it (:mod:`proctor.running.same_model`); what budgets and limits per
 minute have of all processes together (:mod:`proctor.running.shared_means`); what was sent to providers in batches
-(:mod:`proctor.running.batch_records`).
+(:mod:`proctor.running.batch_records`); and answers that were set aside (:mod:`proctor.running.anew`).
 """
 
 LEASE_SECONDS = 30.0

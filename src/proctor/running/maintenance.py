@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -22,6 +22,9 @@ from proctor.running.log import INSERT, REPLACING, Key, ResponseLog
 from proctor.running.log_errors import DAMAGE, log_errors
 from proctor.running.log_schema import engine_seal
 from proctor.running.log_store import Connection
+
+Table = Literal["responses", "failures", "superseded"]
+"""The tables of a log that hold what models answered."""
 
 _ROWS = 5_000  # read at once: a damaged page costs a dozen halvings, a sound file is read as fast as with more
 _COLUMNS = "id, engine, request, repeat, at, body"
@@ -116,7 +119,7 @@ def _config(text: Any) -> dict[str, Any]:
 
 
 def entries(
-    log: ResponseLog, engine: str | None = None, request: str = "", *, failures: bool = False
+    log: ResponseLog, engine: str | None = None, request: str = "", *, table: Table = "responses"
 ) -> Iterator[LoggedResponse]:
     """Yield entries in the order in which they were written, without holding more than a few in memory.
 
@@ -126,11 +129,11 @@ def entries(
         log: An open log.
         engine: Identity (or its beginning) or label of an engine; all engines by default.
         request: Beginning of request keys.
-        failures: Yield failures instead of answers.
+        table: Which: answers, ``failures``, or answers that were ``superseded``: set aside, to be asked anew.
     """
     chosen = {each.number: each for each in choose(engines(log), engine)}
     with _connected(log) as connection:
-        for number, key, repeat, at, body in _rows(log, connection, failures=failures):
+        for number, key, repeat, at, body in _rows(log, connection, table):
             if number in chosen and isinstance(key, bytes) and key.hex().startswith(request):
                 each = chosen[number]
                 try:
@@ -173,7 +176,7 @@ def collect(
     """
     numbers = [each.number for each in choose(engines(log), engine)]
     before = int(log.clock() - older_than_seconds)
-    tables = ("failures",) if only_failures else ("failures", "responses")
+    tables = ("failures",) if only_failures else ("failures", "responses", "superseded")
 
     def remove(connection: Connection) -> int:
         removed = 0
@@ -186,7 +189,7 @@ def collect(
             return removed
         connection.execute(
             "DELETE FROM engines WHERE id NOT IN (SELECT DISTINCT engine FROM responses)"
-            " AND id NOT IN (SELECT engine FROM failures)"
+            " AND id NOT IN (SELECT engine FROM failures) AND id NOT IN (SELECT engine FROM superseded)"
         )
         connection.execute("DELETE FROM engine_seals WHERE engine NOT IN (SELECT id FROM engines)")
         return removed
@@ -407,8 +410,12 @@ def _connected(log: ResponseLog) -> Iterator[Connection]:
         connection.close()
 
 
-def _rows(log: ResponseLog, connection: Connection, *, failures: bool) -> Iterator[tuple[int, bytes, int, int, bytes]]:
-    table, order = ("failures", "engine") if failures else ("responses", "id")
-    with log_errors(log.path):
-        query = f"SELECT engine, request, repeat, at, body FROM {table} ORDER BY {order}"  # noqa: S608 - our names
-        yield from connection.stream(query)
+def _rows(log: ResponseLog, connection: Connection, table: Table) -> Iterator[tuple[int, bytes, int, int, bytes]]:
+    order = {"responses": "id", "failures": "engine", "superseded": "at"}[table]
+    query = f"SELECT engine, request, repeat, at, body FROM {table} ORDER BY {order}"  # noqa: S608 - our names
+    try:
+        with log_errors(log.path):
+            yield from connection.stream(query)
+    except LogError as error:
+        if table != "superseded" or table not in error.why:  # which the logs of earlier versions do not have
+            raise

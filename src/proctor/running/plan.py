@@ -177,6 +177,15 @@ class Filed:
             for place, entry in enumerate(requests)
         ]
 
+    def trail(self, requests: Sequence[Wanted]) -> dict[Key, Response]:
+        """Return every entry that the responses to some requests are made of, each turn of a conversation by itself."""
+        found = self.responses([entry.key for entry in requests if not isinstance(entry.request, Converse)])
+        talks = [self._talk(entry.request, entry) for entry in requests if isinstance(entry.request, Converse)]
+        self._advance(talks)
+        for talk in talks:
+            found.update(zip(talk.keys, talk.replies, strict=True))
+        return found
+
     def _talk(self, request: Converse, entry: Wanted) -> _Talk:
         return _Talk(request, entry.key.repeat, self._hear.keeps_thoughts)
 
@@ -195,6 +204,7 @@ class _Talk:
 
     Attributes:
         replies: The answers so far.
+        keys: What they are filed under.
         step: What has to be asked next; ``None`` at its end.
     """
 
@@ -203,12 +213,14 @@ class _Talk:
         self._request = request
         self._repeat = repeat
         self.replies: list[Response] = []
+        self.keys: list[Key] = []
         self._count = steps_of(request)
         self.step = self._next()
 
     def hear(self, reply: Response) -> None:
         """Take the reply to :attr:`step` and move on."""
         self.replies.append(reply)
+        self.keys += [self.step.key] if self.step is not None else []
         self.step = None if reply.failure else self._next()
 
     @property

@@ -20,6 +20,7 @@ from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
 from proctor.running.accounts import Distinct, Sent, Tally
+from proctor.running.anew import Renewal
 from proctor.running.checks import check_exams
 from proctor.running.circumstances import circumstances, version_of
 from proctor.running.entries import SCORE_ORDER, entry_of, group_entries, order_of
@@ -27,6 +28,7 @@ from proctor.running.execute import ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging
 from proctor.running.listening import listening
+from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.sampled import Sampled
@@ -65,6 +67,7 @@ def run_exams(
     log_samples: bool = True,
     spec: RunSpec | None = None,
     samples: Mapping[str, Sampled] | None = None,
+    anew: Renewal | None = None,
     **terms: Unpack[Terms],
 ) -> RunResult:
     """Let an engine sit exams.
@@ -81,6 +84,7 @@ def run_exams(
         log_samples: Whether to write ``samples.jsonl``.
         spec: What ``run.yaml`` says; made from engine and exams where it is not given.
         samples: How the exams' questions were drawn, by their names, where they are samples of larger exams.
+        anew: What is asked although the log has answers, which are set aside in it.
         **terms: The response log, who watches, what may be spent: :class:`~proctor.running.session.Terms`.
 
     Raises:
@@ -106,11 +110,16 @@ def run_exams(
         stack.callback(session.observer.finished)
         session.reckon_long_prompts()
         began = time.time()
+        through = judges_log if engine.answers_in_order else session.log
+        if anew is not None:
+            anew.before_asking(exams, session)
         ask(exams, session)
+        if anew is not None:
+            judges = through if isinstance(through, ResponseLog) else stack.enter_context(ResponseLog(through))
+            anew.before_judging(exams, session, judges)
         while folder is not None and not begins:
             time.sleep(_TURN_SECONDS)
             begins = _begun(folder, session, spec, exams, stack)
-        through = judges_log if engine.answers_in_order else session.log
         judging = stack.enter_context(session.judges(through, session.observer.judging))
         return _conclude(exams, session, folder, judging, log_samples=log_samples, began=began)
 

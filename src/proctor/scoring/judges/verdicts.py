@@ -14,6 +14,9 @@ from typing import Any, Final
 
 from proctor.ir import Failure
 
+UNREAD: Final = frozenset({"unreadable", "judge"})
+"""Kinds of failures of instances whose judges answered, and gave no verdict."""
+
 _CLOSE: Final = 0.8  # of difflib's ratio: a slip of the pen in a word of five letters
 _APART: Final = 0.05  # by so much the closest option is closer than the next, or it is anybody's guess
 _SHORT: Final = 3  # letters of an option that occurs in sentences which mean something else (No, Yes, A, 1)
