@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
-from proctor.dialects.tables.reader import Row, Rows, columns_of
+from proctor.dialects.tables.reader import Row, Rows, columns_of, is_nested
 from proctor.errors import Location, UsageError, did_you_mean
 from proctor.foreign_text import parse_json, parse_literal
 
-QUESTIONS: Final = ("question", "input", "prompt", "query", "problem")
+QUESTIONS: Final = ("question", "input", "prompt", "query", "problem", "messages", "conversation")
 ANSWERS: Final = ("answer", "target", "output", "label", "expected", "reference")
 CHOICES: Final = ("choices", "options")
 """Names of columns that are looked for, in this order and in any case, where the user names none."""
@@ -49,7 +49,7 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     Raises:
         UsageError: A column that is named is not there, or nothing says which column is asked.
     """
-    names = columns_of(rows)
+    names = [*columns_of(rows), *_parts_of(rows)]
     prompt, question = given.get("prompt"), given.get("input_column")
     answer, listed = given.get("answer_column"), given.get("choices_column")
     choices = _named_choices(listed, names)
@@ -60,9 +60,9 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     if prompt is not None:
         _check(path, names, [("--prompt", each) for each in placeholders(prompt)])
     elif question is None:
-        question = _usual(names, QUESTIONS) or _nothing(path, names, "asked", "--input-column NAME or --prompt TEXT")
+        question = usual(names, QUESTIONS) or _nothing(path, names, "asked", "--input-column NAME or --prompt TEXT")
     if answer is None:
-        answer = _usual(names, ANSWERS)
+        answer = usual(names, ANSWERS)
         if answer is None and needs_answer:
             _nothing(path, names, "right", "--answer-column NAME, or record answers only with --predict-only")
     found = choices or _usual_choices(names)
@@ -77,6 +77,14 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
         _check_shown(path, found, placeholders(prompt))
     made = Columns(question, answer, found, prompt)
     return made if not found or answer is None else replace(made, key=answer_key(path, rows, answer, found))
+
+
+def _parts_of(rows: Rows) -> list[str]:
+    if not is_nested(rows):
+        return []
+    from proctor.dialects.tables.nested import parts_of  # which most tables do not need
+
+    return parts_of(rows)
 
 
 def _check_shown(path: str, choices: Sequence[str], named: Sequence[str]) -> None:
@@ -108,7 +116,8 @@ def _check(path: str, names: Sequence[str], wanted: Sequence[tuple[str, str | No
             )
 
 
-def _usual(names: Sequence[str], wanted: Sequence[str]) -> str | None:
+def usual(names: Sequence[str], wanted: Sequence[str]) -> str | None:
+    """Return the first of some names that a table has, in any case."""
     lowered = {name.strip().lower(): name for name in reversed(names)}
     return next((lowered[each] for each in wanted if each in lowered), None)
 
@@ -118,7 +127,7 @@ def _usual_choices(names: Sequence[str]) -> tuple[str, ...]:
     count = next((place for place, letter in enumerate(LETTERS) if letter not in names), len(LETTERS))
     if count > 1:
         return tuple(LETTERS[:count])
-    one = _usual(names, CHOICES)
+    one = usual(names, CHOICES)
     return () if one is None else (one,)
 
 
@@ -157,10 +166,18 @@ def asking(columns: Columns) -> Callable[[Row], str]:
     has_choices = prompt is not None and bool(set(columns.choices) & set(placeholders(prompt)))
 
     def ask(row: Row) -> str:
+        if prompt is None and isinstance(row.get(str(columns.question)), list):
+            return _of_list(row, str(columns.question))
         text = filled(row, str(columns.question)) if prompt is None else _replaced(prompt, row, columns)
         return text if has_choices or not columns.choices else f"{text}\n{_lettered(row, columns)}\nAnswer:"
 
     return ask
+
+
+def _of_list(row: Row, column: str) -> str:
+    from proctor.dialects.tables.nested import chat_text, is_chat  # which most tables do not need
+
+    return chat_text(row[column]) if is_chat(row[column]) else filled(row, column)
 
 
 def _lettered(row: Row, columns: Columns) -> str:

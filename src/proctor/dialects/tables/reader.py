@@ -89,6 +89,11 @@ def columns_of(rows: Rows) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
+def is_nested(rows: Rows) -> bool:
+    """Whether cells hold more than texts and numbers: what :mod:`proctor.dialects.tables.nested` is for."""
+    return any(isinstance(value, (dict, list)) for value in rows[0].values())
+
+
 def decoded(path: str) -> str:
     """Return the text of a file, without a byte order mark.
 

@@ -18,6 +18,8 @@ from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
 from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
 from proctor.dialects.tables.columns import (
+    ANSWERS,
+    QUESTIONS,
     Columns,
     answering,
     asking,
@@ -25,9 +27,10 @@ from proctor.dialects.tables.columns import (
     labels,
     placeholders,
     several_answers,
+    usual,
 )
 from proctor.dialects.tables.metrics import TableMetrics
-from proctor.dialects.tables.reader import columns_of, is_table, read_table
+from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table
 from proctor.dialects.tables.wordings import wordings_of
 from proctor.effects import Effect
 from proctor.errors import UsageError, ValidationError, did_you_mean
@@ -42,6 +45,8 @@ from proctor.scoring.bare_answers import AROUND
 
 _NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
 _SPLIT: Final = "test"
+_LAST: Final = "last message"
+"""The column that the last messages of chats make."""
 _ASKING: Final = frozenset({"prompt", "prompts", "input_column"})
 _SEVERAL: Final = frozenset({"metric", "prompt", "prompts"})
 """What brackets may say more than once."""
@@ -112,16 +117,47 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wordin
     Raises:
         ProctorError: It cannot be read, or has no columns that could be asked.
     """
-    rows = read_table(path)
+    rows = _rows_of(path, given)
     metrics = TableMetrics(path, tuple(given.get("metric") or ()), rows, options.judge)
     needs_answer = metrics.needs_answer and not options.predict_only
+    if needs_answer and _LAST in rows[0] and given.get("answer_column") is None:
+        given = {**given, "answer_column": _LAST}
     columns = find_columns(path, rows, given, needs_answer=needs_answer)
     name = "-".join(filter(None, (given.get("name") or Path(path).stem, wording)))
     _say_guessed(path, columns, given, compares=needs_answer)
     _say_what_looks_wrong(path, rows, columns)
     entries = _entries(metrics, columns)
-    config = _config(name, path, columns, entries)
+    chats = _are_chats(rows, columns)
+    config = _config(name, path, columns, entries, chats=chats)
     return _exam_of(config, options, TableDocuments(config, rows), metrics)
+
+
+def _rows_of(path: str, given: Mapping[str, Any]) -> Rows:
+    """Return the rows of a table; parts of objects that the user names, and what chats end with, are columns of it."""
+    rows = read_table(path)
+    if not is_nested(rows):
+        return rows
+    from proctor.dialects.tables.nested import with_last_message, with_parts
+
+    prompt, choices = given.get("prompt"), str(given.get("choices_column") or "").split(",")
+    named = [given.get("input_column"), given.get("answer_column"), *map(str.strip, choices)]
+    rows = with_parts(rows, [*filter(None, named), *(placeholders(prompt) if prompt is not None else ())])
+    names = columns_of(rows)
+    asked = given.get("input_column") or usual(names, QUESTIONS)
+    if prompt is not None or asked is None or given.get("answer_column") or usual(names, ANSWERS):
+        return rows
+    if (ended := with_last_message(rows, asked, _LAST)) is None:
+        return rows
+    get_logger().warning("%s: the last message of '%s' is what is right", path, asked)
+    return ended
+
+
+def _are_chats(rows: Rows, columns: Columns) -> bool:
+    if columns.prompt is not None or columns.choices or not is_nested(rows):
+        return False
+    from proctor.dialects.tables.nested import is_chat
+
+    return all(is_chat(row.get(columns.question or "")) for row in rows)
 
 
 def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments, metrics: TableMetrics) -> Exam:
@@ -225,7 +261,9 @@ def _honours(known: Honours) -> Honours:
     return {**found, "judge": Honoured("who judges what --metric has judged")}
 
 
-def _config(name: str, path: str, columns: Columns, metrics: Sequence[dict[str, Any]]) -> TaskConfig:
+def _config(
+    name: str, path: str, columns: Columns, metrics: Sequence[dict[str, Any]], *, chats: bool = False
+) -> TaskConfig:
     said: dict[str, Any] = {
         "question": columns.question,
         "answer": columns.answer,
@@ -251,6 +289,10 @@ def _config(name: str, path: str, columns: Columns, metrics: Sequence[dict[str, 
         "regexes_to_ignore": list(AROUND),
     }
     steps = [{"function": "remove_whitespace"}, {"function": "take_first"}]
+    if chats:
+        from proctor.dialects.tables.nested import chat_of
+
+        shared["doc_to_messages"] = partial(chat_of, column=str(columns.question))
     return TaskConfig(
         **shared,
         output_type="generate_until",

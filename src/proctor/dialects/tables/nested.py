@@ -1,0 +1,73 @@
+"""Cells with more than a text: chats, which are asked as they are, and objects, whose parts are columns with a dot.
+
+Such rows are what fine-tuning reads: ``messages`` of OpenAI's form, ``prompt`` and ``reward_model.ground_truth`` of
+verl's. Where a chat ends with the assistant and no other column is right, its last message is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, TypeGuard
+
+from proctor.dialects.tables.reader import Row, Rows
+from proctor.ir import Message
+
+_LOOKED_AT: Final = 100  # rows in which parts of objects are looked for, to name them in messages
+
+
+def is_chat(value: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
+    """Whether a cell is a list of messages with a role and a content."""
+    entries = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    return bool(entries) and all(isinstance(each, Mapping) and {"role", "content"} <= each.keys() for each in entries)
+
+
+def parts_of(rows: Rows) -> list[str]:
+    """Return the parts of objects in the first rows, as columns with a dot."""
+    found: dict[str, None] = {}
+    for row in islice(rows, _LOOKED_AT):
+        for name, value in row.items():
+            found.update(dict.fromkeys(_below(name, value)))
+    return list(found)
+
+
+def _below(name: str, value: object) -> Iterator[str]:
+    for key, each in value.items() if isinstance(value, Mapping) else ():
+        if isinstance(each, Mapping):
+            yield from _below(f"{name}.{key}", each)
+        else:
+            yield f"{name}.{key}"
+
+
+def with_parts(rows: Rows, wanted: Sequence[str]) -> Rows:
+    """Return rows with those parts of objects as columns that are wanted; rows without them stay as they are."""
+    names = [each for each in parts_of(rows) if each in wanted]
+    return rows if not names else [{**row, **{name: _part(row, name) for name in names}} for row in rows]
+
+
+def _part(row: Row, name: str) -> Any:
+    value: Any = row
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def with_last_message(rows: Rows, column: str, name: str) -> Rows | None:
+    """Return rows with the assistant's last messages as a column; ``None`` where a chat does not end with one."""
+    made = []
+    for row in rows:
+        chat = row.get(column)
+        if not is_chat(chat) or chat[-1]["role"] != "assistant" or not isinstance(chat[-1]["content"], str):
+            return None
+        made.append({**row, column: list(chat[:-1]), name: chat[-1]["content"]})
+    return made
+
+
+def chat_of(row: Row, column: str) -> list[Message]:
+    """Return the messages of a row."""
+    return [{"role": str(each["role"]), "content": each["content"]} for each in row[column]]
+
+
+def chat_text(chat: Sequence[Mapping[str, Any]]) -> str:
+    """Return a chat as people read it: the role and the text of each message."""
+    return "\n\n".join(f"{each['role']}: {each['content']}" for each in chat)

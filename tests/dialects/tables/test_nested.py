@@ -1,0 +1,78 @@
+"""Tables with more than texts in their cells: chats are asked as they are, parts of objects are columns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.dialects.resolve import resolve_tasks
+from proctor.dialects.tables.nested import parts_of, with_parts
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import ProctorError
+from proctor.recipes.options import ExamOptions
+from proctor.running.run import run_exams
+
+SYSTEM = {"role": "system", "content": "One word."}
+
+
+def chat(question: str, answer: str | None = None) -> list[dict[str, str]]:
+    said = [SYSTEM, {"role": "user", "content": question}]
+    return said if answer is None else [*said, {"role": "assistant", "content": answer}]
+
+
+def table(folder: Path, *rows: dict[str, Any]) -> str:
+    file = folder / "rows.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return str(file)
+
+
+def asked(path: str, **options: Any) -> list[Any]:
+    (exam,) = resolve_tasks([path], ExamOptions(**options))
+    return [question.requests[0].prompt.messages for question in exam.questions()]
+
+
+def score(path: str, folder: Path, answer: str, **options: Any) -> float:
+    exams = resolve_tasks([path], ExamOptions(**options))
+    done = run_exams(exams, ScriptedEngine(answer=answer), log=folder / "log.db")
+    (results,) = done.results.values()
+    return results["exact_match"]
+
+
+def test_a_chat_is_asked_as_it_is_and_its_last_message_is_right(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = table(tmp_path, {"messages": chat("Capital of Peru?", "Lima")}, {"messages": chat("Of Chile?", "Santiago")})
+    assert asked(path) == [tuple(chat("Capital of Peru?")), tuple(chat("Of Chile?"))]
+    assert score(path, tmp_path, "**Lima**") == 0.5
+
+
+def test_parts_of_objects_are_columns(tmp_path: Path) -> None:
+    rows = [{"prompt": chat("2+2?"), "reward_model": {"ground_truth": "4", "of": {"style": "rule"}}}] * 2
+    path = table(tmp_path, *rows)
+    assert asked(path, answer_column="reward_model.ground_truth") == [tuple(chat("2+2?"))] * 2
+    assert score(path, tmp_path, "4", answer_column="reward_model.ground_truth") == 1.0
+    assert asked(path, prompt=("{reward_model.of.style}?",), answer_column="reward_model.ground_truth")[0]
+    with pytest.raises(ProctorError, match="'reward_model.ground_truth', 'reward_model.of.style'"):
+        resolve_tasks([path])
+
+
+def test_a_chat_without_an_answer_is_recorded_only_when_the_user_says_so(tmp_path: Path) -> None:
+    path = table(tmp_path, {"messages": chat("Hi?")})
+    with pytest.raises(ProctorError, match="nothing says which column of the table is right"):
+        resolve_tasks([path])
+    assert asked(path, predict_only=True) == [tuple(chat("Hi?"))]
+
+
+def test_a_column_that_is_right_comes_before_the_last_message(tmp_path: Path) -> None:
+    path = table(tmp_path, {"messages": chat("Hi?", "Hello"), "answer": "Good day"})
+    assert score(path, tmp_path, "Good day") == 1.0
+
+
+def test_rows_without_wanted_parts_stay_what_they_are() -> None:
+    rows = [{"a": {"b": 1, "c": {"d": 2}}}, {"a": "text"}]
+    assert parts_of(rows) == ["a.b", "a.c.d"]
+    assert with_parts(rows, ["q"]) is rows
+    assert [row["a.c.d"] for row in with_parts(rows, ["a.c.d"])] == [2, None]
