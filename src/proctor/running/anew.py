@@ -54,7 +54,7 @@ Known = dict[Whose, dict[Key, Response]]
 """Answers that a log has."""
 
 
-class _Looking(Judging):
+class Looking(Judging):
     """Judges that say what the log has of them, and are asked nothing.
 
     Attributes:
@@ -190,7 +190,7 @@ def _grading_of(exam: Exam, session: Session) -> Grading:
 
 def _looked(anew: Anew, log: ResponseLog, grade: Grading) -> Known:
     """Return what judges said of answers, as the log has it."""
-    looking = _Looking(log)
+    looking = Looking(log)
     with asking_through(looking.ask):
         try:
             kinds = grade(None)
