@@ -43,7 +43,7 @@ PRINTED = {
     "rank_sets": ({"QUESTIONS": (20,)}, ["--runs", "3", "--models", "2", "4"]),
     "scoring_coverage": ({"MANY": 1_000}, ["2"]),
     "scoring_speed": ({}, ["--one", "f1 micro + macro + accuracy, 1,000"]),
-    "viewer": ({"REPORTED": 50}, ["--samples", "600"]),
+    "viewer": ({"REPORTED": 50, "LISTED_RUNS": 3, "LISTED_EXAMS": 2}, ["--samples", "600"]),
     "walk": ({}, []),
     "contamination": ({"SHAPE": (3, 20)}, ["--runs", "20"]),
     "wording_estimates": (

@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from proctor.errors import Location
+
 MOST_BYTES = 4 << 20
 """Bytes of a file; the largest task file of lm-evaluation-harness has 63 kB."""
 
@@ -199,3 +201,31 @@ def _parts(node: Any) -> Iterator[Any]:
             yield value
     elif isinstance(node, yaml.SequenceNode):
         yield from node.value
+
+
+_HINTS = (
+    ("quoted scalar", "close the quote that begins here; a quote inside single quotes is written twice"),
+    ("tab", "indent with spaces"),
+    (
+        "mapping values are not allowed",
+        "a text with a colon in it stands in quotes, and so does one that begins with {{",
+    ),
+    ("", "look at the indentation, the quotes and the brackets of this line and the one above"),
+)
+"""What to do about a fault of YAML, by words of the parser's."""
+
+
+def yaml_fault(error: yaml.YAMLError, file: str, before: int = 0) -> tuple[Location, str, str]:
+    """Return where a file is not YAML, why, and what to do; of a quote that is never closed, where it begins.
+
+    Args:
+        error: What the parser says.
+        file: The file.
+        before: How many lines of the file stand before what was parsed.
+    """
+    why = str(getattr(error, "problem", None) or error)
+    mark, context = (getattr(error, name, None) for name in ("problem_mark", "context"))
+    if "quoted scalar" in str(context):
+        mark = getattr(error, "context_mark", mark)
+    place = Location(file, mark.line + 1 + before, mark.column + 1) if mark else Location(file)
+    return place, why, next(hint for words, hint in _HINTS if words in f"{context} {why}")

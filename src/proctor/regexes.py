@@ -79,7 +79,10 @@ class BoundedPattern:
             check_sets(pattern, flags)
             self._compiled = re.compile(pattern, flags)
         except (re.error, OverflowError, RecursionError) as error:
-            raise ScoringError("a regular expression does not compile", why=f"{pattern!r}: {error}") from None
+            hint = r"a bracket, dot or question mark that is meant as it stands has \ before it: \("
+            raise ScoringError(
+                "a regular expression does not compile", why=f"{pattern!r}: {error}", hint=hint
+            ) from None
         self._longest_safe = SHORT_TEXT if cannot_take_long(pattern, flags) else 0
         self._longest = LONGEST_TEXT if repeats_groups(pattern, flags) else sys.maxsize
         self._timeouts = 0

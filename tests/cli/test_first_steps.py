@@ -45,7 +45,7 @@ def test_an_exam_needs_no_option(folder, said):
     [
         (("words.txt",), "words.txt"),
         (("samples.sciense",), "did you mean 'samples.science'"),
-        (("nowhere.csv",), "there is no file nowhere.csv"),
+        (("nowhere.csv",), "there is no file 'nowhere.csv'"),
         (("again.yaml", "samples"), "again.yaml has a model and exams of its own"),
         (("config.py", "capitals.csv"), "config.py has a model and exams of its own"),
     ],

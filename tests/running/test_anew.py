@@ -175,3 +175,10 @@ def test_what_contradicts_it_is_refused(folder, more, told):
     done = run("l.db", *more)
     assert (done.returncode, JUDGE["asked"]) == (2, 0)
     assert told in done.stderr
+
+
+def test_a_precision_of_the_run_file_is_refused_too(folder):
+    (folder / "run.yaml").write_text("model: dummy\ntasks: [q.csv]\nprecision: 0.3\n")
+    done = typed("run", "run.yaml", "--refresh", "--log", "l.db")
+    assert done.returncode == 2
+    assert "--refresh cannot be used with --precision" in done.stderr

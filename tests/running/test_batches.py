@@ -552,3 +552,8 @@ def test_judges_are_asked_in_batches_where_the_run_is(tmp_path, monkeypatch, is_
     assert provider.created == (2 if is_batched else 0), "a batch of questions, and one for the judge"
     assert sum(provider.direct.values()) == (2 if is_batched else 16), "the first of each goes alone"
     assert sum(provider.paid.values()) == (14 if is_batched else 0)
+    assert main([*given, "--refresh", *(["--batch"] if is_batched else [])]) == 0
+    assert provider.created == (4 if is_batched else 0), (
+        "what was set aside is not read from the batches that are known"
+    )
+    assert sum(provider.direct.values()) == (4 if is_batched else 32)

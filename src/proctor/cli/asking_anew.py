@@ -41,9 +41,9 @@ def check_anew(given: dict[str, Any]) -> None:
         )
     if given.get("precision") is not None:
         raise UsageError(
-            f"{chosen[0]} cannot be used with --precision",
+            f"{chosen[0]} cannot be used with --precision, of the command or of run.yaml",
             why="which questions are drawn depends on the answers that the log has",
-            hint="leave --precision out, or name another log with --log",
+            hint="run without precision, or name another log with --log",
         )
     if given.get("refresh") and not given.get("retry_failed", True):
         raise UsageError(

@@ -43,7 +43,11 @@ def conclude(
     _print_scores(result, rows, as_json=as_json)
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:
         say(note)
-    ungraded = [each.task for each in rows if not each.is_graded] if wants_scores else []
+    ungraded = (
+        [each.task for each in rows if not each.is_graded and not 0 < each.asked <= each.failures]
+        if wants_scores
+        else []
+    )
     for name in (each for each in ungraded if "error" not in result.results.get(each, {})):  # that is said below
         say(f"note: nothing scores the answers to {name}: it has no metric of its own; --metric NAME is one")
     if result.output is not None:

@@ -192,7 +192,8 @@ def read_predictions(path: Path) -> list[Any]:
         with opened(path) as file:
             lines = file.read().decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise DatasetNotFoundError(f"the file {path} cannot be read", why=reason_of(error)) from None
+        hint = "name the file with --predictions; paths start at the folder that proctor is called in"
+        raise DatasetNotFoundError(f"the file {path} cannot be read", why=reason_of(error), hint=hint) from None
     values = {number: _value(path, number, line) for number, line in enumerate(lines, 1) if line.strip()}
     if values and all(map(_is_aisbench, values.values())):
         values = _in_order_of_rows(path, values)
@@ -228,8 +229,9 @@ def _value(path: Path, number: int, line: str) -> Any:
         return parse_json(line)
     except json.JSONDecodeError as error:
         raise DataError(
-            "the line is not valid JSON", location=Location(str(path), number, error.colno), why=error.msg
-        ) from None
+            "the line is not valid JSON", location=Location(str(path), number, error.colno), why=error.msg,
+            hint='a text stands in quotes ("Paris"), and an object has `prediction`; one a line',
+        ) from None  # fmt: skip
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nested without end
         raise DataError("the line cannot be read", location=Location(str(path), number), why=str(error)) from None
 

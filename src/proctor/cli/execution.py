@@ -85,11 +85,18 @@ def run_spec(
         origin: Who says what the model is; by default the user.
         part: The questions that are asked, where it is not all.
     """
+    from proctor.cli.asking_anew import check_anew
     from proctor.cli.exporters import exporter
     from proctor.running.executors import distribute
     from proctor.running.exporting import ExportedRun
 
     _check_draws(spec)
+    check_anew(
+        {
+            "refresh": execution.refresh, "retry_verdicts": execution.retry_verdicts,
+            "retry_failed": execution.retry_failed, "precision": spec.precision,
+        }
+    )  # fmt: skip
     draws = spec.precision is not None
     engine, exams = prepared(spec, origin, trust_code=execution.trust_code, draws_questions=draws)
     if execution.fail_under:

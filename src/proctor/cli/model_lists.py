@@ -65,7 +65,7 @@ def listed(name: str) -> list[Listed]:
 def _read(path: Path) -> Iterator[Listed]:
     import yaml
 
-    from proctor.foreign_yaml import parse_yaml
+    from proctor.foreign_yaml import parse_yaml, yaml_fault
 
     if (lister := _lister(str(path))) is not None:
         yield from (Listed(*each) for each in lister(str(path)))
@@ -74,9 +74,11 @@ def _read(path: Path) -> Iterator[Listed]:
     try:
         content = parse_yaml(path.read_bytes())
     except OSError as error:
-        raise UsageError(f"there is no list of models {path}", why=error.strerror or "") from None
+        hint = "name models (openai/gpt-4o), or a file that lists them: NAME: {engine: openai, model: …}"
+        raise UsageError(f"there is no list of models {path}", why=error.strerror or "", hint=hint) from None
     except yaml.YAMLError as error:
-        raise UsageError("this is not YAML", location=place, why=str(error)) from None
+        place, why, hint = yaml_fault(error, str(path))
+        raise UsageError("this is not YAML", location=place, why=why, hint=hint) from None
     if not isinstance(content, dict):
         raise UsageError(
             "a list of models is a mapping from names to models", location=place, hint="small: openai/gpt-4.1"

@@ -21,7 +21,9 @@ def exams_or_run(named: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
     """
     for name in named:
         if Path(name).suffix.lower() in _FILES and not glob.has_magic(name) and not Path(name).exists():
-            raise UsageError(f"there is no file {name}", hint="proctor ls lists the exams that have names")
+            from proctor.dialects.missing_files import missing_file
+
+            raise missing_file(Path(name))
     runs = [name for name in named if _is_run_or_config(Path(name))]
     if not runs:
         return None, tuple(named)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.asking_anew import check_anew, refresh_option, retry_verdicts_option
+from proctor.cli.asking_anew import refresh_option, retry_verdicts_option
 from proctor.cli.commands import Places, quiet_option
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.conclusion import conclude
@@ -145,7 +145,6 @@ def command(named: tuple[str, ...], **options: Any) -> int:
 
     habits = current_habits()
     _check_places(options)
-    check_anew(options)
     spec, exams = exams_or_run(named)
     options["tasks"] = (*exams, *options["tasks"])
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}

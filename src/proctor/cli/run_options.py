@@ -37,7 +37,9 @@ def spec_of_options(options: dict[str, Any]) -> RunSpec:
     from proctor.running.spec import RunSpec
 
     if not options["model"]:
-        raise UsageError("no model is named", hint="add --model smollm2, or another that proctor doctor lists")
+        gone = [name for name in options["tasks"] if "/" in name and not Path(name).exists()]
+        why = f"a run folder names one, and there is no folder {gone[0]}" if gone else ""
+        raise UsageError("no model is named", why=why, hint="add --model smollm2, or another that proctor doctor lists")
     tasks = tuple(name for text in options["tasks"] for name in split_names(text))
     if not tasks:
         raise UsageError("no task is named", hint="add --tasks samples, or others that proctor ls lists")

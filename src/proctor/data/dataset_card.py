@@ -107,15 +107,14 @@ def _front_matter(text: str, card: Path) -> Mapping[str, Any]:
         return {}
     import yaml
 
-    from proctor.foreign_yaml import parse_yaml
+    from proctor.foreign_yaml import parse_yaml, yaml_fault
 
     try:
         found = parse_yaml(rest.partition("\n---")[0]) or {}
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = Location(str(card), mark.line + 2 if mark else 0, mark.column + 1 if mark else 0)
+        place, why, hint = yaml_fault(error, str(card), before=1)
         raise DataError(
-            "the header of the dataset card is not valid YAML", location=place, why=str(error.problem)
+            "the header of the dataset card is not valid YAML", location=place, why=why, hint=hint
         ) from None
     if not isinstance(found, dict):
         raise _misshapen(card, "it is not a mapping")

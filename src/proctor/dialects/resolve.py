@@ -114,25 +114,12 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     return [scored_by(each, options) for each in found[1]]
 
 
-_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet", ".xlsx")
-
-
 def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     """Return the error about a name that nobody knows, with the closest names of all dialects."""
-    path = Path(name.partition("::")[0].partition("@")[0])
-    near = _files_beside(path) if path.suffix else []
-    is_mistyped = any(path.stem == each.stem for each in near) and bool(did_you_mean(path.suffix, _FILE_ENDINGS))
-    if (path.suffix in _FILE_ENDINGS or is_mistyped) and not path.is_file():
-        beside = "" if path.is_absolute() else f" in {Path.cwd()}"
-        why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}'{beside}"
-        hint = did_you_mean(str(path), map(str, near)) or "paths start at the folder that proctor is called in"
-        return UnknownArtifactError(f"there is no file '{path}'", why=why, hint=hint)
-    if path.is_file() and path.suffix not in _FILE_ENDINGS:
-        return UnknownArtifactError(
-            f"'{path}' is not a file that holds an exam",
-            why=f"exams are read from {', '.join(_FILE_ENDINGS)} and .py",
-            hint="save a table as CSV, or its rows as JSON, one object a line (.jsonl)",
-        )
+    from proctor.dialects.missing_files import fault_of_path
+
+    if (fault := fault_of_path(name)) is not None:
+        return fault
     from proctor.dialects.known_names import where_to_get
     from proctor.dialects.listing import everything
 
@@ -161,10 +148,3 @@ def _without_part(name: str, known: Container[str]) -> UnknownArtifactError | No
         if part and whole in known:
             return UnknownArtifactError(f"'{whole}' has no {what} '{part}'", hint=hint)
     return None
-
-
-def _files_beside(path: Path) -> list[Path]:
-    """Return the files that could hold exams in the folder of a file that is not there."""
-    if not path.parent.is_dir():
-        return []
-    return [each for each in path.parent.iterdir() if each.suffix in _FILE_ENDINGS]

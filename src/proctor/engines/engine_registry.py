@@ -146,7 +146,7 @@ def _build(name: str, entry: EngineName, given: Mapping[str, Any]) -> Engine:
         raise UsageError(
             f"the engine '{name}' has no argument {', '.join(repr(key) for key in unknown)}",
             why=f"its arguments are {', '.join(fields)}",
-            hint=hint or "",
+            hint=hint or "how a model decodes (temperature, max_tokens) is said with --decoding",
         )
     if absent := [key for key, field in cls.model_fields.items() if field.is_required() and key not in given]:
         raise UsageError(

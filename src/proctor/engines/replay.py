@@ -132,7 +132,11 @@ def _rows_of(path: Path, run: Path | None) -> Iterator[Row]:
                 if line.strip():
                     yield _row(line, Location(str(path), number))
     except OSError as error:
-        raise EngineError(f"the recorded answers in '{path}' cannot be read", why=reason_of(error)) from None
+        raise EngineError(
+            f"the recorded answers in '{path}' cannot be read",
+            why=reason_of(error),
+            hint="name samples.jsonl of a run, or a file with an answer a line",
+        ) from None
 
 
 def _row(line: bytes, location: Location) -> Row:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from proctor.errors import DataError, UsageError, did_you_mean, reason_of
-from proctor.foreign_yaml import parse_yaml
+from proctor.foreign_yaml import parse_yaml, yaml_fault
 from proctor.ir import Converse, Generate
 from proctor.ir.prompt import message_text
 from proctor.ir.question import Answered
@@ -66,8 +66,12 @@ def judged_by_criteria(text: str) -> list[str]:
 
     try:
         found = parse_yaml(read_bytes(text, _MOST_BYTES))
-    except (OSError, YAMLError) as error:
-        raise DataError(f"{text} cannot be read", why=reason_of(error)) from None
+    except YAMLError as error:
+        place, why, hint = yaml_fault(error, text)
+        raise DataError("the criteria are not valid YAML", location=place, why=why, hint=hint) from None
+    except OSError as error:
+        hint = "--criteria takes a sentence, or a file that exists: a list, - in front of each sentence"
+        raise DataError(f"{text} cannot be read", why=reason_of(error), hint=hint) from None
     if not (isinstance(found, list) and found and all(isinstance(each, str) and each.strip() for each in found)):
         raise UsageError(f"{text} is not a list of criteria", hint='write a line for each: "- It names the capital"')
     return [f"judge:{each.strip()}" for each in found]
@@ -104,7 +108,9 @@ def is_assertion_word(name: str) -> bool:
         return False
     if not is_assertion(name):
         known = [*KINDS, *JUDGED, EMBEDDED]
-        hint = did_you_mean(name, known) or f"there are {', '.join(known)}, and every metric that has a name"
+        apart = [part.strip() for part in name.split(",")]
+        several = " ".join(f"--metric {part}" for part in apart if part) if len(apart) > 1 else ""
+        hint = several or did_you_mean(name, known) or f"there are {', '.join(known)}, and every metric that has a name"
         raise UsageError(f"there is no metric '{name}'", hint=hint)
     parse_assertion(name)
     return True

@@ -26,6 +26,6 @@ def file_exam(exams: MutableMapping[str, Exam], exam: Exam, groups: Sequence[Sco
         raise UsageError(
             f"'{asked}' means an exam '{exam.name}', and so does another name, but they are different exams",
             why="results are filed by the exam's name",
-            hint="give each a run of its own, or a name",
+            hint=f"give each a run of its own, or a name: '{asked}[name={exam.name}-2]'",
         )
     exams[exam.name] = add_groups(known, groups)

@@ -17,6 +17,7 @@ from proctor.ir import Answers, Failure, Generate, KnownAnswerer, Response, tota
 from proctor.ir.question import AnsweredBlocks
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
+from proctor.running.batch_records import batch_records
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.drawn_questions import part_of
 from proctor.running.judging import Judging
@@ -54,7 +55,7 @@ Known = dict[Whose, dict[Key, Response]]
 """Answers that a log has."""
 
 
-class _Looking(Judging):
+class Looking(Judging):
     """Judges that say what the log has of them, and are asked nothing.
 
     Attributes:
@@ -163,6 +164,8 @@ def set_aside(
         get_logger().warning("the log has no verdict that could not be read: nobody is asked again")
     for whose, answers in found.items():
         log.set_aside(whose.number, list(answers))
+    with batch_records(log.path) as records:
+        records.forget_read({key.request.hex() for answers in found.values() for key in answers})
 
 
 def _said(whose: Whose, answers: Mapping[Key, Response], prices: PriceTable) -> str:
@@ -190,7 +193,7 @@ def _grading_of(exam: Exam, session: Session) -> Grading:
 
 def _looked(anew: Anew, log: ResponseLog, grade: Grading) -> Known:
     """Return what judges said of answers, as the log has it."""
-    looking = _Looking(log)
+    looking = Looking(log)
     with asking_through(looking.ask):
         try:
             kinds = grade(None)

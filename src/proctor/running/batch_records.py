@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -85,6 +85,12 @@ class BatchRecords:
         """Forget a batch that was not made, or that is of no use any more."""
         with log_errors(self._place):
             self._connection.execute("DELETE FROM batches WHERE name = ?", (record.name,))
+
+    def forget_read(self, requests: Collection[str]) -> None:
+        """Forget batches that were read and hold some requests: these are asked anew, and not read once more."""
+        for each in self._all():
+            if each.is_read and any(map(requests.__contains__, each.requests)):
+                self.forget(each)
 
     def take_over(self, folder: Path) -> None:
         """Take what earlier versions wrote down in a folder beside the log."""

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from proctor.engines.engine import Engine
 from proctor.errors import UsageError
-from proctor.ir import Failure, Response
+from proctor.ir import Failure
 from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
+from proctor.running.anew import Looking
 from proctor.running.baselines import Baseline
 from proctor.running.drawn_questions import part_of, shares_of
-from proctor.running.judging import judges_through
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines as engines_of_log
-from proctor.running.plan import Filed, Single, answered, batches, wanted
-from proctor.running.reckoning import Claim
+from proctor.running.plan import Filed, answered, batches, wanted
+from proctor.scoring.judges.judge_client import asking_through
 from proctor.statistics.item_models import FEWEST_MODELS, ItemModel
 
 _ENOUGH = 0.5
@@ -114,7 +114,7 @@ def _of_log(
     """Yield the scores of every other engine that a log has enough answers of."""
     missing = Failure("missing", "the response log holds no answer")
     known = [each for each in engines_of_log(log) if each.identity != engine.identity and each.responses]
-    with judges_through(log, retry_failed=False, budget=_Nothing()):
+    with asking_through(Looking(log).ask):
         for each in known[-_MOST_MODELS:]:
             filed = Filed(log, each.number, with_failures=True)
             if not _has_enough(questions, filed):
@@ -130,17 +130,3 @@ def _has_enough(questions: Sequence[Question], filed: Filed) -> bool:
         firsts = [entries[0].key for question in batch if (entries := wanted(question))]
         have += len(filed.known(firsts))
     return have >= _ENOUGH * len(questions)
-
-
-class _Nothing:
-    """A budget of nothing: judges say what is in the log already, and are asked nothing new for others' answers."""
-
-    why = "nobody is asked about other models' answers"
-
-    def claim(self, request: Single, engine: Engine) -> Claim | None:
-        """Refuse."""
-        del request, engine
-        return None
-
-    def settle(self, claim: Claim, response: Response) -> None:
-        """Count nothing."""

@@ -105,7 +105,8 @@ def duration(seconds: object) -> str:
 
 def visible(text: object) -> str:
     """Return a text whose control characters and direction marks can be seen and do nothing."""
-    return str(text).translate(_VISIBLE)
+    said = str(text)
+    return said if said.isascii() and said.isprintable() else said.translate(_VISIBLE)  # nearly all of a page's
 
 
 def pretty(value: object) -> str:

@@ -56,7 +56,12 @@ def parsed(module: SourceFile, text: str | None = None) -> ast.Module:
             compile(tree, file, "exec", dont_inherit=True)  # finds what parsing does not, 'return' outside a function
     except SyntaxError as error:
         place = Location(file, error.lineno or 0, error.offset or 0)
-        raise ConfigFileError("the config is not valid Python", location=place, why=error.msg) from None
+        raise ConfigFileError(
+            "the config is not valid Python",
+            location=place,
+            why=error.msg,
+            hint="a config is Python: see to the line that is shown, and to the one above",
+        ) from None
     except ValueError as error:
         raise ConfigFileError("the config is not valid Python", location=Location(file), why=str(error)) from None
     except (RecursionError, MemoryError):

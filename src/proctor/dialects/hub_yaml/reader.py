@@ -12,7 +12,7 @@ import yaml
 from proctor.dialects.hub_yaml.config import SCORERS, SOLVERS, FieldSpec, HubTask, Step
 from proctor.errors import DataError, Diagnostic, Location, ValidationError, did_you_mean, reason_of
 from proctor.foreign_text import NotAFileError, read_source
-from proctor.foreign_yaml import parse_with_nodes
+from proctor.foreign_yaml import parse_with_nodes, yaml_fault
 from proctor.scoring.metric_table import is_metric
 
 FRAMEWORK = "inspect-ai"
@@ -65,9 +65,8 @@ class _File:
         try:
             self._root, self._values = parse_with_nodes(read_source(file))
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark
-            place = Location(str(file), mark.line + 1, mark.column + 1) if mark else Location(str(file))
-            raise DataError("the file is not valid YAML", location=place, why=str(error.problem)) from None
+            place, why, hint = yaml_fault(error, str(file))
+            raise DataError("the file is not valid YAML", location=place, why=why, hint=hint) from None
         except (OSError, NotAFileError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise DataError("the file cannot be read", location=Location(str(file)), why=reason_of(error)) from None
 

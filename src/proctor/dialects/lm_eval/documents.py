@@ -48,7 +48,11 @@ class TaskDocuments:
         """
         split = self.config.test_split or self.config.validation_split
         if split is None:
-            raise DataError(f"the task '{self.config.task}' has neither test_split nor validation_split")
+            raise DataError(
+                f"the task '{self.config.task}' has neither test_split nor validation_split",
+                why="nothing says which rows are asked",
+                hint="write test_split: test; rows of files that dataset_kwargs names are in the split 'train'",
+            )
         return split
 
     def asked(self) -> Documents:

@@ -17,7 +17,7 @@ import yaml
 from proctor import effects
 from proctor.errors import DataError, Diagnostic, Location, NotAllowedError, ProctorError, did_you_mean
 from proctor.foreign_text import read_source
-from proctor.foreign_yaml import MOST_BYTES, BoundedLoader, compose_yaml
+from proctor.foreign_yaml import MOST_BYTES, BoundedLoader, compose_yaml, yaml_fault
 
 BUILT_IN_INCLUDES: dict[str, dict[str, Any]] = {"unitxt": {}}
 """Includes that mean something of ours where no such file exists (``include: unitxt`` beside ``recipe:``)."""
@@ -99,11 +99,10 @@ def parse(content: bytes, file: str) -> Any:
         loader = TaskLoader(content)
         loader.proctor_file = file
         return loader.get_single_data()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
-        raise TaskFileError("this is not valid YAML", location=place, why=str(error.problem)) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except yaml.YAMLError as error:
+        place, why, hint = yaml_fault(error, file)
+        raise TaskFileError("this is not valid YAML", location=place, why=why, hint=hint) from None
+    except UnicodeDecodeError as error:
         raise TaskFileError("this is not valid YAML", location=Location(file), why=str(error)) from None
     finally:
         if loader is not None:
@@ -279,8 +278,9 @@ class TaskReader:
         own = parse(content, path)
         if not isinstance(own, dict):
             raise TaskFileError(
-                "a task file is a mapping of keys", location=Location(path), why=f"this is a {type(own).__name__}"
-            )
+                "a task file is a mapping of keys", location=Location(path), why=f"this is a {type(own).__name__}",
+                hint="write task: NAME, dataset_path: …; a table of questions is a .csv or .jsonl file",
+            )  # fmt: skip
         includes = own.pop("include", None)
         if includes is None:
             return TaskFile(path, _as_now(own), (path,), frozenset(own))

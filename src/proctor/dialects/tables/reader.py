@@ -170,7 +170,9 @@ def _lines(text: str, separator: str, path: str) -> Iterator[tuple[int, list[str
             if any(cell.strip() for cell in row):
                 yield reader.line_num, row
     except csv.Error as error:
-        raise DataError("the file is not valid CSV", location=Location(path, reader.line_num), why=str(error)) from None
+        hint = "a cell that begins with a quote ends with one; a quote inside it is written twice"
+        place = Location(path, reader.line_num)
+        raise DataError("the file is not valid CSV", location=place, why=str(error), hint=hint) from None
 
 
 def _names(header: Sequence[str], path: str, separator: str) -> list[str]:
@@ -226,7 +228,8 @@ def _json(text: str, path: str, lines_before: int) -> Any:
         return parse_json(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         place = Location(path, lines_before + error.lineno, error.colno)
-        raise DataError("this is not JSON", location=place, why=error.msg) from None
+        hint = "of .jsonl, each line is one whole object; of .json, the file is one list of them"
+        raise DataError("this is not JSON", location=place, why=error.msg, hint=hint) from None
 
 
 _KINDS: Final[Mapping[str, Callable[[str, str], Iterator[Row]]]] = {
@@ -262,7 +265,8 @@ def _workbook(path: str) -> list[Row]:
             book = load_workbook(file, read_only=True, data_only=True)
             lines = [[_cell(each) for each in line] for line in book.worksheets[0].iter_rows(values_only=True)]
     except (OSError, KeyError, ValueError, TypeError, IndexError, BadZipFile, SyntaxError) as error:
-        raise DataError("the file is not a workbook", location=Location(path), why=str(error)) from None
+        hint = "save it as .xlsx in your spreadsheet program, or as CSV"
+        raise DataError("the file is not a workbook", location=Location(path), why=str(error), hint=hint) from None
     if more := [sheet.title for sheet in book.worksheets[1:]]:
         get_logger().warning("%s: the first sheet is read, and not %s", path, ", ".join(map(repr, more)))
     kept = [line for line in lines if any(each.strip() for each in line)]
