@@ -93,7 +93,7 @@ def test_readings_go_alone_and_need_samples(run, invoke):
     code, _, err = invoke("report", "--readings", "--items", "out")
     assert (code, "--readings stands alone" in err) == (2, True)
     code, _, err = invoke("report", "--json", "out")
-    assert (code, "--items, --readings and --labels" in err) == (2, True)
+    assert (code, "--items, --readings, --labels and --over" in err) == (2, True)
     Path("rows.jsonl").write_text(Path("rows.jsonl").read_text().replace("Question 3", "Another"))
     code, _, err = invoke("report", "--readings", "out")
     assert code == 1
