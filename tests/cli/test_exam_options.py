@@ -128,7 +128,7 @@ def test_criteria_are_metrics_of_a_judge(tmp_path):
 @pytest.mark.parametrize("text", ["a: 1", "[]", "- 1", "- ' '", "{", "- [x]"])
 def test_a_file_that_is_not_a_list_of_criteria_is_refused(tmp_path, text):
     (tmp_path / "rubric.yaml").write_text(text)
-    with pytest.raises(ProctorError, match="is not a list of criteria|cannot be read"):
+    with pytest.raises(ProctorError, match="is not a list of criteria|cannot be read|not valid YAML"):
         _metrics("--criteria", str(tmp_path / "rubric.yaml"))
     with pytest.raises(ProctorError, match="No such file"):
         _metrics("--criteria", str(tmp_path / "none.yaml"))
