@@ -32,6 +32,12 @@ def test_every_problem_of_every_file_with_place_and_hint(invoke, folder):
     assert "4 files, 3 problems" in err
 
 
+def test_a_mistyped_path_is_answered_with_what_its_folder_has(invoke, folder):
+    code, _, err = invoke("validate", str(folder / "goood.yaml"))
+    assert code == 2
+    assert f"did you mean '{folder / 'good.yaml'}'?" in err
+
+
 def test_problems_as_json(invoke, folder):
     (folder / "bad.yaml").write_text(GOOD.replace("good", "bad") + "metrc_list: []\n")
     code, out, _ = invoke("validate", str(folder), "--json")

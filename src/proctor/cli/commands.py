@@ -252,12 +252,15 @@ def translated(error: click.UsageError) -> UsageError:
         return UsageError(f"'{where}' has no option '{error.option_name}'", hint=hint or more)
     message = _NOT_A_NUMBER.sub(lambda found: _NUMBERS[found[1]], error.format_message())
     message = _OUT_OF_RANGE.sub(lambda found: f"is not {_bounds(*found.groups())}", message)
+    if found := _MISSING.search(message):
+        more = _close_files(found[1]) or more
     usage = ""
     if isinstance(error, click.MissingParameter) and error.ctx:
         usage = " ".join(error.ctx.get_usage().split()).replace("Usage:", "it is called as", 1)
     return UsageError(message[:1].lower() + message[1:].rstrip("."), why=usage, hint=more)
 
 
+_MISSING = re.compile(r"'([^']+)' does not exist")
 _NOT_A_NUMBER = re.compile(r"is not a valid (integer|float)(?: range)?\b")
 _NUMBERS = {"integer": "is not a whole number", "float": "is not a number"}
 _OUT_OF_RANGE = re.compile(r"is not in the range (?:(\S+?)<=?)?x(?:(>=?)(\S+?))?(?:<=?(\S+?))?\.?$")
@@ -270,6 +273,17 @@ def _bounds(least: str | None, sign: str | None, more_than: str | None, most: st
     if most:
         return f"{most} or less"
     return f"more than {more_than}" if sign == ">" else f"{more_than} or more"
+
+
+def _close_files(name: str) -> str:
+    """Return the hint for a path that is not there: what its folder has under a name like it."""
+    path = Path(name)
+    try:
+        there = [each.name for each in path.parent.iterdir()]
+    except OSError:
+        return ""
+    found = " or ".join(f"'{path.parent / each}'" for each in closest(path.name, there))
+    return f"did you mean {found}?" if found else ""
 
 
 def _close_options(option: str, known: Iterable[str]) -> str:
