@@ -203,6 +203,6 @@ def _looked(anew: Anew, log: ResponseLog, grade: Grading) -> Known:
                     grade(unread)
         except LogError:
             raise
-        except Exception as error:  # noqa: BLE001 - whoever grades in earnest meets it, and says so
-            get_logger().debug("nothing can be set aside", exc_info=error)
+        except Exception as error:  # noqa: BLE001 - whoever grades in earnest meets it, and ends by it
+            get_logger().warning("answers cannot be graded, and are not all set aside: %s", error)
     return looking.found

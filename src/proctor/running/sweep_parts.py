@@ -90,7 +90,8 @@ def with_part(
         why = f"what is not asked is estimated from how wordings differ, and {len(design.cells)} do not say that"
         raise UsageError("--budget is for many wordings", why=why, hint=f"leave it out, or vary {_FEWEST} or more")
     numbers = {cell.folder: {row: _number(seed, cell, row) for row in rows} for cell in design.cells}
-    limit = share if number is None else sorted(each for found in numbers.values() for each in found.values())[number]
+    lowest = sorted(each for found in numbers.values() for each in found.values())
+    limit = share if share is not None else lowest[number or 0]
     chosen = {folder: [row for row in rows if found[row] < limit] for folder, found in numbers.items()}
     if lacking := [cell.name for cell in design.cells if not chosen[cell.folder]]:
         needed = math.ceil(100 * max(min(found.values()) for found in numbers.values()))
@@ -116,10 +117,10 @@ def _number(seed: int, cell: Cell, row: str) -> float:
     return int.from_bytes(digest) / 2**64
 
 
-def _read(budget: str) -> tuple[float, int | None]:
-    """Return the share of a budget, and its number where it is one."""
+def _read(budget: str) -> tuple[float | None, int | None]:
+    """Return the share that a budget is, or its number."""
     found = _BUDGET.fullmatch(budget.strip())
     number = float(found[1]) if found else 0.0
     if not found or number <= 0 or (number > 100 if found[2] else not number.is_integer()):  # noqa: PLR2004 - percent
         raise UsageError(f"--budget is '{budget}'", hint="5% of all questions under all wordings, or 5000 of them")
-    return (number / 100, None) if found[2] else (1.0 / 2, int(number))
+    return (number / 100, None) if found[2] else (None, int(number))

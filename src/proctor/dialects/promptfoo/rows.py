@@ -14,6 +14,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final
 
+from proctor.data.files import opened
 from proctor.data.streams import MultiStream
 from proctor.dialects.promptfoo.prompts import filled
 from proctor.dialects.promptfoo.reader import MODULES, Config
@@ -168,7 +169,8 @@ class Tests:
         if isinstance(value, str) and value.startswith("file://") and value.lower().endswith(_PICTURES):
             [file] = self.config.files(value, path)
             kind = mimetypes.guess_type(file.name)[0] or "image/jpeg"
-            return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
+            with opened(str(file)) as picture:
+                return f"data:{kind};base64,{base64.b64encode(picture.read()).decode()}"
         found = self.config.loaded(value, path)
         return found.strip() if found is not value and isinstance(found, str) else found
 
