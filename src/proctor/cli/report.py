@@ -152,14 +152,9 @@ def command(  # noqa: C901 - one branch for each report
         raise OutputError.unwritable(str(output), error, "another --output") from None
     say(f"report: {output}")
     if found and not labels:
-        say(
-            "labels of these answers are kept: "
-            + (
-                "it has corrected scores"
-                if form in _WITH_LABELS and not pivot
-                else "corrected scores are in reports as html and md"
-            )
-        )
+        has_them = form in _WITH_LABELS and not pivot
+        of_them = "it has corrected scores" if has_them else "corrected scores are in reports as html and md"
+        say(f"labels of these answers are kept: {of_them}")
     return FAILURES if any(run.state == "damaged" for run in stored) else DONE
 
 
