@@ -117,18 +117,6 @@ class SourceOperator(MultiStreamOperator):
         return list(self.process())
 
 
-class StreamInitializerOperator(SourceOperator):
-    """An operator that makes streams from arguments; override ``process(*args, **kwargs)``."""
-
-    @override
-    def __call__(self, *args: Any, **kwargs: Any) -> MultiStream:
-        return self.process(*args, **kwargs)
-
-    @override
-    def process(self, *args: Any, **kwargs: Any) -> MultiStream:
-        raise undefined(self, "process(...)")
-
-
 class StreamOperator(MultiStreamOperator):
     """An operator on single streams; override ``process(stream, stream_name)`` as a generator.
 
@@ -220,18 +208,6 @@ class PagedStreamOperator(StreamOperator):
         raise undefined(self, "process(page, stream_name)")
 
 
-class SingleStreamReducer(StreamingOperator):
-    """An operator that makes one value of each stream; override ``process(stream)``."""
-
-    @override
-    def __call__(self, multi_stream: MultiStream | None = None) -> dict[str, Any]:
-        return {name: self.process(stream) for name, stream in (multi_stream or {}).items()}
-
-    def process(self, stream: Stream) -> Any:  # noqa: ARG002 - for those who override it
-        """Return the value."""
-        raise undefined(self, "process(stream)")
-
-
 class InstanceOperator(StreamOperator):
     """An operator on rows; override ``process(instance, stream_name)``."""
 
@@ -281,53 +257,6 @@ class InstanceOperator(StreamOperator):
         if isinstance(stream, MappedStream) and stream.stream_name == stream_name:
             return _settled(MappedStream(stream.source, [*stream.operators, self], stream_name))
         return _settled(MappedStream(stream, [self], stream_name))
-
-
-class InstanceOperatorValidator(InstanceOperator):
-    """An instance operator that checks its first result; override ``validate(instance, stream_name)`` too."""
-
-    @override
-    def validate(  # type: ignore[override]  # the ecosystem's name; pydantic has a deprecated one
-        self, instance: Row, stream_name: str | None = None
-    ) -> None:
-        """Raise an error where the first result is not as it should be."""
-        raise undefined(self, "validate(instance, stream_name)")
-
-    def _derive(self, stream: Stream, stream_name: str) -> Stream:
-        if not self.applies_to(stream_name):
-            return stream
-        return GeneratorStream(self._validated, {"stream": super()._derive(stream, stream_name), "name": stream_name})
-
-    def _validated(self, stream: Stream, name: str) -> Iterator[Row]:
-        rows = iter(stream)
-        for first in rows:
-            self.validate(first, name)
-            yield first
-            yield from rows
-            return
-        raise DataError(f"the stream '{name}' is empty")
-
-
-class InstanceOperatorWithMultiStreamAccess(StreamingOperator):
-    """An operator on rows that sees all streams; override ``process(instance, multi_stream)``."""
-
-    @override
-    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:
-        streams = multi_stream or MultiStream()
-        return MultiStream(
-            {
-                name: GeneratorStream(self._generate, {"stream": each, "streams": streams})
-                for name, each in streams.items()
-            }
-        )
-
-    def _generate(self, stream: Stream, streams: MultiStream) -> Iterator[Row]:
-        for row in stream:
-            yield self.process(self.verify_instance(row), streams)
-
-    def process(self, instance: Row, multi_stream: MultiStream) -> Row:  # noqa: ARG002 - for those who override it
-        """Return the new row."""
-        raise undefined(self, "process(instance, multi_stream)")
 
 
 # -- running --------------------------------------------------------------------------------------------------

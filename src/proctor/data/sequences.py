@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 from typing_extensions import override
 
@@ -12,7 +10,6 @@ from proctor.data.operator_bases import (
     MultiStreamOperator,
     SourceOperator,
     StreamingOperator,
-    StreamInitializerOperator,
 )
 from proctor.data.streams import MultiStream
 from proctor.errors import ValidationError
@@ -57,20 +54,6 @@ class SourceSequentialOperator(SequentialMixin, SourceOperator):
         if not steps:
             raise ValidationError(f"{self.label()} has no steps")
         streams: MultiStream = steps[0]()
-        for operator in steps[1:]:
-            streams = operator(streams)
-        return streams
-
-
-class SequentialOperatorInitializer(SequentialMixin, StreamInitializerOperator):
-    """Operators, one after the other; the first one makes the streams from arguments."""
-
-    @override
-    def process(self, *args: Any, **kwargs: Any) -> MultiStream:
-        steps = self.active_steps()
-        if not steps or not isinstance(steps[0], StreamInitializerOperator):
-            raise ValidationError(f"{self.label()} needs a StreamInitializerOperator as its first step")
-        streams = steps[0](*args, **kwargs)
         for operator in steps[1:]:
             streams = operator(streams)
         return streams
