@@ -8,8 +8,7 @@ from pathlib import Path
 
 from proctor.errors import DataError, Location
 
-_LOOKED_AT = 1 << 20
-"""Bytes from which the encoding is guessed."""
+_LOOKED_AT = 1 << 20  # bytes from which the encoding is guessed
 _HIGH = re.compile(rb"[\x80-\xff]+")
 
 

@@ -10,11 +10,7 @@ from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import MISSING, Row, finder, missing_field, setter
-from proctor.data.operator_bases import (
-    InstanceOperator,
-    Step,
-    undefined,
-)
+from proctor.data.operator_bases import InstanceOperator, Step, undefined
 from proctor.errors import ValidationError
 
 

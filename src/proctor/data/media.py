@@ -12,8 +12,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any
 
 Make = Callable[[Any], Any]
-_PLAIN = ("Json",)
-"""Types whose decoding opens nothing: values of several kinds, kept as text."""
+_PLAIN = ("Json",)  # types whose decoding opens nothing: values of several kinds, kept as text
 
 
 def undecoded(dataset: Any) -> Any:

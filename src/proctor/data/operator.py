@@ -34,11 +34,7 @@ from proctor.data.operator_bases import (
     container_copy,
     run_steps,
 )
-from proctor.data.sequences import (
-    SequentialMixin,
-    SequentialOperator,
-    SourceSequentialOperator,
-)
+from proctor.data.sequences import SequentialMixin, SequentialOperator, SourceSequentialOperator
 
 __all__ = [
     "FieldOperator",

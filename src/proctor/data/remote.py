@@ -14,11 +14,7 @@ from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.data.loaders import LazyLoader, Loader
 from proctor.effects import Effect
-from proctor.errors import (
-    DatasetNotFoundError,
-    MissingExtraError,
-    did_you_mean,
-)
+from proctor.errors import DatasetNotFoundError, MissingExtraError, did_you_mean
 
 
 def required_module(module: str, package: str, loader: str, extra: str = "loaders") -> ModuleType:

@@ -6,11 +6,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from proctor.artifacts import Artifact
-from proctor.data.operator_bases import (
-    MultiStreamOperator,
-    SourceOperator,
-    StreamingOperator,
-)
+from proctor.data.operator_bases import MultiStreamOperator, SourceOperator, StreamingOperator
 from proctor.data.streams import MultiStream
 from proctor.errors import ValidationError
 

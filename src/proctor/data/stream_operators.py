@@ -12,12 +12,7 @@ from typing_extensions import override
 from proctor.data.dataframes import frames
 from proctor.data.fields import Row, getter
 from proctor.data.instance_operators import ROW_METADATA, Set
-from proctor.data.operator import (
-    MultiStreamOperator,
-    PagedStreamOperator,
-    StreamOperator,
-    container_copy,
-)
+from proctor.data.operator import MultiStreamOperator, PagedStreamOperator, StreamOperator, container_copy
 from proctor.data.policy import POLICY_FIELD
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
 from proctor.errors import DataError

@@ -38,11 +38,7 @@ class RankingRetriever(Retriever):
         return self.ranker(index).best(test.texts, self.ice_num) if len(test) else []
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the ``sample_size`` best instances of the pool, the best first."""
         del sampling_seed

@@ -120,11 +120,7 @@ class Retriever(Sampler):
         """
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return ``sample_size`` instances of the pool, in the order of the prompt."""
         del sampling_seed
@@ -222,11 +218,7 @@ class FixKRetriever(Retriever):
         return Repeated(tuple(self.fix_id_list), len(test))
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the first ``sample_size`` of the fixed examples."""
         found = super().sample(len(self.fix_id_list), instances_pool, instance, sampling_seed)
@@ -249,11 +241,7 @@ class RandomRetriever(Retriever):
         return [tuple(generator.choice(len(index), self.ice_num, replace=False).tolist()) for _ in range(len(test))]
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Draw from the instance's own stream, so that no instance depends on the others."""
         stream = instance_stream(instance, self.seed if sampling_seed is None else sampling_seed)
@@ -283,11 +271,7 @@ class SlidingWindowRetriever(Retriever):
         ]
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the last instances of the pool: a sampler does not know what came before."""
         del instance, sampling_seed

@@ -14,8 +14,7 @@ CHINESE_QA = ("logiqa-zh", "jec-qa-kd", "jec-qa-ca", "gaokao-chinese", "gaokao-g
 ENGLISH_CLOZE = ("math",)
 CHINESE_CLOZE = ("gaokao-mathcloze",)
 _LETTERS = "ABCDEFG"
-_UNKNOWN_COUNT = {"en": 5, "zh": 4}
-"""Options of a question that lists only one."""
+_UNKNOWN_COUNT = {"en": 5, "zh": 4}  # options of a question that lists only one
 
 
 def language_of(name: str) -> str:

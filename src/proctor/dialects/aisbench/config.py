@@ -27,15 +27,7 @@ from proctor.dialects.aisbench.judged_names import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
 from proctor.dialects.aisbench.prompting_checks import columns_of_reader, prompting_problems
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
-from proctor.dialects.aisbench.values import (
-    ConfigDict,
-    Reference,
-    abbr_of,
-    dotted_name,
-    location_of,
-    short_name,
-    shown,
-)
+from proctor.dialects.aisbench.values import ConfigDict, Reference, abbr_of, dotted_name, location_of, short_name, shown
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
 
@@ -280,10 +272,7 @@ def _reader_problems(reader: Mapping[str, Any]) -> Iterator[Diagnostic]:
     output = reader.get("output_column")
     if output is not None and (not isinstance(output, str) or not output):
         yield Diagnostic(
-            "output_column is one name",
-            path="$.reader_cfg.output_column",
-            location=where,
-            why=f"it is {output!r}",
+            "output_column is one name", path="$.reader_cfg.output_column", location=where, why=f"it is {output!r}"
         )
 
 

@@ -33,8 +33,7 @@ from proctor.slips import slips
 
 ANSWER = "model_answer"
 """The column of the answer in the judge's template, as AISBench names it."""
-_ID = "model_pred_uuid"
-"""The output column of AISBench's judges: which answer it was. It is masked in prompts."""
+_ID = "model_pred_uuid"  # the output column of AISBench's judges: which answer it was. It is masked in prompts.
 _PATH = "$.judge_infer_cfg"
 _ROW_TYPES = ("LLMJudgeDataset", "Aime2025JDGDataset", "HLEJGDataset")
 """Dataset types whose rows are those of the exam with the answer beside them."""

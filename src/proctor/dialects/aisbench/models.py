@@ -214,13 +214,7 @@ def _unknown_type(name: str, abbr: str, values: Mapping[str, Any]) -> UsageError
     what = (
         f"the model '{abbr}' is a {name}, for which there is no engine" if name else f"the model '{abbr}' has no type"
     )
-    return UsageError(
-        what,
-        location=location_of(values),
-        path="$.type",
-        why=why,
-        hint=hint,
-    )
+    return UsageError(what, location=location_of(values), path="$.type", why=why, hint=hint)
 
 
 _ELSEWHERE = {"QwenImageEditModel": "it makes pictures, and exams here read what is written"}

@@ -26,8 +26,7 @@ from proctor.scoring.evaluators.judged_answers import compared, reported
 from proctor.scoring.evaluators.pair_readers import CANDIDATE, OTHER, PAIR_READERS
 from proctor.scoring.judges.judge_client import JudgePrompt
 
-_SEED = 666
-"""Of the draw of who stands first (``lm_evaluator.py``: ``order_preds_and_record_references``)."""
+_SEED = 666  # of the draw of who stands first (``lm_evaluator.py``: ``order_preds_and_record_references``).
 _CHINESE, _ENGLISH = re.compile(r"[\u4e00-\u9fff]"), re.compile(r"\b[a-zA-Z]+\b")
 ORDERS = (None, "random", "double")
 READERS = (*PAIR_READERS, *READERS_OF_ANSWERS)

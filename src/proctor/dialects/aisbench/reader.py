@@ -251,12 +251,7 @@ class _Reading:
         return [*bases.values()], body
 
     def _bind(
-        self,
-        module: SourceFile,
-        node: ast.ImportFrom,
-        path: str,
-        base: _Read,
-        copies: dict[tuple[str, str], Any],
+        self, module: SourceFile, node: ast.ImportFrom, path: str, base: _Read, copies: dict[tuple[str, str], Any]
     ) -> None:
         for alias in node.names:
             for name in base.names if alias.name == "*" else [alias.name]:

@@ -72,8 +72,7 @@ def same_elements(cases: Cases) -> Verdict:
 
 
 _PART = re.compile(r"([A-Z][a-z]?)(\d+)?")
-_LONGEST_FORMULA = 500
-"""Characters; those of exams have fewer than a hundred."""
+_LONGEST_FORMULA = 500  # characters; those of exams have fewer than a hundred
 
 
 def _atoms_or_none(formula: str) -> dict[str, int] | None:
@@ -139,8 +138,7 @@ Cn Nh Fl Mc Lv Ts
 """
 _ELEMENTS = tuple(_ELEMENT_NAMES.split())
 _SCIENTIFIC = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
-_MOST = 20.0
-"""No property of the exam is as large; upstream reads larger numbers as 0."""
+_MOST = 20.0  # no property of the exam is as large; upstream reads larger numbers as 0
 
 
 def material_number(cases: Cases) -> Verdict:

@@ -252,8 +252,7 @@ def infinite_numbers(cases: Cases) -> Verdict:
 
 _TOLD = ("will be", "of the code", "is", "would be", "the value of", "the result of", "printed")
 _SPELLING = ((",", ""), ("'", ""), ("\\", ""), (".0", ""), ("] [", "]["), ("[ [", "[["), ("] ]", "]]"))
-_MORE_WORDS = 3
-"""Words that an answer may have beyond those of the reference."""
+_MORE_WORDS = 3  # words that an answer may have beyond those of the reference
 
 
 def code_output(cases: Cases) -> Verdict:

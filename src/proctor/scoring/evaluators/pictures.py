@@ -235,8 +235,7 @@ def marked_answer(given: str) -> str:
     return match.group(1).strip() if match else ""
 
 
-_ALIKE = 0.5
-"""Similarity below which an answer counts as wrong (ANLS, Biten et al. 2019)."""
+_ALIKE = 0.5  # similarity below which an answer counts as wrong (ANLS, Biten et al. 2019).
 
 
 def anls(cases: Cases) -> Verdict:
@@ -266,8 +265,7 @@ _VQA_NUMBERS = {"none": "0"} | {
     word: str(number)
     for number, word in enumerate("zero one two three four five six seven eight nine ten".split())  # noqa: SIM905
 }
-_AGREEING = 3
-"""People who must have given an answer for it to be right (Antol et al. 2015)."""
+_AGREEING = 3  # people who must have given an answer for it to be right (Antol et al. 2015).
 
 
 @cache

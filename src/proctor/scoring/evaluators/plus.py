@@ -12,10 +12,8 @@ from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.code import by_case, humaneval_trial, mbpp_program, one_process, pass_at_of, samples_of
 from proctor.scoring.programs.trials import run_programs
 
-_SECONDS = 60.0
-"""For all inputs of a problem, as evalplus; there are up to a thousand."""
-_CALL_SECONDS = 10.0
-"""For one input: evalplus gives four times what its own machine took, and at least a second."""
+_SECONDS = 60.0  # for all inputs of a problem, as evalplus; there are up to a thousand
+_CALL_SECONDS = 10.0  # for one input: evalplus gives four times what its own machine took, and at least a second
 
 _TESTS = """
 from copy import deepcopy as __copy

@@ -172,11 +172,7 @@ class LlamaIndexLLMMetric(BulkInstanceMetric):
             return []
         if self.inference_engine is None:
             self.inference_engine = self.fetched(
-                {
-                    "__type__": "open_ai_inference_engine",
-                    "model_name": self.model_name,
-                    "temperature": _TEMPERATURE,
-                }
+                {"__type__": "open_ai_inference_engine", "model_name": self.model_name, "temperature": _TEMPERATURE}
             )
         answers = ask(self.inference_engine, [JudgePrompt(each.messages, each.classes) for each in questions])
         return [each.prediction for each in answers]

@@ -63,11 +63,7 @@ class Bench:
     system_prompt: Artifact | None = None
 
     def judge(
-        self,
-        cases: Sequence[Mapping[str, Any]],
-        *,
-        log_probabilities: bool = False,
-        previous: Sequence[Messages] = (),
+        self, cases: Sequence[Mapping[str, Any]], *, log_probabilities: bool = False, previous: Sequence[Messages] = ()
     ) -> list[Verdict]:
         """Return a verdict on each instance.
 

@@ -46,11 +46,7 @@ class PostProcess(MultiStreamOperator):
         if self.process_prediction:
             steps.append(self.operator.model_copy(update={"field": "prediction"}))
         if self.process_references:
-            update = {
-                "field": "references",
-                "process_every_value": True,
-                "dont_apply_to_streams": [INFERENCE_STREAM],
-            }
+            update = {"field": "references", "process_every_value": True, "dont_apply_to_streams": [INFERENCE_STREAM]}
             steps.append(self.operator.model_copy(update=update))
         for step in steps:
             multi_stream = step(multi_stream)

@@ -129,8 +129,7 @@ def kept_places(what: str, part: object, columns: Container[str]) -> None:
         get_logger().warning("%s shows %s as it stands: the data has no such column", what, kept)
 
 
-_TALKS = re.compile("Chat|FunctionCall")
-"""Inferencers whose rows are whole conversations."""
+_TALKS = re.compile("Chat|FunctionCall")  # inferencers whose rows are whole conversations
 _OF_COLUMNS = ("PromptTemplate", "RawPromptTemplate", "")
 _FILLED_BY_NAME = {"MultiTurnPromptTemplate": frozenset({"question", "answer"})}
 """What templates fill that read columns of these names, whatever the reader says."""

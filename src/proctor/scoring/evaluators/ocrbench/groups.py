@@ -32,8 +32,7 @@ _GROUP_OF = {
     for place, names in enumerate(groups)
     for name in names
 }
-_OVERALL = {"en": "English Overall Score", "cn": "Chinese Overall Score"}
-"""Names that AISBench reports."""
+_OVERALL = {"en": "English Overall Score", "cn": "Chinese Overall Score"}  # names that AISBench reports
 
 
 def overall_scores(scored: Iterable[tuple[str, float]]) -> dict[str, float]:

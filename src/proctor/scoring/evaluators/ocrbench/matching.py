@@ -8,12 +8,9 @@ from typing import Any
 
 from proctor.scoring.distances import levenshtein
 
-_SIMILAR = 0.5
-"""Similarity below which an answer counts as wrong (ANLS, Biten et al. 2019)."""
-_LONG = 5
-"""Words from which on an answer is compared by similarity; a shorter one has to be said."""
-_CHINESE_LONG = 4
-"""Parts between commas from which on a Chinese answer is compared by similarity."""
+_SIMILAR = 0.5  # similarity below which an answer counts as wrong (ANLS, Biten et al. 2019).
+_LONG = 5  # words from which on an answer is compared by similarity; a shorter one has to be said
+_CHINESE_LONG = 4  # parts between commas from which on a Chinese answer is compared by similarity
 _TEXT_TAG = re.compile(r"\\text\{([^{}]*)\}")
 _SEPARATORS = ("", ".", ". ", ",", ", ", "、", ";", "; ", " ", "和")
 """What may stand between the letters of an answer that has several."""

@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-_NEAR = 0.5
-"""Nearness up to which a count is wrong."""
-_SIDE = 1000
-"""Coordinates of a side: pictures are measured in thousandths."""
+_NEAR = 0.5  # nearness up to which a count is wrong
+_SIDE = 1000  # coordinates of a side: pictures are measured in thousandths
 _BOX = re.compile(r"[(\[]\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*[)\]]")
 
 

@@ -32,8 +32,7 @@ from proctor.scoring.metrics.text_packages import WORDNET
 
 _NO_RULE, _NO_BOX = "without eval", "without bbox"
 """What the table says where a question has no rule or place of its own."""
-_LONG_ANSWER = "简答"
-"""Word in questions about handwriting whose answer is a text, rather than letters."""
+_LONG_ANSWER = "简答"  # word in questions about handwriting whose answer is a text, rather than letters
 _UNREADABLE = (ValueError, TypeError, SyntaxError, LookupError, AttributeError)
 """What comes of answers in a table that are not what their type has."""
 
@@ -222,5 +221,4 @@ _RULES: Mapping[str, Callable[[_Question], float | None]] = {
     "full-page OCR cn": _read,
 }
 """The rule of each type of question."""
-_READING = (_handwriting, _translation, _read)
-"""Rules that compare texts by METEOR among others."""
+_READING = (_handwriting, _translation, _read)  # rules that compare texts by METEOR among others

@@ -208,8 +208,7 @@ def arc_prize(source: Source) -> list[Row]:
 
 
 _FIRST_FILE = "test.jsonl"
-_VERSIONS = 6
-"""Files of ``livecodebench/code_generation_lite``: each half year of problems adds one."""
+_VERSIONS = 6  # files of ``livecodebench/code_generation_lite``: each half year of problems adds one
 
 
 def livecodebench_release(source: Source) -> list[Row]:
