@@ -112,9 +112,7 @@ class RecursiveReplace(InstanceOperator):
     """Replaces values under a key, wherever the key is.
 
     Attributes:
-        key: The key.
         map_values: New values by old ones.
-        remove_values: Values to remove.
     """
 
     key: str

@@ -73,7 +73,6 @@ class LoadFromSklearn(LazyLoader):
 
     Attributes:
         dataset_name: Such as ``20newsgroups``.
-        splits: The splits.
     """
 
     _default_policy = ["public"]

@@ -130,7 +130,6 @@ class MergeStreams(MultiStreamOperator):
         streams_to_merge: Their names; all where it is ``None``. Streams that are not merged are dropped.
         new_stream_name: The name of the new one.
         add_origin_stream_name: Say in each row where it comes from.
-        origin_stream_name_field_name: The field for that.
     """
 
     streams_to_merge: list[str] | None = None
@@ -232,8 +231,6 @@ class ExtractFieldValues(MultiStreamOperator):
     """Collects all values of a field of one stream, the most frequent first, and sets them in all streams.
 
     Attributes:
-        field: The field.
-        stream_name: The stream.
         to_field: Where to set the list.
         process_every_value: The field is a list, and its members are counted.
     """

@@ -92,7 +92,6 @@ class DuplicateTableRows(TableAugmentor):
     """Repeats some rows.
 
     Attributes:
-        row_indices: Which.
         times: How often each of them comes.
     """
 
@@ -109,7 +108,6 @@ class DuplicateTableColumns(TableAugmentor):
     """Repeats some columns.
 
     Attributes:
-        column_indices: Which.
         times: How often each of them comes.
     """
 
@@ -191,7 +189,6 @@ class SerializeTableRowAsText(InstanceOperator):
     """Makes text of fields: ``name is Alex, age is 26, ``.
 
     Attributes:
-        fields: The fields.
         max_cell_length: Longest text of a value, in characters.
     """
 

@@ -26,7 +26,6 @@ class Corpus:
     """Rows and how they read.
 
     Attributes:
-        rows: The rows.
         text: Returns the words of a row that are compared.
     """
 

@@ -210,7 +210,6 @@ def shape_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
 
     Args:
         name: The evaluator; others than those by a judge have no such parts.
-        config: It.
     """
     if name not in ASKING:
         return
@@ -289,7 +288,6 @@ def judge_engine(judge: ModelConfig, config: Mapping[str, Any] | None) -> Engine
     """Return the judge's engine, writing as the config says.
 
     Args:
-        judge: The judge.
         config: What the config says of it; where it says nothing, the user's own variables do.
 
     Raises:

@@ -83,7 +83,6 @@ class _Asking:
     Args:
         cases: The answers.
         template: Of the judge's prompt.
-        judge_cfg: The judge.
         is_packed: Whether conversations are one text.
     """
 

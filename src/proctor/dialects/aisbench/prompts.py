@@ -194,9 +194,7 @@ class PromptBuilder:
         """Return the prompt whose likelihood stands for a label.
 
         Args:
-            row: The row.
             demos: The positions of its examples.
-            label: The label.
             normalizing: What stands in place of everything before the separator, where likelihoods are normalised.
         """
         if normalizing is not None:

@@ -110,8 +110,6 @@ def _rows(cases: Cases, *columns: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _share(endings: Sequence[Outcome], name: str, rule: Callable[[Sequence[bool]], float] = percent_of_sum) -> Verdict:
-    if not endings:
-        raise ScoringError("there are no predictions to evaluate")
     right = [each.how == "pass" for each in endings]
     scores = {name: rule(right), **one_process(endings)}
     return Verdict(scores, {name: [100.0 * mark for mark in right]}, right)

@@ -22,8 +22,6 @@ def mean(marks: Sequence[float]) -> Verdict:
     Raises:
         ScoringError: There are no cases.
     """
-    if not marks:
-        raise ScoringError("there are no predictions to evaluate")
     return Verdict({"score": average(marks)}, {"score": marks}, described=True)
 
 

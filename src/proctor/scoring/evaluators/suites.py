@@ -21,8 +21,6 @@ _IMPORTED = ("unittest.mock",)
 
 
 def _rows(cases: Cases, *columns: str) -> Sequence[Mapping[str, Any]]:
-    if not cases.predictions:
-        raise ScoringError("there are no predictions to evaluate")
     rows = cases.rows or [{}] * len(cases.predictions)
     for row in rows:
         if missing := [name for name in columns if name not in row]:

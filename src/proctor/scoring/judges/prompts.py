@@ -53,7 +53,6 @@ class Bench:
         task: The fields of an instance.
         template: The words.
         format: The layout.
-        system_prompt: The system prompt.
     """
 
     engine: Artifact

@@ -176,7 +176,6 @@ class Asker:
 
     Attributes:
         engine: Who judges.
-        words: The words.
         layout: The format of chat messages.
     """
 

@@ -91,8 +91,6 @@ def bertscore(
         predictions: Texts.
         references: A text or a list of texts for each.
         lang: A language, whose usual model is taken.
-        model_type: A model.
-        num_layers: Which of its layers.
         batch_size: Texts at once.
 
     Raises:

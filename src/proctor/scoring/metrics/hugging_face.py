@@ -190,7 +190,6 @@ class HuggingfaceMetric(GlobalMetric):
     """A metric of the hub by name.
 
     Attributes:
-        hf_metric_name: The name.
         hf_main_score: What the metric calls the main score, where that differs.
         scale: Divides the scores ``scaled_fields``.
         hf_compute_args: Arguments of the metric.

@@ -62,7 +62,6 @@ def find_text_function(source: Any, own: Own, arguments: Mapping[str, Any] = NOT
     Args:
         source: As anybody writes it.
         own: The system whose names come first.
-        arguments: Its arguments.
 
     Raises:
         ScoringError: There is none of this name, or it does not take these arguments.
@@ -98,7 +97,6 @@ class RegisteredProcessor(InstanceFieldOperator):
 
     Attributes:
         function: The name, alone or with its system.
-        arguments: Its arguments.
     """
 
     function: str

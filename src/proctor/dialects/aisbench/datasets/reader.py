@@ -54,7 +54,6 @@ def check_columns(
     An input column that no template and no retriever reads is only warned of: some of upstream's own configs name one.
 
     Args:
-        rows: The rows.
         reader: The ``reader_cfg``.
         infer: The ``infer_cfg``.
         place: Where the config is.
