@@ -24,7 +24,6 @@ _HOMES = {
         "Balance Deduplicate DeterministicBalancer FilterByCondition FilterByConditionBasedOnFields "
         "FilterByExpression LengthBalancer MinimumOneExamplePerLabelRefiner RowFilter SignatureRefiner StreamRefiner"
     ),
-    "hf": "LoadHF",
     "image_operators": (
         "DecodeImage GrayScale GridLines HashImage ImageAugmentor ImageFieldOperator Oldify PixelNoise ToImage ToRGB"
     ),
@@ -44,7 +43,7 @@ _HOMES = {
         "StreamOperator StreamingOperator"
     ),
     "policy": "check_policy policy_of",
-    "hub_loaders": "LoadFromHFSpace TURLColumnTypeAnnotationLoader",
+    "hub_loaders": "LoadHF LoadFromHFSpace TURLColumnTypeAnnotationLoader",
     "iob_files": "LoadIOB",
     "web_loaders": "LoadFromAPI",
     "remote": "LoadFromKaggle LoadFromSklearn",

@@ -8,8 +8,7 @@ from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.demos.ranking import Ranker, RankingRetriever
-from proctor.demos.retrievers import Corpus, LabelPrompts, Positions, Repeated
+from proctor.demos.retrievers import Corpus, LabelPrompts, Positions, Ranker, RankingRetriever, Repeated
 from proctor.demos.samplers import Instance
 from proctor.errors import DemosError, MissingExtraError
 from proctor.settings import model_folder

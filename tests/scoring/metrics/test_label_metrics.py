@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.scoring.columns import Columns
+from proctor.scoring.metrics.binary import F1Binary
 from proctor.scoring.metrics.correlation import pearson, spearman
 from proctor.scoring.metrics.finqa import equivalent, read_program, run_program
 from proctor.scoring.metrics.robustness import (

@@ -10,11 +10,11 @@ from proctor.dialects.aisbench.datasets.reader import kept_places
 from proctor.dialects.aisbench.evaluation_checks import evaluation_problems
 from proctor.dialects.aisbench.evaluator_scorer import NO_REFERENCES
 from proctor.dialects.aisbench.evaluators import is_recorded_only, reads_rows
+from proctor.dialects.aisbench.inference_checks import columns_of_reader
 from proctor.dialects.aisbench.inferencers import CHAT, TEXT_PPL
 from proctor.dialects.aisbench.judge_inference import ANSWER
 from proctor.dialects.aisbench.judged_names import judge_of
 from proctor.dialects.aisbench.judges import judge_templates
-from proctor.dialects.aisbench.prompting_checks import columns_of_reader
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import location_of, short_name, texts_in
 from proctor.errors import Diagnostic

@@ -14,11 +14,11 @@ from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.aisbench.components import RETRIEVERS, build_retriever, build_template
+from proctor.dialects.aisbench.inference_checks import columns_of_reader
 from proctor.dialects.aisbench.judges import judge_engine, words_of
 from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
-from proctor.dialects.aisbench.prompting_checks import columns_of_reader
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name, shown

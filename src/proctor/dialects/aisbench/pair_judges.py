@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.datasets.files import find_file
-from proctor.dialects.aisbench.judge_reports import READERS as READERS_OF_ANSWERS
-from proctor.dialects.aisbench.judge_reports import report_of
-from proctor.dialects.aisbench.judges import judge_builder, judge_engine, judge_of_config, words_of
+from proctor.dialects.aisbench.judges import READERS as READERS_OF_ANSWERS
+from proctor.dialects.aisbench.judges import judge_builder, judge_engine, judge_of_config, report_of, words_of
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, ScoringError, did_you_mean

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.dialects.aisbench.exporting import data_names, exported, merged
-from proctor.dialects.aisbench.registered import with_registered
+from proctor.dialects.aisbench.exporting import data_names, exported, merged, with_registered
 from proctor.dialects.aisbench.sources import (
     absolute,
     base_names,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from proctor.errors import MissingFieldError, ScoringError
+from proctor.errors import MissingFieldError
 from proctor.prison import Limits, Outcome, Trial
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum
 from proctor.scoring.evaluators.code import one_process, pass_at_of

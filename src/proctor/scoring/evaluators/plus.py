@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.errors import MissingFieldError, ScoringError
+from proctor.errors import MissingFieldError
 from proctor.prison import Limits, Trial
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.code import by_case, humaneval_trial, mbpp_program, one_process, pass_at_of, samples_of
