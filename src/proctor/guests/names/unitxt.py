@@ -95,9 +95,7 @@ _NAMES = {
             "Collection ListCollection DictCollection ItemPicker RandomPicker"
         ),
     },
-    "unitxt.collections_operators": {
-        "proctor.guests.unitxt.parameters": "flatten",
-    },
+    "unitxt.collections_operators": {},
     "unitxt.dataclass": {
         "proctor.errors": (
             "MissingDefaultError=ValidationError FinalFieldError=ValidationError RequiredFieldError=ValidationError "
@@ -235,7 +233,7 @@ _NAMES = {
         "proctor.guests.unitxt.functions": "get_constants",
     },
     "unitxt.split_utils": {
-        "proctor.guests.unitxt.parameters": "parse_random_mix_string parse_slices_string",
+        "proctor.guests.unitxt.parameters": "parse_random_mix_string",
     },
     "unitxt.splitters": {},
     "unitxt.stream": {
