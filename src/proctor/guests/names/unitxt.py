@@ -95,7 +95,9 @@ _NAMES = {
             "Collection ListCollection DictCollection ItemPicker RandomPicker"
         ),
     },
-    "unitxt.collections_operators": {},
+    "unitxt.collections_operators": {
+        "proctor.guests.unitxt.parameters": "flatten",
+    },
     "unitxt.dataclass": {
         "proctor.errors": (
             "MissingDefaultError=ValidationError FinalFieldError=ValidationError RequiredFieldError=ValidationError "
@@ -233,7 +235,7 @@ _NAMES = {
         "proctor.guests.unitxt.functions": "get_constants",
     },
     "unitxt.split_utils": {
-        "proctor.guests.unitxt.parameters": "parse_random_mix_string",
+        "proctor.guests.unitxt.parameters": "parse_random_mix_string parse_slices_string",
     },
     "unitxt.splitters": {},
     "unitxt.stream": {
