@@ -70,6 +70,10 @@ _LONGEST_DEFAULT: Final = 60
 
 
 @cache
+
+_CLASSES_OF_DATA = "../security.md#what-leaves-the-machine"
+
+
 def classes() -> Mapping[str, type[Any]]:
     """Return every class of the registry by its ``__type__``, but those that are nobody's to name."""
     from proctor.artifacts.registry import builtin_types
@@ -176,7 +180,7 @@ def page(kind: str) -> str:
     title, what = KINDS[kind]
     found = sorted((cls.__name__, name, cls) for name, cls in classes().items() if kind_of(cls) == kind)
     return (
-        f"# {title}\n\n{what} Fields of all classes ([data classes](../../security.md), `caching`) are left out.\n\n"
+        f"# {title}\n\n{what} Fields of all classes ([data classes]({_CLASSES_OF_DATA}), `caching`) are left out.\n\n"
         + "".join(_named(kind))
         + "\n".join(_section(name, cls) for _, name, cls in found)
     )
