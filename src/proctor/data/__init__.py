@@ -45,8 +45,7 @@ _HOMES = {
     "policy": "check_policy policy_of",
     "hub_loaders": "LoadHF LoadFromHFSpace TURLColumnTypeAnnotationLoader",
     "iob_files": "LoadIOB",
-    "web_loaders": "LoadFromAPI",
-    "remote": "LoadFromKaggle LoadFromSklearn",
+    "remote": "LoadFromAPI LoadFromKaggle LoadFromSklearn",
     "splitters": "RenameSplits SplitRandomMix Splitter parse_random_mix_string",
     "side_effects": "DownloadOperator ExtractZipFile",
     "stream_operators": (

@@ -18,6 +18,43 @@ from proctor.data.operator import InstanceOperator
 from proctor.ir import Prompt, Span
 
 
+class SystemPrompt(InstanceOperator):
+    """Base of all system prompts; instances that bring one along keep it."""
+
+    skip_rendered_instance: Annotated[bool, NON_POSITIONAL] = True
+
+    @abstractmethod
+    def get_system_prompt(self, instance: dict[str, Any]) -> str:
+        """Return the text for an instance."""
+
+    def process(self, instance: dict[str, Any], stream_name: str | None = None) -> dict[str, Any]:
+        """Return the instance with ``system_prompt``."""
+        del stream_name
+        if self.skip_rendered_instance and "system_prompt" in instance:
+            return instance
+        return {**instance, "system_prompt": self.get_system_prompt(instance)}
+
+
+class TextualSystemPrompt(SystemPrompt):
+    """The same text for every instance."""
+
+    text: str
+
+    def get_system_prompt(self, instance: dict[str, Any]) -> str:
+        """Return the text."""
+        del instance
+        return self.text
+
+
+class EmptySystemPrompt(SystemPrompt):
+    """No system prompt."""
+
+    def get_system_prompt(self, instance: dict[str, Any]) -> str:
+        """Return the empty string."""
+        del instance
+        return ""
+
+
 @dataclass(slots=True)
 class Demo:
     """A solved instance in words.
