@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from proctor.ir import Failure
-from proctor.scoring.evaluators.cases import Verdict, average, percent_of_sum
+from proctor.scoring.evaluators.cases import Verdict, average, grouped, percent_of_sum
 from proctor.scoring.scores import Unit
 from proctor.scoring.text.postprocessors.general import read_literal
 
@@ -61,11 +61,7 @@ def _report(
 
 def _means(judged: Judgements, names: Callable[[Row], Sequence[Any]], total: str) -> dict[str, list[float]]:
     """Return the points of all, and of groups of rows."""
-    groups: dict[str, list[float]] = {total: []}
-    for points, row in judged:
-        for name in (total, *map(str, names(row))):
-            groups.setdefault(name, []).append(points)
-    return groups
+    return grouped((points for points, _ in judged), ((total, *map(str, names(row))) for _, row in judged))
 
 
 # -- AlignBench ---------------------------------------------------------------------------------------------------
