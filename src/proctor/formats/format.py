@@ -3,6 +3,7 @@
 A format is compiled once for a run: :meth:`Format.layout` returns a function from :class:`Parts` to a
 :class:`~proctor.ir.Prompt`, which no later change to the format reaches.
 """
+# ruff: noqa: ARG002 - formats are called with all there is
 
 from __future__ import annotations
 
@@ -29,7 +30,6 @@ class SystemPrompt(InstanceOperator):
 
     def process(self, instance: dict[str, Any], stream_name: str | None = None) -> dict[str, Any]:
         """Return the instance with ``system_prompt``."""
-        del stream_name
         if self.skip_rendered_instance and "system_prompt" in instance:
             return instance
         return {**instance, "system_prompt": self.get_system_prompt(instance)}
@@ -42,7 +42,6 @@ class TextualSystemPrompt(SystemPrompt):
 
     def get_system_prompt(self, instance: dict[str, Any]) -> str:
         """Return the text."""
-        del instance
         return self.text
 
 
@@ -51,7 +50,6 @@ class EmptySystemPrompt(SystemPrompt):
 
     def get_system_prompt(self, instance: dict[str, Any]) -> str:
         """Return the empty string."""
-        del instance
         return ""
 
 
@@ -120,7 +118,6 @@ class Format(InstanceOperator):
 
     def process(self, instance: dict[str, Any], stream_name: str | None = None) -> dict[str, Any]:
         """Give the instance its final ``source`` and return it; the parts that went into it are taken out."""
-        del stream_name
         parts = Parts(
             source=instance.get("source", ""),
             system_prompt=instance.get("system_prompt", ""),

@@ -152,6 +152,19 @@ def pass_at_of(names: Sequence[Any], endings: Sequence[Outcome], k: Sequence[int
     return {each: 100 * value for each, value in shares.items() if value is not None}
 
 
+def rows_with(cases: Cases, *columns: str) -> Sequence[Mapping[str, Any]]:
+    """Return the rows of cases, which have some columns.
+
+    Raises:
+        MissingFieldError: One of them lacks a column.
+    """
+    rows = cases.rows or [{}] * len(cases.predictions)
+    for row in rows:
+        if missing := [name for name in columns if name not in row]:
+            raise MissingFieldError(f"the evaluator reads the column '{missing[0]}', which the data lacks")
+    return rows
+
+
 def one_process(endings: Sequence[Outcome]) -> dict[str, int]:
     """Return how many programs shared a process with their tests, where some did."""
     count = sum(each.together for each in endings)

@@ -2,6 +2,7 @@
 
 What cannot be read is not in the scores, as in OpenCompass, and is listed as a failure.
 """
+# ruff: noqa: ARG001 - readers are called with all there is
 
 from __future__ import annotations
 
@@ -83,7 +84,6 @@ _AREAS = {"中文推理": ("数学计算", "逻辑推理"), "中文语言": _LAN
 
 def _align_points(text: str, row: Row) -> float | None:
     """Return the overall rating of a judgement: of its last dictionary, else of what its lines say."""
-    del row
     match = re.search(r"{(.*?)}(?![^{]*{)", text) if "}" in text else None  # a search without an end takes long
     if match is not None:
         rating: dict[str, int | None] = {
@@ -133,7 +133,6 @@ def _whole(pattern: str, most: int) -> Callable[[str, Row], int | None]:
     compiled = re.compile(pattern)
 
     def read(text: str, row: Row) -> int | None:
-        del row
         match = compiled.search(text)
         return None if match is None or int(match.group(1)) > most else int(match.group(1))
 
@@ -166,7 +165,6 @@ def _bench101_scores(judged: Judgements) -> dict[str, float]:
 
 
 def _rating(text: str, row: Row) -> float | None:
-    del row
     found = re.findall(r"Rating:\s*\[\[([\d.]+)\]\]", text)
     try:
         return float(found[0]) if found and float(found[0]) <= _MOST else None
@@ -193,7 +191,6 @@ def _bracketed(text: str, least: int, most: int) -> int | None:
 
 
 def _safe(text: str, row: Row) -> int | None:
-    del row
     if (found := _bracketed(text, 0, 1)) is not None:
         return found
     match = re.search(r"(?:score|评分|得分|分数)[\"']?\s*[:：]\s*([01])", text, re.IGNORECASE)  # noqa: RUF001 - Chinese
@@ -207,7 +204,6 @@ def _safety_scores(judged: Judgements) -> dict[str, float]:
 
 
 def _education_points(text: str, row: Row) -> int | None:
-    del row
     return _bracketed(text, 1, _MOST)
 
 

@@ -231,20 +231,9 @@ class DatasetSpec:
 
 
 _OF_ROWS = (
-    "fill",
-    "literal",
-    "where",
-    "each",
-    "columns",
-    "update",
-    "apply",
-    "also",
-    "rename",
-    "drop",
-    "keep",
-    "row_function",
+    "fill", "literal", "where", "each", "columns", "update", "apply", "also", "rename", "drop", "keep", "row_function",
     "repeat",
-)
+)  # fmt: skip
 """Fields of a specification that change single rows."""
 
 _Expression = Callable[[Mapping[str, Any]], Any]
