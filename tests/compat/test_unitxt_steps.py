@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
 
 import pytest
 
@@ -95,15 +93,6 @@ def test_requirements_say_what_is_missing_and_what_to_do() -> None:
     assert caught.value.installation_instructions == ["ask around", "wait"]
 
 
-def test_tables_are_told_by_name() -> None:
-    from unitxt.text2sql_utils import InMemoryDatabaseConnector
-
-    tables = {"users": {"columns": ["id"], "rows": [[1]]}, "orders": {"columns": ["o"], "rows": []}}
-    connector = InMemoryDatabaseConnector({"db_type": "in_memory", "db_id": None, "dbms": None, "data": tables})
-    assert connector.get_table_schema(select_tables=["orders"]) == "CREATE TABLE `orders` (`o` TEXT);"
-    assert connector.get_table_schema().count("CREATE TABLE") == 2
-
-
 def test_streams_keep_their_rows_where_somebody_says_so() -> None:
     from unitxt.stream import GeneratorStream
 
@@ -136,23 +125,6 @@ def test_links_lead_to_what_they_name_and_artifacts_are_overwritten() -> None:
     assert made.to_dict() == {"__type__": "set", "fields": {"c": 3}}
 
 
-def test_catalogs_tell_what_they_have(tmp_path: Path) -> None:
-    from unitxt.catalog import add_to_catalog, count_tags, get_local_catalogs_paths, ls, summary
-    from unitxt.dataset_utils import fetch
-    from unitxt.operators import Set
-    from unitxt.test_utils.catalog import temp_catalog
-
-    with temp_catalog() as folder:
-        add_to_catalog(Set(fields={"a": 1}), "own_things.set", catalog_path=folder)
-        assert folder in get_local_catalogs_paths()
-        assert "own_things.set" in ls(str(tmp_path / "names.txt"))
-        assert "own_things.set" in (tmp_path / "names.txt").read_text().splitlines()
-        assert summary()["own_things"] == 1
-        assert fetch("own_things.set").fields == {"a": 1}
-        assert fetch("own_things.nothing") is None
-        assert isinstance(count_tags(), dict)
-
-
 def test_options_are_selected_for_instances() -> None:
     from unitxt.api import select
 
@@ -173,26 +145,6 @@ def test_options_are_selected_for_instances() -> None:
     assert select(asked, Choosing(answer="x"), **more) == ["B"]
     with pytest.raises(ValueError, match="earlier chats"):
         select(asked, Choosing(answer="x"), previous_messages=[], **more)
-
-
-def test_artifacts_are_saved_and_loaded_as_they_are() -> None:
-    from unitxt.operators import Set
-    from unitxt.task import Task
-    from unitxt.test_utils.artifact import test_artfifact_saving_and_loading as comes_back
-    from unitxt.test_utils.card import test_adding_to_catalog, test_loading_from_catalog, test_metrics_exist
-
-    from proctor.tasks.card import TaskCard
-
-    comes_back(Set(fields={"a": [1]}))
-    tester = MagicMock(unsafe=True)  # whose names start with assert
-    comes_back(Set(fields={"a": [1]}), tester)
-    tester.assertDictEqual.assert_called_once()
-    task = Task(input_fields={"q": str}, reference_fields={"a": str}, prediction_type=str, metrics=["metrics.accuracy"])
-    for check in (test_adding_to_catalog, test_loading_from_catalog, test_metrics_exist):
-        check(TaskCard(task=task))
-    task.metrics = ["metrics.nothing"]
-    with pytest.raises(ValueError, match="nothing"):
-        test_metrics_exist(TaskCard(task=task))
 
 
 def test_requirements_of_a_class_count_when_it_is_built() -> None:

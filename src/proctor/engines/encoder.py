@@ -105,11 +105,7 @@ class Encoder:
         return str(rendered)
 
     def _template(self, renderer: Any) -> str | None:
-        """Return the chat template to use, or its name among the tokenizer's; ``None`` for the tokenizer's only one.
-
-        Raises:
-            UsageError: It is a name that the tokenizer has no template for.
-        """
+        """Return the chat template to use, or its name among the tokenizer's; ``None`` for the tokenizer's only one."""
         given, own = self.chat_template, renderer.chat_template
         if not given or "{" in given:
             return given or None

@@ -31,13 +31,7 @@ class Translated(NamedTuple):
 
 
 class _Model(NamedTuple):
-    """What a name of lm-eval stands for.
-
-    Attributes:
-        engine: The short name of the engine.
-        values: Fields that the name stands for.
-        arguments: How the arguments of its class are read.
-    """
+    """What a name of lm-eval stands for."""
 
     engine: str
     values: Mapping[str, Any] = {}

@@ -111,11 +111,7 @@ def _asks(exam: Exam) -> Iterator[Ask]:
 
 
 def _are_rows(exam: Exam, predictions: Mapping[int, Sequence[Any]], config: DatasetConfig) -> bool:
-    """Whether lines about rows that are asked several times are numbered by row, rather than one after the other.
-
-    AISBench numbers by row where the model says how often, and by position where the dataset does; OpenCompass, and
-    Proctor before AISBench's numbers were known, by position always.
-    """
+    """Whether lines about rows that are asked several times are numbered by row, rather than one after the other."""
     repeats = any(len(values) > 1 for values in predictions.values())
     is_within = max(predictions, default=-1) < exam.opened.total() // config.count
     return repeats or is_within if config.by_row else repeats and is_within

@@ -166,7 +166,6 @@ def _path(exam: str, source: Source, content: str) -> str:
 
 
 def _samples_file(record: Record) -> dict[str, Any]:
-    """Return what a record says of the file of its samples."""
     content = dict(record.files())[record.samples_path]
     return {
         "format": "jsonl",

@@ -169,10 +169,7 @@ def _draws_on(step: Any) -> bool:
 
 
 def _going_on(stream: Stream, before: Course) -> Stream:
-    """Return a stream whose every pass draws as if it came directly after the pass that drew the demos.
-
-    Inside a :class:`Course` of the caller's, passes come one after the other instead.
-    """
+    """Return a stream whose every pass draws as if it came directly after the pass that drew the demos."""
 
     def rows() -> Iterator[Instance]:
         course = current_course() or Course()
@@ -194,10 +191,7 @@ def _is_limit(refiner: Any) -> bool:
 
 
 def _refining(refiner: Any, limit: int | None) -> Any:
-    """Return a refiner for one split, whatever it names, that knows the split's limit.
-
-    Rows that are balanced and then cut would not be balanced.
-    """
+    """Return a refiner for one split, whatever it names, that knows the split's limit."""
     changes: dict[str, Any] = {"apply_to_streams": None}
     if isinstance(refiner, filters.StreamRefiner):
         changes["max_instances"] = _smaller(refiner.max_instances, limit)

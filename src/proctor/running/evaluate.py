@@ -74,7 +74,6 @@ def evaluate(
 
 
 def _set_aside(anew: Anew | None, log: ResponseLog | str | Path | None, grading: Grading) -> None:
-    """Set aside what is asked anew."""
     if anew is None:
         return
     from proctor.running.anew import set_aside

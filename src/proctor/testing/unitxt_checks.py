@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from proctor.errors import ScoringError
-from proctor.results.row_scoring import evaluate_frame
-from proctor.running.judging import judges_through
 from proctor.scoring.columns import Columns
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.metric import Metric
@@ -28,15 +25,6 @@ def temp_catalog() -> Iterator[str]:
     """Register an empty catalog for a block of code; its folder is what ``catalog_path`` takes."""
     with temporary_catalog() as catalog:
         yield str(catalog.folder)
-
-
-def register_local_catalog_for_tests() -> None:
-    """Nothing to do: the catalog of this package, and those that are registered, are there."""
-
-
-def get_directory_size(directory: str) -> int:
-    """Return the bytes of all files below a folder."""
-    return sum(each.stat().st_size for each in Path(directory).rglob("*") if each.is_file())
 
 
 def round_floats(obj: Any, precision: int = 2, recursive: bool = True) -> Any:
@@ -159,23 +147,4 @@ def _differs(where: str, target: Mapping[str, Any], found: Mapping[str, Any], ig
     return [] if dict_equal(wanted, got) else [f"{where} score must be equal, got {_text(got)} =/= {_text(wanted)}"]
 
 
-def test_evaluate(
-    global_target: dict[str, Any],
-    instance_targets: list[dict[str, Any]],
-    task_data: list[dict[str, Any]] | None,
-    metric_name: str,
-) -> None:
-    """Check what a metric says of rows.
-
-    Raises:
-        AssertionError: Everything that differs, at once.
-    """
-    if settings.test_metric_disable:
-        return
-    with judges_through():
-        rows, scores = evaluate_frame(task_data or [], [metric_name], intervals=True)
-    found = [{"score": row[metric_name]} for row in rows]
-    check_scores(global_target, instance_targets, scores[metric_name], found)
-
-
-test_metric.__test__ = test_evaluate.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect them
+test_metric.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect it

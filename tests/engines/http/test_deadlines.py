@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.engines.http.deadlines import Deadlines
+from proctor.engines.http.transport import Deadlines
 from proctor.testing.virtual import VirtualLoop
 
 

@@ -188,11 +188,7 @@ _OF_FILES = frozenset(
 
 
 def _check_choice(limit: float | None, samples: Any) -> None:
-    """See that documents are chosen in one way.
-
-    Raises:
-        UsageError: They are chosen in two.
-    """
+    """See that documents are chosen in one way."""
     if limit is not None and samples is not None:
         raise UsageError("limit and samples both choose documents", hint="give one of them, and None for the other")
 
@@ -289,11 +285,7 @@ def _loaded(loaded: Mapping[str, Any]) -> Iterable[TaskHandle]:
 
 
 def _of_group(group: Group, tasks: Sequence[TaskHandle] = ()) -> TaskHandle:
-    """Return a group by its name, under which its scores are filed, too.
-
-    Raises:
-        UsageError: One of its tasks was changed: by its name it would be found as it was.
-    """
+    """Return a group by its name, under which its scores are filed, too."""
     members = tasks or group.get_all_tasks()
     if changed := [each.name for each in members if each.changed is not None]:
         raise UsageError(
@@ -310,11 +302,7 @@ def _tasks_in(nested: Mapping[Any, Any]) -> Iterable[TaskHandle]:
 
 
 def _say_idle(idle: Mapping[str, Any]) -> None:
-    """Log arguments that decide nothing.
-
-    Raises:
-        UsageError: One is unknown.
-    """
+    """Log arguments that decide nothing."""
     if idle.get("evaluation_tracker") is not None:
         raise UsageError(
             "an evaluation_tracker is not told anything here",

@@ -103,11 +103,7 @@ class _Asking:
     # -- documents --------------------------------------------------------------------------------------------
 
     def question(self, ask: Ask, doc: Document, demos: Demos) -> Question:
-        """Return the question about a document.
-
-        Raises:
-            ProctorError: The document cannot be used; it names split, field, the field's place in the file and why.
-        """
+        """Return the question about a document."""
         try:
             return self._question(ask.listed, doc, demos)
         except ProctorError as error:

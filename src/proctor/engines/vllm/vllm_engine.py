@@ -184,15 +184,7 @@ class VLLMEngine(ThinkingEngine):
         return cut_at(heard(response, self.thought_marks, replace(asked.opening, is_shown=True), count), asked.stop)
 
     def _parameters(self, decoding: Decoding, *, shows_marks: bool = False) -> Any:
-        """Return vLLM's form of a decoding; what is open is left to vLLM.
-
-        Args:
-            decoding: How to write.
-            shows_marks: Whether marks of thoughts are special tokens, which vLLM leaves out by itself.
-
-        Raises:
-            RefusedError: vLLM does not take it.
-        """
+        """Return vLLM's form of a decoding; what is open is left to vLLM."""
         from vllm import SamplingParams
 
         given = {**({"skip_special_tokens": False} if shows_marks else {}), **decoding.extra}
@@ -253,13 +245,7 @@ class VLLMEngine(ThinkingEngine):
             yield position, refused.get(position) or Response(scores=scores)
 
     def _answers(self, asked: Sequence[_Asked]) -> Iterator[tuple[_Asked, Any]]:
-        """Yield vLLM's outputs, or a failed response for what it refuses.
-
-        One refusal ends a whole batch, so that its halves are asked again.
-
-        Raises:
-            EngineError: The engine died.
-        """
+        """Yield vLLM's outputs, or a failed response for what it refuses."""
         if not asked:
             return
         llm = self._llm()
@@ -350,13 +336,7 @@ class VLLMEngine(ThinkingEngine):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """One prompt for vLLM.
-
-    Attributes:
-        repeats: How often its answer is wanted, where equal answers are asked for once.
-        opening: What the prompt says of thoughts.
-        stop: Where the answer ends.
-    """
+    """One prompt for vLLM."""
 
     position: int
     ids: list[int]

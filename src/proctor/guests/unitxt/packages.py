@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import ModuleType
 from typing import Any
 
 from packaging.requirements import Requirement
 from pydantic import PrivateAttr
 
 from proctor.artifacts import Artifact
-from proctor.errors import MissingExtraError, NotAllowedError, ProctorError
+from proctor.errors import MissingExtraError, ProctorError
 from proctor.recipes.metric_code import installed_version
 
 
@@ -40,19 +39,6 @@ def require(requirements: str | Iterable[str]) -> None:
             raise DistributionNotFound(f"'{text}' is not installed", hint=f"pip install '{text}'")
         if not needed.specifier.contains(found, prereleases=True):
             raise VersionConflict(f"{needed.name} {found} is installed, '{text}' is needed")
-
-
-def import_module_from_file(file_path: str) -> ModuleType:
-    """Refuse: code is run from packages, or from exams under ``--trust-code``.
-
-    Raises:
-        NotAllowedError: Always.
-    """
-    raise NotAllowedError(
-        f"{file_path} is not run",
-        why="a file of code was named by its path",
-        hint="import it as a module of your program",
-    )
 
 
 class RequirementsError(MissingExtraError):
@@ -101,40 +87,6 @@ class PackageRequirementsMixin(Artifact):
                 instructions.append(needed[text] if isinstance(needed, dict) else f"pip install '{text}'")
         if instructions:
             raise RequirementsError(type(self).__name__, missing, other, instructions)
-
-
-class PillowMixin(Artifact):
-    """A mixin of what works on pictures: Pillow by the names ``pil``, ``image``, ``enhance`` and ``filter``."""
-
-    _requirements_list = {"PIL": "pip install pillow"}
-
-    @property
-    def pil(self) -> Any:
-        """Pillow."""
-        import PIL
-
-        return PIL
-
-    @property
-    def image(self) -> Any:
-        """Its pictures."""
-        from PIL import Image
-
-        return Image
-
-    @property
-    def enhance(self) -> Any:
-        """What it makes brighter, sharper, …."""
-        from PIL import ImageEnhance
-
-        return ImageEnhance
-
-    @property
-    def filter(self) -> Any:
-        """Its filters."""
-        from PIL import ImageFilter
-
-        return ImageFilter
 
 
 class NLTKMixin(Artifact):

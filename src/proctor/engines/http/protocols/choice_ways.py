@@ -146,10 +146,7 @@ class ChoiceWays:
             return echo
 
     async def _tried(self, way: Way, asked: Asked, spent: list[Response], by_echo: ByEcho) -> Response | None:
-        """Return the answer by a way, or that by echo while the way is on trial; ``None`` where it is not taken.
-
-        In ``spent`` is the answer by echo, once the question has it, with all that was spent on it.
-        """
+        """Return the answer by a way, or that by echo while the way is on trial; ``None`` where it is not taken."""
         trial = self._trials[way.name]
         if not await trial.admitted():
             return None if trial.reason else await self._asked_by(way, asked)
