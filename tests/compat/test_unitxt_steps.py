@@ -19,53 +19,6 @@ def _names() -> Iterator[None]:
     uninstall()
 
 
-def _lost() -> None:
-    raise ConnectionError("first")
-
-
-def _row(**fields: Any) -> dict[str, Any]:
-    return {
-        "input_fields": {"q": "x"},
-        "reference_fields": {"a": "y"},
-        "data_classification_policy": ["public"],
-        "recipe_metadata": {"num_demos": 1, "demos_pool_size": 2, "template": "templates.empty"},
-        "source": [{"role": "user", "content": "x"}],
-        "target": "y",
-        "references": ["y"],
-        "metrics": ["metrics.accuracy"],
-        "postprocessors": [],
-        **fields,
-    }
-
-
-def test_rows_of_a_dataset_have_their_task_data_as_text() -> None:
-    from unitxt.schema import FinalizeDataset
-    from unitxt.stream import MultiStream
-
-    demo = {name: _row()[name] for name in ("input_fields", "reference_fields", "data_classification_policy")}
-    streams = MultiStream({"test": [_row(demos=[demo], extra=1)]})
-    (row,) = FinalizeDataset(group_by=["q", ["q", "num_demos"]])(streams)["test"]
-    data = json.loads(row["task_data"])
-    assert data["metadata"]["num_demos"] == 1
-    assert data["metadata"]["template"] == "templates.empty"
-    assert data["demos"][0]["a"] == "y"
-    assert row["groups"] == ['{"q": "x"}', '{"q": "x", "num_demos": 1}']
-    assert json.loads(row["source"]) == [{"role": "user", "content": "x"}]
-    assert "extra" not in row
-    kept = FinalizeDataset(group_by=[], remove_unnecessary_fields=False)(streams)
-    assert next(iter(kept["test"]))["extra"] == 1
-
-
-def test_rows_that_are_asked_about_have_no_references_in_their_task_data() -> None:
-    from unitxt.schema import FinalizeDataset
-    from unitxt.stream import MultiStream
-
-    from proctor.data.streams import INFERENCE_STREAM
-
-    (row,) = FinalizeDataset(group_by=[])(MultiStream({INFERENCE_STREAM: [_row()]}))[INFERENCE_STREAM]
-    assert "a" not in json.loads(row["task_data"])
-
-
 def test_a_list_is_written_as_one_text() -> None:
     from unitxt.normalizers import NormalizeListFields
     from unitxt.stream import MultiStream

@@ -40,21 +40,10 @@ _HOMES = {
 }
 
 __all__ = [
-    "Engine",
-    "HFEngine",
-    "LlamaCppEngine",
-    "OpenAIEngine",
-    "OpenVINOEngine",
-    "ProviderEngine",
-    "ReplayEngine",
-    "ScriptedEngine",
-    "SmolLM2Engine",
-    "TextGenerationInferenceOutput",
-    "VLLMEngine",
-    "converse",
-    "make_engine",
+    "Engine", "HFEngine", "LlamaCppEngine", "OpenAIEngine", "OpenVINOEngine", "ProviderEngine", "ReplayEngine",
+    "ScriptedEngine", "SmolLM2Engine", "TextGenerationInferenceOutput", "VLLMEngine", "converse", "make_engine",
     "parse_model_args",
-]
+]  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers would take any name for one of the package
     __getattr__, __dir__ = lazily(__name__, _HOMES)

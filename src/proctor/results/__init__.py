@@ -24,19 +24,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "Comparison",
-    "EvaluationResults",
-    "GlobalScores",
-    "GroupsScores",
-    "InstanceScores",
-    "ScoreRow",
-    "SubsetsScores",
-    "compare",
-    "evaluate_frame",
-    "post_process",
-    "schema_of",
-    "score_rows",
-]
+    "Comparison", "EvaluationResults", "GlobalScores", "GroupsScores", "InstanceScores", "ScoreRow", "SubsetsScores",
+    "compare", "evaluate_frame", "post_process", "schema_of", "score_rows",
+]  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers would take any name for one of the package
     __getattr__, __dir__ = lazily(__name__, _HOMES)

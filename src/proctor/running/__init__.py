@@ -24,22 +24,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "ExportedRun",
-    "Exporter",
-    "Key",
-    "LineObserver",
-    "LiveObserver",
-    "LogStats",
-    "Observer",
-    "Progress",
-    "ResponseLog",
-    "RunResult",
-    "RunSpec",
-    "SilentObserver",
-    "default_log_path",
-    "observer_for",
-    "run_exams",
-]
+    "ExportedRun", "Exporter", "Key", "LineObserver", "LiveObserver", "LogStats", "Observer", "Progress",
+    "ResponseLog", "RunResult", "RunSpec", "SilentObserver", "default_log_path", "observer_for", "run_exams",
+]  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers would take any name for one of the package
     __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -84,6 +84,7 @@ _INSTEAD = {
     **{f"lm_eval.models.{module}": "its engines are named by --model" for module in _MODELS_ELSEWHERE},
     "RemoteTokenizer": "a server's likelihoods are asked by local-completions, which needs no tokenizer of its own",
     "check_remote_tokenizer_support": "a server's likelihoods are asked by local-completions, which needs no tokenizer",
+    **dict.fromkeys(("CachingLM", "hash_args"), "use_cache names the response log, which keeps answers"),
     "EvaluationTracker": _NO_TRACKER,
     "EvaluatorConfig": "simple_evaluate has arguments; --config names a file of them",
     **dict.fromkeys(("HarnessCLI", "Run", "List", "Validate", "SubCommand", "setup_parser"), _NO_PARSERS),
@@ -104,6 +105,10 @@ _INSTEAD = {
     **dict.fromkeys(("Janitor", "word_ngrams", "Archive", "Reader", "TextArchive", "TextReader"), _NO_JANITOR),
     **dict.fromkeys(
         ("EvalAcc", "ResultAcc", "_collect_groups_bottom_up", "_collect_results", "_compute_task_aggregations"),
+        "simple_evaluate puts scores together",
+    ),
+    **dict.fromkeys(
+        ("aggregate_subtask_metrics", "combined_sample_stderr", "pooled_sample_stderr", "unweighted_mean_stderr"),
         "simple_evaluate puts scores together",
     ),
     **dict.fromkeys(
@@ -150,7 +155,6 @@ LM_EVAL = Table(
         "lm_eval.config.group": _GROUP,
         "lm_eval.config.task": _CONFIG,
         "lm_eval.config.template": _TEMPLATES,
-        "lm_eval.defaults": {f"{_HERE}.defaults": "*"},
         "lm_eval.evaluator": {
             **_EVALUATION,
             f"{_NAMES}.tasks": "get_task_dict",
@@ -167,7 +171,6 @@ LM_EVAL = Table(
         "lm_eval.models.utils": {f"{_HERE}.model_utils": "*", f"{_HERE}.utils": "*"},
         "lm_eval.models.utils_hf": {f"{_HERE}.torch_utils": "*"},
         **{f"lm_eval.models.{module}": {f"{_NAMES}.models": " ".join(names)} for module, names in _MODELS.items()},
-        "lm_eval.result_schema": {f"{_HERE}.result_types": "*"},
         "lm_eval.tasks": {f"{_NAMES}.tasks": _TASKS},
         "lm_eval.tasks.manager": {f"{_NAMES}.tasks": "TaskManager"},
         "lm_eval.utils": {"proctor.dialects.lm_eval.jinja": "apply_template", f"{_HERE}.utils": "*"},

@@ -149,6 +149,7 @@ _NAMES = {
         "proctor.data.computed_fields": "ComputeExpressionMixin=ExpressionMixin",
         f"{_OURS}.bases": "ArtifactFetcherMixin",
     },
+    "unitxt.parsing_utils": {f"{_OURS}.parameters": "parse_key_equals_value_string_to_dict"},
     "unitxt.random_utils": {f"{_OURS}.functions": "new_random_generator"},
     "unitxt.recipe": {f"{_OURS}.bases": "SequentialRecipe"},
     "unitxt.register": {
@@ -156,6 +157,7 @@ _NAMES = {
         f"{_OURS}.functions": "unregister_local_catalog register_all_artifacts",
     },
     "unitxt.settings_utils": {f"{_OURS}.own_settings": "get_settings Settings", f"{_OURS}.functions": "get_constants"},
+    "unitxt.split_utils": {f"{_OURS}.parameters": "parse_random_mix_string parse_slices_string"},
     "unitxt.stream": {
         "proctor.data.streams": "Stream MultiStream ListStream GeneratorStream DynamicStream",
         _ERRORS: "FaultyStreamError=DataError MissingStreamError=DataError EmptyStreamError=DataError",
