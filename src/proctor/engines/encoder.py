@@ -165,8 +165,7 @@ class Encoder:
             raise RefusedError("engine", "the continuation adds no tokens to its context")
         if (excess := len(continuation) - self.max_length) > 0:
             raise RefusedError(
-                "context_too_long",
-                f"the continuation is {excess} tokens longer than the model's {self.max_length}",
+                "context_too_long", f"the continuation is {excess} tokens longer than the model's {self.max_length}"
             )
         if not self.joined:
             return Scorable(tuple(context[-self.max_length :]), tuple(continuation))

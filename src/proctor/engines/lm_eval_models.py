@@ -146,9 +146,7 @@ _IDLE_WITHOUT_MODEL = {
 }
 
 _CANNOT = {
-    "server": {
-        "ca_cert_path": "the certificates of the system are used: set SSL_CERT_FILE to another file",
-    },
+    "server": {"ca_cert_path": "the certificates of the system are used: set SSL_CERT_FILE to another file"},
     "hf": {
         "softmax_dtype": "likelihoods are computed in the precision that hf chooses",
         "mixed_precision_dtype": "use dtype",

@@ -139,9 +139,7 @@ class Instances:
         source = plan.demos_taken_from
         if source not in streams:
             raise DemosError(
-                missing_stream(source),
-                why=f"the splits are {', '.join(streams)}",
-                hint="set demos_taken_from",
+                missing_stream(source), why=f"the splits are {', '.join(streams)}", hint="set demos_taken_from"
             )
         everything = plan.pool_size == ALL
         pool, duplicates = draw_pool(iter(streams[source]), None if everything else plan.pool_size)

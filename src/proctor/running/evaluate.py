@@ -84,11 +84,7 @@ def _set_aside(anew: Anew | None, log: ResponseLog | str | Path | None, grading:
 
 
 def evaluate_exam(
-    exam: Exam,
-    predictions: Sequence[Any],
-    *,
-    log: ResponseLog | str | Path | None = None,
-    anew: Anew | None = None,
+    exam: Exam, predictions: Sequence[Any], *, log: ResponseLog | str | Path | None = None, anew: Anew | None = None
 ) -> RunResult:
     """Score predictions for the questions of an exam of any dialect, as a run that got these answers would.
 

@@ -156,11 +156,7 @@ class GateResult:
 
 
 def run_gate(
-    exams: Sequence[Exam],
-    engine: Engine,
-    baseline: Baseline | None,
-    rules: GateRules,
-    **terms: Unpack[Terms],
+    exams: Sequence[Exam], engine: Engine, baseline: Baseline | None, rules: GateRules, **terms: Unpack[Terms]
 ) -> GateResult:
     """Let an engine pass or fail exams, asking as few questions as that takes.
 

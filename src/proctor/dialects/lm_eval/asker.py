@@ -21,19 +21,7 @@ from proctor.dialects.lm_eval.prompts import (
 )
 from proctor.dialects.lm_eval.task_fields import checked_choices, placed
 from proctor.errors import ProctorError, TemplateError
-from proctor.ir import (
-    Choose,
-    Exchange,
-    Generate,
-    Likelihood,
-    Media,
-    Pair,
-    Prompt,
-    Request,
-    Rolling,
-    Span,
-    Turn,
-)
+from proctor.ir import Choose, Exchange, Generate, Likelihood, Media, Pair, Prompt, Request, Rolling, Span, Turn
 from proctor.ir.question import Ask, Question
 from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.selection import Opened

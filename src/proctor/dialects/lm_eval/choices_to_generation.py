@@ -133,10 +133,7 @@ def _place_of(gold: Any, choices: Sequence[Any]) -> int | None:
 
 
 def _seen(
-    config: TaskConfig,
-    documents: TaskDocuments,
-    find_choices: Find,
-    find_text: Find,
+    config: TaskConfig, documents: TaskDocuments, find_choices: Find, find_text: Find
 ) -> tuple[list[Any], list[Any]]:
     """Return choices and questions of the first documents that have some."""
     choices, questions, errors = [], [], []

@@ -11,23 +11,13 @@ from proctor.dialects.lm_eval.checks import nowhere
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
 from proctor.dialects.lm_eval.factory import template_choices
 from proctor.dialects.lm_eval.field_values import missing_column
-from proctor.dialects.lm_eval.fields import (
-    Find,
-    find_choices,
-    find_literal,
-    find_plain,
-    find_target,
-    find_text,
-)
+from proctor.dialects.lm_eval.fields import Find, find_choices, find_literal, find_plain, find_target, find_text
 from proctor.dialects.lm_eval.lmms_keys import find_messages
 from proctor.dialects.lm_eval.reader import parse
 from proctor.errors import Diagnostic, ProctorError, TemplateError, did_you_mean, reason_of
 
 PROMPTS: dict[str, dict[str, str]] = {
-    "qa-basic": {
-        "question-newline-answer": "Question: {{question}}\nAnswer:",
-        "q-newline-a": "Q: {{question}}\nA:",
-    },
+    "qa-basic": {"question-newline-answer": "Question: {{question}}\nAnswer:", "q-newline-a": "Q: {{question}}\nA:"}
 }
 """Built-in prompts by category and name."""
 
@@ -111,10 +101,7 @@ def compile_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
         named_prompt(config.use_prompt, config) if config.use_prompt else (config.doc_to_text, config.doc_to_target)
     )
     own = FewshotConfig(
-        doc_to_text=text,
-        doc_to_target=target,
-        doc_to_choice=config.doc_to_choice,
-        gen_prefix=config.gen_prefix,
+        doc_to_text=text, doc_to_target=target, doc_to_choice=config.doc_to_choice, gen_prefix=config.gen_prefix
     )
     shown = FewshotConfig(
         doc_to_text=text if config.use_prompt or fewshot.doc_to_text is None else fewshot.doc_to_text,

@@ -81,7 +81,7 @@ _NAMES = {
         "proctor.artifacts": (
             "add_to_catalog add_link_to_catalog get_from_catalog LocalCatalog EnvironmentLocalCatalog=LocalCatalog "
             "Catalog"
-        ),
+        )
     },
     "unitxt.collections": {f"{_OURS}.collections_of_artifacts": "Collection ListCollection"},
     "unitxt.dataclass": {
@@ -169,7 +169,7 @@ _NAMES = {
     "unitxt.test_utils.catalog": {_CHECKS: "temp_catalog"},
     "unitxt.test_utils.metrics": {_CHECKS: "test_metric apply_metric check_scores"},
     "unitxt.test_utils.operators": {
-        "proctor.testing.operators": "check_operator check_operator_exception apply_operator",
+        "proctor.testing.operators": "check_operator check_operator_exception apply_operator"
     },
     "unitxt.text_utils": {f"{_OURS}.functions": "print_dict to_pretty_string"},
     "unitxt.type_utils": {
@@ -181,7 +181,7 @@ _NAMES = {
         "proctor.artifacts.field_types": (
             "Text Number Dialog Image Audio Video Conversation Document MultiDocument RagResponse Table SQLDatabase "
             "Tool ToolCall JsonSchema TextTurn ToolCallTurn ToolOutputTurn Turn=TextTurn ToolCallContext"
-        ),
+        )
     },
     "unitxt.version": {"proctor": "version=__version__"},
 }

@@ -13,14 +13,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from proctor.artifacts import (
-    Artifact,
-    ArtifactLink,
-    Catalog,
-    LocalCatalog,
-    catalogs,
-    unregister_catalog,
-)
+from proctor.artifacts import Artifact, ArtifactLink, Catalog, LocalCatalog, catalogs, unregister_catalog
 from proctor.artifacts import fetch_artifact as fetch
 from proctor.errors import SettingsError, UsageError, ValidationError
 from proctor.logs import get_logger

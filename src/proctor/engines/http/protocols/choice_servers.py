@@ -301,10 +301,7 @@ async def _answered(send: Send, route: str, body: Mapping[str, Any], read: Calla
 
 
 _WAYS = {
-    "vllm": (
-        Way("by one token", _vllm_candidates),
-        Way("by one token each", _vllm_forced),
-    ),
+    "vllm": (Way("by one token", _vllm_candidates), Way("by one token each", _vllm_forced)),
     "sglang": (
         Way("by one token", _sglang_candidates, needs_context=True),
         Way("by suffix", _sglang_suffixes, takes_long=True, needs_context=True),

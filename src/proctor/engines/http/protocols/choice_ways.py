@@ -26,15 +26,7 @@ from typing import Any
 
 from msgspec import structs
 
-from proctor.engines.http.protocols.choice_servers import (
-    Asked,
-    ContextError,
-    Ids,
-    Send,
-    Way,
-    read_tokens,
-    ways_of,
-)
+from proctor.engines.http.protocols.choice_servers import Asked, ContextError, Ids, Send, Way, read_tokens, ways_of
 from proctor.engines.http.retrying_client import CallError
 from proctor.ir import Response, Rolling, Score
 from proctor.logs import get_logger

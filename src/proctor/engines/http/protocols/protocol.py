@@ -29,13 +29,7 @@ _WORDINGS = tuple(
         r"temperature[`'\"]? and NAME cannot both be specified",
     )
 )
-_OURS = {
-    "maxtokens": "max_tokens",
-    "topp": "top_p",
-    "topk": "top_k",
-    "stop_sequences": "stop",
-    "stopsequences": "stop",
-}
+_OURS = {"maxtokens": "max_tokens", "topp": "top_p", "topk": "top_k", "stop_sequences": "stop", "stopsequences": "stop"}
 _STOP_LIMIT = re.compile(r"'?stop'?.{0,60}maximum length (\d+)", re.IGNORECASE | re.DOTALL)
 
 
