@@ -183,7 +183,7 @@ def _laid_out(module: Any, roles: list[str]) -> Any:
     def messages() -> list[Any]:
         return [module.Message(role, f"{role} says", " | ") for role in roles]
 
-    return [module.messages_to_text(messages()), module.multiturn_to_singleturn(messages())]
+    return [module.messages_to_text(messages())]
 
 
 def _cleaned(module: Any, text: str, dirt: str, size: int, cutoff: int) -> Any:

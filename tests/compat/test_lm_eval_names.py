@@ -11,7 +11,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, CacheHook, TemplateLM
 from lm_eval.api.registry import get_model
 from lm_eval.api.samplers import SAMPLER_REGISTRY, get_sampler
-from lm_eval.api.utils import Message, maybe_delimit, multiturn_to_singleturn
+from lm_eval.api.utils import Message, maybe_delimit
 from lm_eval.config import GroupConfig, TaskConfig
 from lm_eval.evaluator_utils import get_sample_size
 from lm_eval.models.dummy import DummyLM
@@ -32,7 +32,7 @@ assert get_task_name_from_config({"dataset_path": "x", "dataset_name": "y"}) == 
 assert get_sample_size(type("T", (), {"eval_docs": range(7)}), 0.5) == 4
 group = Group.from_config({"group": "g", "aggregate_metric_list": [{"metric": "acc"}]})
 group.add(type("T", (), {"task_name": "t"})())
-assert group.child_names == ["t"] and group.has_aggregation
+assert group.child_names == ["t"]
 assert ConfigurableGroup({"group": "g"}) == ConfigurableGroup({"group": "g", "task": "a"})
 assert get_sampler("first_n") is SAMPLER_REGISTRY["first_n"]
 

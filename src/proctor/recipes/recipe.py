@@ -94,9 +94,7 @@ class DatasetRecipe(Recipe):
     demos_pool: SkipValidation[list[Row] | None] = None
     num_demos: int | list[int] | None = 0
     demos_removed_from_data: bool = True
-    demos_pool_field_name: str = "_demos_pool_"
     demos_taken_from: str = "train"
-    demos_field: str = "demos"
     sampler: Sampler | None = None
     demos_sampling_seed: int | None = None
     skip_demoed_instances: bool = False

@@ -12,7 +12,6 @@ from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED, seeds_of
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
 from proctor.dialects.lm_eval.honours import task_honours
-from proctor.dialects.lm_eval.jinja import field_names, is_template
 from proctor.dialects.lm_eval.prepared import PreparedTask, takes_repeats, with_options
 from proctor.effects import Effect
 from proctor.lazy import Later
@@ -44,6 +43,8 @@ def parts_of(task: PreparedTask) -> RowParts:
 
 def _names(field: Any) -> tuple[str, ...]:
     """Return the columns that a field reads, in the order in which it does; none of code, numbers and lists."""
+    from proctor.dialects.lm_eval.jinja import field_names, is_template
+
     if not isinstance(field, str) or not is_template(field):
         return (field,) if isinstance(field, str) and _NAME.fullmatch(field) else ()
     known = field_names(field)

@@ -318,20 +318,7 @@ def _choice_format(choice_format: str) -> str:
 
 
 __all__ = [
-    "MOST_LABELS",
-    "BoxedAnswerTemplate",
-    "ChainOfThoughtTemplate",
-    "ClozeTemplate",
-    "ClozeTemplateConfig",
-    "CustomTemplate",
-    "GenerateTemplate",
-    "LabelList",
-    "MCQTemplateConfig",
-    "MMLUTemplate",
-    "QuestionTemplate",
-    "StyledTemplate",
-    "Template",
-    "TemplateConfig",
-    "compile_field",
-    "process_field",
-]
+    "MOST_LABELS", "BoxedAnswerTemplate", "ChainOfThoughtTemplate", "ClozeTemplate", "ClozeTemplateConfig",
+    "CustomTemplate", "GenerateTemplate", "LabelList", "MCQTemplateConfig", "MMLUTemplate", "QuestionTemplate",
+    "StyledTemplate", "Template", "TemplateConfig", "compile_field", "process_field",
+]  # fmt: skip

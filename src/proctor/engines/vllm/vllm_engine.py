@@ -16,13 +16,12 @@ from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect
-from proctor.engines.chat_templates import has_chat_template
+from proctor.engines.chat_templates import has_chat_template, template_options
 from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, RefusedError, Scorable
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_errors import is_too_long
 from proctor.engines.model_places import model_effects, places_in
-from proctor.engines.template_thinking import template_options
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
 from proctor.engines.truncation import Truncate, fitted_prompt

@@ -8,8 +8,6 @@ from typing import Any
 
 from proctor.errors import ValidationError
 
-_UNKNOWN_VERSION = "N/A"
-
 
 @dataclass
 class AggMetricConfig:
@@ -111,14 +109,6 @@ class Group:
         """Take a task or a group in."""
         self._children[name_of(item)] = item
 
-    def pop(self, name: str) -> Any:
-        """Take a member out, and return it; ``None`` where it is none."""
-        return self._children.pop(name, None)
-
-    def get(self, name: str) -> Any:
-        """Return a member; ``None`` where there is none of that name."""
-        return self._children.get(name)
-
     def __contains__(self, name: str) -> bool:
         return name in self._children
 
@@ -132,16 +122,6 @@ class Group:
     def child_names(self) -> list[str]:
         """The names of its members."""
         return list(self._children)
-
-    @property
-    def version(self) -> str:
-        """Its version, ``N/A`` where nobody said."""
-        return str((self.metadata or {}).get("version", _UNKNOWN_VERSION))
-
-    @property
-    def has_aggregation(self) -> bool:
-        """Whether it has scores of its own."""
-        return bool(self.aggregate_metric_list)
 
     def get_all_tasks(self, recursive: bool = True) -> list[Any]:
         """Return its tasks, those of groups within it where that is wanted."""
@@ -160,19 +140,6 @@ class Group:
             if isinstance(each, Group):
                 found += [each, *(each.get_all_groups() if recursive else ())]
         return found
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as a mapping."""
-        if self._config is not None:
-            return self._config.to_dict()
-        listed = [asdict(each) for each in self.aggregate_metric_list or ()]
-        more = {
-            "task": self.child_names,
-            "group_alias": self.alias,
-            "aggregate_metric_list": listed,
-            "metadata": self.metadata,
-        }
-        return {"group": self.name, **{name: value for name, value in more.items() if value}}
 
 
 class ConfigurableGroup(Group):
