@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from proctor.errors import ScoringError
-from proctor.scoring.columns import Columns
+from proctor.scoring.columns import ABSENT, Columns
 from proctor.scoring.global_metric import GlobalMetric
+from proctor.scoring.grades import Grade
 from proctor.scoring.metric import Metric
 from proctor.scoring.pipeline import apply_metrics
 from proctor.settings import settings
 from proctor.testing.cards import temporary_catalog
-from proctor.testing.metrics import scored_rows
 
 RESAMPLES = 3
 """Bootstrap resamples of global metrics in ``test_metric``, as there: expected intervals were written down with it."""
@@ -73,7 +73,24 @@ def apply_metric(
         raise MetricFailedError(
             f"{type(metric).__name__} could not score everything", why=failed[0].message, path=metric.artifact_id or ""
         )
-    return scored_rows(columns, grade)
+    return _scored_rows(columns, grade)
+
+
+def _scored_rows(columns: Columns, grade: Grade) -> list[dict[str, Any]]:
+    """Return a grade as evaluation rows."""
+    return [
+        {
+            "prediction": prediction,
+            "references": list(answers),
+            "score": {
+                "global": grade.scores,
+                "instance": {
+                    name: column[place] for name, column in grade.instance_scores.items() if column[place] is not ABSENT
+                },
+            },
+        }
+        for place, (prediction, answers) in enumerate(zip(columns.predictions, columns.references, strict=True))
+    ]
 
 
 class MetricFailedError(ScoringError, AssertionError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import platform
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -177,29 +176,19 @@ def get_constants() -> SimpleNamespace:
     """Return names that Unitxt keeps in one place."""
     import proctor
     from proctor.data.streams import INFERENCE_STREAM, INSTANCE_STREAM
-    from proctor.guests.hugging_face import DATASET_FILE, METRIC_FILE
 
+    folders = dict.fromkeys(("local_catalog_path", "catalog_dir", "default_catalog_path"), CATALOG_FOLDER)
     return SimpleNamespace(
+        **folders,
         version=proctor.__version__,
-        python=platform.python_version(),
-        codebase_url="https://github.com/IBM/unitxt",
-        website_url="https://www.unitxt.org",
-        dataset_file=DATASET_FILE,
-        metric_file=METRIC_FILE,
-        local_catalog_path=CATALOG_FOLDER,
         package_dir=str(files("proctor")),
-        catalog_dir=CATALOG_FOLDER,
-        default_catalog_path=CATALOG_FOLDER,
         dataset_url=DATASET_URL,
         metric_url=METRIC_URL,
         env_local_catalogs_paths_sep=":",
         catalog_hierarchy_sep=".",
         instance_stream=INSTANCE_STREAM,
         inference_stream=INFERENCE_STREAM,
-        instruction_field="instruction",
-        system_prompt_field="system_prompt",
         demos_field="demos",
-        demos_pool_field="_demos_pool_",
         image_tag="unitxt-img",
     )
 
