@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,10 @@ IMPORT_NAMES = {
 }
 # Whose import takes longer than all of ours together.
 HEAVY = {"datasets", "pandas", "pyarrow", "torch", "transformers", "scipy", "sklearn", "aiohttp", "rich.live", "numpy"}
+
+
+def test_the_version_is_the_installed_one():
+    assert proctor.__version__ == version("proctor")
 
 
 def packages(requirements: list[str]) -> set[str]:

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
         TemplatesDict,
         TemplatesList,
     )
-
-__version__ = "0.1.0"
+    from proctor.version import __version__
 
 _HOMES = {
     "proctor.artifacts": (
@@ -83,6 +82,7 @@ _HOMES = {
         "TemplatesDict",
         "TemplatesList",
     ),
+    "proctor.version": ("__version__",),
 }
 
 __all__ = [

@@ -477,11 +477,51 @@ def test_a_link_to_an_instance_can_be_shared(page, address, browser, served):
     other.context.close()
 
 
+SCRIPTS = {
+    "中文": ("日本的首都是哪座城市?请用一个词回答。", "首都是**东京**。", "东京"),
+    "عربي": ("ما هي عاصمة اليابان؟", "العاصمة هي طوكيو (46).", "طوكيو"),
+}
+
+
+def other_scripts_and_a_sweep(runs):
+    """Runs whose every name and text is Chinese or Arabic, and a sweep with all that its page can show."""
+    for name, (question, answer, right) in SCRIPTS.items():
+        said = {"input": {"问题": question}, "prompt": question, "output": answer, "prediction": answer}
+        for half in ("a", "b"):
+            scores = [float(half == "a" or number > 2) for number in range(9)]
+            samples = [sample(number, name, score, references=[right], **said) for number, score in enumerate(scores)]
+            write_run(runs / f"{name}-{half}", samples, model=f"{name} {half}")
+    levels = [("<b>", "中文"), ("<b>", "عربي"), ("long " * 12, "中文"), ("long " * 12, "عربي")]
+    cells = [
+        {"name": " · ".join(each), "folder": "x", "levels": dict(zip(("template", "format"), each, strict=True)),
+         "metric": "acc", "score": 0.2 * number, "low": 0.1, "high": 0.9, "n": 1234, "failures": 0}
+        for number, each in enumerate(levels)
+    ]  # fmt: skip
+    result = {
+        "metric": "acc",
+        "unit": "share",
+        "higher_is_better": True,
+        "questions": 9,
+        "cells": cells,
+        "notes": ["n"],
+    }
+    record = {"schema_version": 1, "exam": "عربي", "model": "m", "readings": [], "cells": cells, "result": result}
+    (runs / "sweep").mkdir()
+    (runs / "sweep" / "sweep.json").write_text(json.dumps(record))
+
+
 def all_pages(address, page):
     page.goto(f"{address}/runs")
     links = {
         name: page.get_by_role("link", name=name, exact=True).get_attribute("href")
-        for name in ("first", "second", "third", "grid", "judged")
+        for name in (
+            "first",
+            "second",
+            "third",
+            "grid",
+            "judged",
+            *(f"{name}-{half}" for name in SCRIPTS for half in "ab"),
+        )
     }
     ids = {name: link.rpartition("/")[2] for name, link in links.items()}
     runs = "&".join(f"run={ids[name]}" for name in ("first", "second", "third"))
@@ -502,6 +542,23 @@ def all_pages(address, page):
         grid,
         f"{grid}/samples?group=topic%3Drivers&subset=atlas",
         f"{links['judged']}/samples/0",
+        f"{first}/label",
+        f"{first}/label?who=Ann",
+        f"/items?{runs}",
+        "/sweeps",
+        *(
+            path
+            for name in SCRIPTS
+            for way, of, other in [("worse", links[f"{name}-a"], links[f"{name}-b"])]
+            for path in (
+                of,
+                f"{of}/samples",
+                f"{of}/samples/0",
+                f"{of}/label?who=Ann",
+                f"/compare?run={of[6:]}&run={other[6:]}&exam={name}&with={other[6:]}&way={way}",
+                f"/items?run={of[6:]}&run={other[6:]}",
+            )
+        ),
     ]
 
 
@@ -510,11 +567,17 @@ def all_pages(address, page):
 def test_pages_fit_their_screens_and_are_accessible(browser, served, address, runs, tmp_path, scheme, width):
     names = ("grid", "first", "second", "judged")
     assert main(["report", *(str(runs / name) for name in names), "--output", str(tmp_path / "report.html")]) == 0
+    other_scripts_and_a_sweep(runs)
+    assert main(["view", *(str(runs / name) for name in ("first", "second")), "--export", str(tmp_path / "site")]) == 0
+    files = sorted(
+        each.as_uri() for each in (tmp_path / "site").rglob("*.html") if not re.search(r"/samples[-/]", str(each))
+    )
     context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
     page = context.new_page()
     let_in(page, served)
-    for path in [*all_pages(address, page), (tmp_path / "report.html").as_uri()]:
-        page.goto(path if path.startswith("file:") else address + path)
+    for path in [*all_pages(address, page), (tmp_path / "report.html").as_uri(), *files]:
+        answer = page.goto(path if path.startswith("file:") else address + path)
+        assert answer.ok, path
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         assert page.locator("h1").count() == 1
         assert page.locator("table:not(:has(caption))").count() == 0

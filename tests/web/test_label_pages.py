@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
-from tests_web_support import NASTY, sample, write_run
+from tests_web_support import NASTY, client_of, sample, write_run
 
 from proctor.cli.__main__ import main
 from proctor.runs.answer_labels import LABELS
@@ -137,3 +137,19 @@ def test_an_export_has_no_page_for_labels(runs, tmp_path):
     export_site([runs], tmp_path / "site", print)
     assert not [each for each in (tmp_path / "site").rglob("*.html") if "label" in each.name]
     assert "Label answers" not in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_choices_stand_below_the_question_and_an_answer_is_the_choice(tmp_path):
+    prompt = "Question: What is 1 + 0?\nA. 1\nB. 2\nAnswer: A\n\nQuestion: What is question 0?\nA. yes\nB. no\nAnswer:"
+    chosen = {"kind": "choose", "prompt": prompt, "output": [{"log_likelihood": -1.5, "is_greedy": False}] * 2}
+    write_run(tmp_path / "run", [sample(0, prediction="B", references=["A"], instance="0" * 16, **chosen)])
+    with client_of(create_app([tmp_path])) as client:
+        page = _shown(client, client.app.state.library.runs()[0][0], who="Ann")
+    texts = re.findall(r"<pre[^>]*>([^<]*)</pre>", page)
+    assert texts == ["What is question 0?\nA. yes\nB. no\nAnswer:", "A", "B"]
+
+
+def test_why_no_answer_can_be_labelled_is_said(client, runs):
+    folder = write_run(runs / "failed", [sample(0, scores={"score": None}, failure={"type": "judge", "message": "no"})])
+    run_id = next(each for each, run in client.app.state.library.runs() if run.path == folder)
+    assert "no answer has a score" in _shown(client, run_id, who="Ann")

@@ -454,3 +454,20 @@ def test_the_columns_of_a_histogram_lead_to_what_they_count(tmp_path):
     for link, count in columns:
         assert f"{count} found" in client.get(pages["one"] + unescape(link)).text
     assert 'class="histogram"' not in client.get(pages["two"]).text, "right and wrong need no picture"
+
+
+def test_wordings_of_a_sweep_are_counted_and_found_by_its_name(tmp_path):
+    write(tmp_path, "alone", x=entry(0.5))
+    for number in range(3):
+        write(tmp_path / "sweeping", f"cell-{number}", model="swept", x=entry(0.1 * number))
+    with client_of(create_app([tmp_path])) as client:
+        assert "4 runs, newest first<" in client.get("/runs").text
+        (tmp_path / "sweeping" / "sweep.json").write_text("{}")
+        page = client.get("/runs").text
+        assert re.search(r'1 run, newest first; and 3 wordings of <a href="\?q=sweeping">', page)
+        assert 'title="swept"' not in page
+        assert client.get("/runs?q=sweeping").text.count('title="swept"') >= 3
+    with client_of(create_app([tmp_path / "sweeping"])) as client:
+        assert "3 runs, newest first<" in client.get("/runs").text
+    assert main(["view", str(tmp_path), "--export", str(tmp_path / "site")]) == 0
+    assert "4 runs, newest first<" in (tmp_path / "site" / "index.html").read_text()

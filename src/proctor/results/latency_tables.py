@@ -66,7 +66,7 @@ def time_rows(latency: Mapping[str, Any]) -> list[list[str]]:
         parts = found.get("over time")
         for start, each in parts.items() if isinstance(parts, Mapping) else ():
             if isinstance(each, Mapping):
-                rows.append([exam, str(start), *(_shown(each.get(name)) for name in names)])
+                rows.append([exam, str(start)[:7], *(_shown(each.get(name)) for name in names)])
     return [["task", "from, s", *names.values()], *rows]
 
 

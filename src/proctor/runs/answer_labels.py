@@ -25,7 +25,7 @@ from proctor.jsonable import jsonable
 from proctor.randomness import random_stream
 from proctor.recipes.fingerprint import digest_of
 from proctor.results.instance_scores import main_score, whole_of
-from proctor.runs.question_words import gold_of, question_of
+from proctor.runs.question_words import gold_of, posed_of
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import answer_key, digest_of_line, words_of
 from proctor.runs.stored_run import StoredRun
@@ -119,7 +119,8 @@ def answers_in(index: SampleIndex, exam: str, *, with_words: bool = False) -> Sc
         scores.append(score)
         numbers.append(number if isinstance(number := record.get("doc_id"), int) else -1)
         if with_words:
-            shown[key] = (question_of(record), gold_of(record), words_of(jsonable(record.get("output"))))
+            answer = record.get("prediction" if record.get("kind") == "choose" else "output")
+            shown[key] = (posed_of(record), gold_of(record), words_of(jsonable(answer)))
     values = np.array(scores) / whole_of(scores, entry)
     if not keys or values.min() < 0 or values.max() > 1:
         why = f"{entry.get('score_name')} has values up to {values.max():g}" if keys else "no answer has a score"

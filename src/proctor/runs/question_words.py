@@ -46,6 +46,13 @@ def question_of(record: Mapping[str, Any]) -> str:
     return max(texts, key=lambda text: (text.strip() in shown, len(text)), default=shown[-_LONGEST:])
 
 
+def posed_of(record: Mapping[str, Any]) -> str:
+    """Return the question with what was sent behind it: choices, or a last instruction."""
+    question, sent = question_of(record), words_of(record.get("prompt"))
+    place = sent.rfind(question.strip())
+    return (sent[place:] if place >= 0 else question).strip() or question
+
+
 def gold_of(record: Mapping[str, Any]) -> str:
     """Return the right answers as one text."""
     return _short(", ".join(_leaves(record.get("references"))))

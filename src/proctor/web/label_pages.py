@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -49,14 +48,14 @@ def label(library: Library, request: Request) -> tuple[str, dict[str, Any]]:
 def _drawn(path: Path, stamp: object) -> list[dict[str, str]]:
     """Return the answers of a run to label; exams whose scores labels cannot correct have none."""
     del stamp
-    run, rows = load_run(path), list[dict[str, str]]()
+    run, rows, why = load_run(path), list[dict[str, str]](), "it has no exam"
     for exam in labelled_exams(run):
-        with suppress(UsageError):
+        try:
             rows += drawn_answers(run, [exam], _EACH)
+        except UsageError as error:
+            why = error.diagnostics[0].why
     if not rows:
-        raise UsageError(
-            "no answer of this run can be labelled", why="its scores do not lie between 0 and a full score"
-        )
+        raise UsageError("no answer of this run can be labelled", why=why)
     return rows
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
 from proctor.errors import DataError, ProctorError, UsageError
+from proctor.running.sweeps import is_sweep
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.stored_run import StoredRun, files_stamp, find_runs, is_run, load_run
 from proctor.web.run_lines import RunLine, line_of
@@ -28,6 +30,7 @@ class Library:
     """
 
     def __init__(self, roots: Sequence[Path], include_paths: Sequence[str] = ()) -> None:
+        self.folds_sweeps = True  # whether the list says how many wordings a sweep has instead of naming each
         self.takes_notes = False  # whether a page may send notes: only where whoever sends them has the token
         self.include_paths = tuple(include_paths)
         self.roots = [root.resolve() for root in roots]
@@ -56,6 +59,13 @@ class Library:
                 known = self._lines[run_id] = line_of(run_id, run, self.place_of(run))
             found.append(known)
         return found
+
+    def sweeps(self, lines: Sequence[RunLine]) -> dict[str, int]:
+        """Return how many of some lines are wordings of sweeps, by the sweep's place; nothing where all are."""
+        places = {line.place: line.run.path.parent for line in lines if line.place and self.folds_sweeps}
+        found = {place for place, folder in places.items() if is_sweep(folder)}
+        counts = Counter(line.place for line in lines if line.place in found)
+        return dict(counts) if counts.total() < len(lines) else {}
 
     def matrix(self, lines: Sequence[RunLine], *, everything: bool, by: int | None) -> Matrix:
         """Return the matrix of some lines, made anew once a minute: it says how long ago runs were."""

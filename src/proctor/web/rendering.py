@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -36,6 +37,7 @@ def environment() -> Environment:
         "breakable": breakable,
         "pretty": pretty,
         "duration": duration,
+        "numeric": numeric,
         "ago": ago,
     }
     made.globals |= {
@@ -84,6 +86,7 @@ _CONTROL = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "
 _VISIBLE = {**_BIDI, **_CONTROL}
 
 
+_NUMBER = re.compile(r"$|[-+$]?\d|-$|no number$")
 _MINUTE, _HOUR = 60, 3600
 
 
@@ -107,6 +110,12 @@ def visible(text: object) -> str:
     """Return a text whose control characters and direction marks can be seen and do nothing."""
     said = str(text)
     return said if said.isascii() and said.isprintable() else said.translate(_VISIBLE)  # nearly all of a page's
+
+
+def numeric(rows: Iterable[Sequence[object]]) -> set[int]:
+    """Return which columns of a table hold numbers; the first names its row."""
+    columns = enumerate(zip(*rows, strict=True))
+    return {number for number, cells in columns if number and all(_NUMBER.match(str(cell)) for cell in cells)}
 
 
 def pretty(value: object) -> str:

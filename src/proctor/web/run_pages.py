@@ -30,7 +30,7 @@ from proctor.web.exam_form import is_count
 from proctor.web.instance_lists import worst_of
 from proctor.web.library import Library
 from proctor.web.rendering import duration
-from proctor.web.run_lines import GROUPS, SORTS, RunLine, RunQuery, grouped, line_of, sorted_lines
+from proctor.web.run_lines import FILTERS, GROUPS, SORTS, RunLine, RunQuery, grouped, line_of, sorted_lines
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -52,13 +52,16 @@ def runs(library: Library, request: Request) -> Values:
     given = request.query_params
     query = RunQuery.of(given)
     every = library.lines()
-    wanted = sorted_lines([line for line in every if query.wants(line)], query.sort, query.exam)
+    sweeps = {} if any(getattr(query, name) for name in FILTERS) else library.sweeps(every)
+    listed = [line for line in every if line.place not in sweeps or line.run.state == "running"]
+    wanted = sorted_lines([line for line in listed if query.wants(line)], query.sort, query.exam)
     by, page = given.get("by", ""), given.get("page", "1")
     start = max(int(page) - 1, 0) * RUNS_ON_A_PAGE if is_count(page) else 0
     shown = wanted[start : start + RUNS_ON_A_PAGE]
     parameters, charts = query.parameters(), _charts(shown, query.exam)
     return "runs.html", {
-        "total": len(every),
+        "total": len(listed),
+        "sweeps": sweeps,
         "found": len(wanted),
         "query": query,
         "matrix": library.matrix(wanted, everything=given.get("exams") == "all", by=int(by) if is_count(by) else None),
@@ -243,7 +246,7 @@ def _fingerprints(stored: StoredRun) -> Iterator[str]:
     found = {name: Fingerprint.from_dict(entry.get(FINGERPRINT)) for name, entry in stored.results.items()}
     known = {name: made for name, made in found.items() if made is not None}
     for name, made in list(known.items())[:MOST_FINGERPRINTS]:
-        yield f"{name} {made.short} (rows {made.rows[:8]})"
+        yield f"{made.short} (rows {made.rows[:8]}) {name}"
     if len(known) > MOST_FINGERPRINTS:
         yield f"{len(known) - MOST_FINGERPRINTS} more in results.json"
 

@@ -99,6 +99,7 @@ class _Site:
     def __init__(self, library: Library, folder: Path) -> None:
         self.notes: list[str] = []
         self._library, self._folder = library, folder
+        library.folds_sweeps = False  # no link of a file leads to a search
         self._places: dict[str, str] = {}
         self._waiting: deque[tuple[str, str]] = deque()
         self._counts: Counter[str] = Counter()
