@@ -20,12 +20,15 @@ from proctor.prison.inside import kernel
 from proctor.prison.limits import Limits
 from proctor.prison.prisons import Prison, Role
 
-_lock = threading.Lock()
-_raised = 0
+_shield_lock = threading.Lock()
+_shields = 0
 
 
 class Shield:
-    """Closes ``/proc/<this process>`` to others of the same user while it is raised (Linux only)."""
+    """Closes ``/proc/<this process>`` to others of the same user while it is raised (Linux only).
+
+    A program without a prison could read there this process's environment, with the keys in it, and its memory.
+    """
 
     def __init__(self) -> None:
         self._is_up = False
@@ -34,22 +37,22 @@ class Shield:
         """Close it."""
         if not self._is_up:
             self._is_up = True
-            _count(1)
+            _count_shields(1)
 
     def lower(self) -> None:
         """Open it, where nobody else needs it closed."""
         if self._is_up:
             self._is_up = False
-            _count(-1)
+            _count_shields(-1)
 
 
-def _count(change: int) -> None:
-    global _raised  # noqa: PLW0603 - a fact about the process
-    with _lock:
-        _raised += change
+def _count_shields(change: int) -> None:
+    global _shields  # noqa: PLW0603 - a fact about the process
+    with _shield_lock:
+        _shields += change
         if kernel.MACHINE:
             with suppress(OSError):
-                kernel.prctl(kernel.PR_SET_DUMPABLE, 0 if _raised else 1)
+                kernel.prctl(kernel.PR_SET_DUMPABLE, 0 if _shields else 1)
 
 
 How = Literal["pass", "wrong_answer", "failed", "timeout"]
