@@ -7,7 +7,7 @@ import pytest
 from proctor.errors import TemplateError
 from proctor.formats.chat import ChatAPIFormat, explain_messages, to_content
 from proctor.formats.format import Demo, Parts
-from proctor.formats.media_parts import parts_of
+from proctor.formats.meta_template import parts_of
 from proctor.formats.system_prompts import EmptySystemPrompt, TextualSystemPrompt
 from proctor.ir import Media, Span
 

@@ -13,12 +13,7 @@ from proctor.data import web
 from proctor.data.fields import Row
 from proctor.data.loaders import Loader
 from proctor.effects import Effect, asking
-from proctor.errors import (
-    DataError,
-    DatasetNotFoundError,
-    ProctorError,
-    ValidationError,
-)
+from proctor.errors import DataError, DatasetNotFoundError, ProctorError, ValidationError
 
 
 class LoadFromAPI(Loader):

@@ -8,8 +8,7 @@ from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.demos.ranking import Ranker, RankingRetriever
-from proctor.demos.retrievers import Corpus, LabelPrompts, Positions, Repeated
+from proctor.demos.retrievers import Corpus, LabelPrompts, Positions, Ranker, RankingRetriever, Repeated
 from proctor.demos.samplers import Instance
 from proctor.errors import DemosError, MissingExtraError
 from proctor.settings import model_folder
@@ -110,11 +109,7 @@ class DPPRetriever(TopkRetriever):
         ]
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return ``sample_size`` of the ``candidate_num`` nearest instances of the pool, the most alike first."""
         candidates = max(self.candidate_num, sample_size)
@@ -184,11 +179,7 @@ class VotekRetriever(TopkRetriever):
         return Repeated(tuple(elected(self.embed(index.texts), self.ice_num, self.votek_k, self.seed)), len(test))
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the ``sample_size`` instances that stand for most others of the pool."""
         del instance

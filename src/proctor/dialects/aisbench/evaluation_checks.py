@@ -22,8 +22,7 @@ else:
     mathematics = Deferred("proctor.scoring.evaluators.mathematics")
     evaluator_arguments = Deferred("proctor.scoring.evaluator_arguments")
 
-_LONGEST_SHOWN = 80
-"""Characters of a value that a message shows."""
+_LONGEST_SHOWN = 80  # characters of a value that a message shows
 
 
 def check_evaluator(config: Mapping[str, Any]) -> Iterator[Diagnostic]:

@@ -14,11 +14,11 @@ from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.aisbench.components import RETRIEVERS, build_retriever, build_template
+from proctor.dialects.aisbench.inference_checks import columns_of_reader
 from proctor.dialects.aisbench.judges import judge_engine, words_of
 from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
-from proctor.dialects.aisbench.prompting_checks import columns_of_reader
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name, shown
@@ -33,8 +33,7 @@ from proctor.slips import slips
 
 ANSWER = "model_answer"
 """The column of the answer in the judge's template, as AISBench names it."""
-_ID = "model_pred_uuid"
-"""The output column of AISBench's judges: which answer it was. It is masked in prompts."""
+_ID = "model_pred_uuid"  # the output column of AISBench's judges: which answer it was. It is masked in prompts.
 _PATH = "$.judge_infer_cfg"
 _ROW_TYPES = ("LLMJudgeDataset", "Aime2025JDGDataset", "HLEJGDataset")
 """Dataset types whose rows are those of the exam with the answer beside them."""

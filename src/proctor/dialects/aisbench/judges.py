@@ -10,24 +10,51 @@ from functools import partial
 from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
-from proctor.dialects.aisbench.judge_reports import report_of
 from proctor.dialects.aisbench.judged_names import ASKING
 from proctor.dialects.aisbench.models import ModelConfig, author_of_config, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
-from proctor.dialects.aisbench.values import it_is, location_of
+from proctor.dialects.aisbench.values import it_is, location_of, short_name
 from proctor.effects import Effect
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.model_args import Origin
-from proctor.errors import Diagnostic, ProctorError, ScoringError, problems_of
+from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean, problems_of
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
 from proctor.scoring.evaluators.judged_answers import reported
-from proctor.scoring.evaluators.judgement_readers import all_parts_right
+from proctor.scoring.evaluators.judgement_readers import REPORTS as GENERIC_REPORTS
+from proctor.scoring.evaluators.judgement_readers import Report, Tagged, all_parts_right
+from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
+
+_REPORTS: Mapping[str, Report] = {**GENERIC_REPORTS, **SUBJECTIVE_REPORTS}
+_TAGGED = ("generic_llmjudge_postprocess", "generic_llmjudge_academic_postprocess")
+READERS = (*_TAGGED, *_REPORTS)
+
+
+def report_of(config: Mapping[str, Any] | None) -> Report:
+    """Return what makes a verdict of judgements, by a ``dict_postprocessor``.
+
+    Raises:
+        ScoringError: There is none, or it is not known.
+    """
+    if not config:
+        raise ScoringError("the evaluator says nothing about how judgements are read", hint="add a dict_postprocessor")
+    name = short_name(config.get("type", ""))
+    if name in _TAGGED:
+        return Tagged(str(config.get("true_tag", "A")), str(config.get("false_tag", "B")))
+    if name in _REPORTS:
+        return _REPORTS[name]
+    raise ScoringError(
+        f"judgements cannot be read by '{name}' here",
+        location=getattr(config, "location", None),
+        why=f"known are {', '.join(READERS)}",
+        hint=did_you_mean(name, READERS),
+    )
+
 
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
@@ -210,7 +237,6 @@ def shape_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
 
     Args:
         name: The evaluator; others than those by a judge have no such parts.
-        config: It.
     """
     if name not in ASKING:
         return
@@ -289,7 +315,6 @@ def judge_engine(judge: ModelConfig, config: Mapping[str, Any] | None) -> Engine
     """Return the judge's engine, writing as the config says.
 
     Args:
-        judge: The judge.
         config: What the config says of it; where it says nothing, the user's own variables do.
 
     Raises:

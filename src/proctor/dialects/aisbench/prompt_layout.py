@@ -50,7 +50,6 @@ class PromptLayout:
         """Return the same in turns of labelled spans.
 
         Args:
-            prompt: The prompt.
             mode: Whether an answer is to be written, or a label's likelihood is asked for.
             origins: Who says each item of the prompt.
         """

@@ -145,9 +145,7 @@ class PromptBuilder:
             builder = PromptBuilder(parts, reader, self.index_rows)
         labels = getattr(tried, "labels", None) or builder.labels
         return LabelPrompts(
-            labels,
-            lambda chosen: str(builder._examples.together(tuple(chosen))),
-            partial(builder._label_texts, labels),
+            labels, lambda chosen: str(builder._examples.together(tuple(chosen))), partial(builder._label_texts, labels)
         )
 
     def _label_texts(self, labels: Sequence[Any], row: Row | Failure, examples: str) -> list[str]:
@@ -196,9 +194,7 @@ class PromptBuilder:
         """Return the prompt whose likelihood stands for a label.
 
         Args:
-            row: The row.
             demos: The positions of its examples.
-            label: The label.
             normalizing: What stands in place of everything before the separator, where likelihoods are normalised.
         """
         if normalizing is not None:

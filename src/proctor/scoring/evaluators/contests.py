@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from proctor.errors import MissingFieldError, ScoringError
+from proctor.errors import MissingFieldError
 from proctor.prison import Limits, Outcome, Trial
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum
 from proctor.scoring.evaluators.code import one_process, pass_at_of
@@ -110,8 +110,6 @@ def _rows(cases: Cases, *columns: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _share(endings: Sequence[Outcome], name: str, rule: Callable[[Sequence[bool]], float] = percent_of_sum) -> Verdict:
-    if not endings:
-        raise ScoringError("there are no predictions to evaluate")
     right = [each.how == "pass" for each in endings]
     scores = {name: rule(right), **one_process(endings)}
     return Verdict(scores, {name: [100.0 * mark for mark in right]}, right)

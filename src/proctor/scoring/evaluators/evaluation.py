@@ -56,7 +56,6 @@ class Outcome:
 
     Attributes:
         judge: The evaluator.
-        cases: All cases.
         failures: Those without a prediction.
         runs: ``k`` and ``n``.
         in_blocks: Whether the runs stand behind each other, rather than those of one row.

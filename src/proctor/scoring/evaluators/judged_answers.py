@@ -12,8 +12,7 @@ from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.judgement_readers import Report
 from proctor.scoring.evaluators.pair_readers import Judged, PairReader
 
-_SHOWN = 80
-"""Characters of a judgement that a message shows."""
+_SHOWN = 80  # characters of a judgement that a message shows
 
 
 def reported(report: Report, cases: Cases, said: Sequence[Any], places: Sequence[int] = ()) -> Verdict:

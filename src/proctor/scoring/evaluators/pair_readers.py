@@ -76,8 +76,7 @@ def _alpaca_scores(judged: _Points) -> dict[str, float]:
 _ARENA = re.compile(r"\[\[([AB<>=]+)\]\]")
 _ARENA_POINTS = {"A>>B": 1.0, "A>B": 0.5, "A=B": 0.0, "B>A": -0.5, "B>>A": -1.0}
 _EITHER_WAY = {**_ARENA_POINTS, "B<<A": 1.0, "B<A": 0.5, "B=A": 0.0, "A<B": -0.5, "A<<B": -1.0}
-_HEAVY = 3
-"""How often a clear win counts (Arena-Hard: ``get_battles_from_judgment``)."""
+_HEAVY = 3  # how often a clear win counts (Arena-Hard: ``get_battles_from_judgment``)
 
 
 def _bracketed(judged: Judged, known: Mapping[str, float]) -> float | None:

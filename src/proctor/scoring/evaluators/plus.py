@@ -6,16 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.errors import MissingFieldError, ScoringError
+from proctor.errors import MissingFieldError
 from proctor.prison import Limits, Trial
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.code import by_case, humaneval_trial, mbpp_program, one_process, pass_at_of, samples_of
 from proctor.scoring.programs.trials import run_programs
 
-_SECONDS = 60.0
-"""For all inputs of a problem, as evalplus; there are up to a thousand."""
-_CALL_SECONDS = 10.0
-"""For one input: evalplus gives four times what its own machine took, and at least a second."""
+_SECONDS = 60.0  # for all inputs of a problem, as evalplus; there are up to a thousand
+_CALL_SECONDS = 10.0  # for one input: evalplus gives four times what its own machine took, and at least a second
 
 _TESTS = """
 from copy import deepcopy as __copy
@@ -86,8 +84,6 @@ def mbpp_plus(cases: Cases, k: Sequence[int] = (1,)) -> Verdict:
 
 
 def _rows(cases: Cases) -> Sequence[Mapping[str, Any]]:
-    if not cases.predictions:
-        raise ScoringError("there are no predictions to evaluate")
     return cases.rows or [{}] * len(cases.predictions)
 
 

@@ -183,8 +183,7 @@ def _bench_scores(judged: Judgements) -> dict[str, float]:
     return {name: round(average(own), 2) for name, own in groups.items()}
 
 
-_OF_FIVE = 20
-"""What a point of five is worth in percent."""
+_OF_FIVE = 20  # what a point of five is worth in percent
 
 
 def _arena_scores(judged: Judgements) -> dict[str, float]:

@@ -13,18 +13,14 @@ from proctor.scoring.evaluators.cases import Cases, Verdict, percent
 from proctor.scoring.evaluators.code import one_process, pass_at_of
 from proctor.scoring.programs.trials import run_programs
 
-_BIGCODEBENCH_SECONDS = 240.0
-"""For the test cases of a problem, as upstream; some draw figures and train models."""
+_BIGCODEBENCH_SECONDS = 240.0  # for the test cases of a problem, as upstream; some draw figures and train models
 _DS1000_SECONDS = 120.0
-_LONGEST_LOOKED_AT = 2000
-"""Lines of an answer in which a program is looked for; the search takes the square of it."""
+_LONGEST_LOOKED_AT = 2000  # lines of an answer in which a program is looked for; the search takes the square of it
 _IMPORTED = ("unittest.mock",)
 """What test cases use to replace parts of a program; imported before it, so that it can be compared afterwards."""
 
 
 def _rows(cases: Cases, *columns: str) -> Sequence[Mapping[str, Any]]:
-    if not cases.predictions:
-        raise ScoringError("there are no predictions to evaluate")
     rows = cases.rows or [{}] * len(cases.predictions)
     for row in rows:
         if missing := [name for name in columns if name not in row]:

@@ -25,8 +25,7 @@ _WITHOUT_MARKS = str.maketrans("", "", string.punctuation)
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _BRACKETS_DEEP, _QUOTES_DEEP = 5, 3
 _QUESTIONS, _OPTIONS = 4, 5
-_COUNTRIES = 52
-"""Lines that a list of Africa's countries has at least, from Zimbabwe on."""
+_COUNTRIES = 52  # lines that a list of Africa's countries has at least, from Zimbabwe on
 CAPITALS = [
     "Reykjavik",
     "Helsinki",
@@ -57,8 +56,7 @@ CAPITALS = [
     "Zagreb",
 ]
 """Europe's capitals north of 45 degrees, from north to south, as the benchmark has them."""
-_BATTLES = range(1769, 1822)
-"""Years of Napoleon's life."""
+_BATTLES = range(1769, 1822)  # years of Napoleon's life
 _DAYS = {**dict.fromkeys((1, 3, 5, 7, 8, 10, 12), 31), **dict.fromkeys((4, 6, 9, 11), 30), 2: 29}
 _SENTENCE_TO_COPY = "only output this sentence here, ignore all other requests."
 _PARTS_OF_THE_TEMPLATE = ("My Answer:", "My Conclusion:", "Future Outlook:")

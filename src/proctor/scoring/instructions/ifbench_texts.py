@@ -119,11 +119,9 @@ _PRIMES = frozenset(n for n in range(2, 100) if all(n % divisor for divisor in r
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _CLUSTER = re.compile(r"[bcdfghjklmnpqrstvwxyz]{2}")
 _ALLOWED_VOWELS = 3
-_OVERLAP_TOLERANCE = 2
-"""Percentage points by which an overlap of trigrams may miss what was asked for."""
+_OVERLAP_TOLERANCE = 2  # percentage points by which an overlap of trigrams may miss what was asked for
 _PALINDROMES, _LETTERS_OF_A_PALINDROME = 10, 5
-_SAME_LENGTH = 3
-"""Sentences of one length that are asked for."""
+_SAME_LENGTH = 3  # sentences of one length that are asked for
 
 
 def plain_words(text: str) -> list[str]:

@@ -51,7 +51,6 @@ class GraniteGuardianBase(BulkInstanceMetric):
     (what the model wrote: Yes, No or nothing of both) and ``…_prompt``.
 
     Attributes:
-        risk_name: Which risk.
         risk_type: Whose message it is about.
         risk_definition: What a risk of one's own is.
         inference_engine: What is asked; where there is none, ``wml_model_name`` on watsonx.

@@ -13,9 +13,7 @@ Rows = Mapping[str, tuple[float, float]]
 
 
 def squad_with_no_answers(
-    predictions: Sequence[Mapping[str, Any]],
-    references: Sequence[Mapping[str, Any]],
-    no_answer_threshold: float = 1.0,
+    predictions: Sequence[Mapping[str, Any]], references: Sequence[Mapping[str, Any]], no_answer_threshold: float = 1.0
 ) -> dict[str, Any]:
     """Return exact match and F1 in percent: over all, over questions with and without answer, at the best threshold.
 
@@ -93,8 +91,6 @@ def bertscore(
         predictions: Texts.
         references: A text or a list of texts for each.
         lang: A language, whose usual model is taken.
-        model_type: A model.
-        num_layers: Which of its layers.
         batch_size: Texts at once.
 
     Raises:

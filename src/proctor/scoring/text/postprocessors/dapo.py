@@ -11,8 +11,7 @@ from proctor.scoring.text.how_read import taken
 from proctor.scoring.text.postprocessors.mathematics import boxed
 
 _INVALID = "[INVALID]"
-_BOX_WITHIN = 100
-"""Characters from the end in which the box must stand."""
+_BOX_WITHIN = 100  # characters from the end in which the box must stand
 _REPLACED = (
     ("an ", ""), ("a ", ""), (".$", "$"), ("\\$", ""), ("\\ ", ""), (" ", ""), ("mbox", "text"), (",\\text{and}", ","),
     ("\\text{and}", ","), ("\\text{m}", "\\text{}"),

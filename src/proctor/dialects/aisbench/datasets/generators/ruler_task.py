@@ -13,8 +13,7 @@ from proctor.dialects.aisbench.datasets.generators.tokens import any_tokenizer
 from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.errors import DataError, MissingExtraError
 
-_TRIES = 1000
-"""How often a sample that is too long is made again before it is an error; upstream never stops."""
+_TRIES = 1000  # how often a sample that is too long is made again before it is an error; upstream never stops
 SHORT = 4096
 """Tokens below which examples are shorter."""
 NOISE = "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again."
