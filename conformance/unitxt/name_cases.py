@@ -20,7 +20,7 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         *(f"{call}({kind})" for call in ("to_type_string", "is_type") for kind in ("int", "List[int]", "Dict[str, Any]", "Optional[str]", "Union[int, str]", "Tuple[int, str]", "Any", "5", "'x'", "Literal['a', 1]")),
     )),
     ("from unitxt.split_utils import *", "old = {'train': list(range(40)), 'test': list(range(10, 15))}", (
-        *(f"{call}({text!r})" for call in ("parse_random_mix_string",) for text in ("a[90%]+b[0.7]+c", "a", "a[", "a[5]", "a[:5]", "o[:50]+j[24:]+t+o[5:10]")),
+        *(f"{call}({text!r})" for call in ("parse_random_mix_string", "parse_slices_string") for text in ("a[90%]+b[0.7]+c", "a", "a[", "a[5]", "a[:5]", "o[:50]+j[24:]+t+o[5:10]")),
     )),
 )  # fmt: skip
 

@@ -12,8 +12,9 @@ from proctor.artifacts import Artifact, ArtifactLink
 from proctor.compat import install, uninstall
 from proctor.data.augmentors import AugmentPrefixSuffix
 from proctor.data.computed_fields import Apply
+from proctor.data.field_operators import Perturb
 from proctor.data.filters import FilterByExpression
-from proctor.data.instance_operators import AddFields, Set
+from proctor.data.instance_operators import AddFields
 from proctor.data.streams import GeneratorStream, MultiStream
 from proctor.demos.samplers import DiverseLabelsSampler
 from proctor.errors import PolicyError, ProctorError, UsageError, ValidationError
@@ -95,7 +96,7 @@ class TestErrors:
     def test_fields_are_asserted_elsewhere(self):
         for kind in (ValueError, AssertionError, TypeError):
             with pytest.raises(kind):
-                Set(fields=3)
+                Perturb(field="a", percentage_to_perturb=200)
         with pytest.raises(ValidationError):
             AugmentPrefixSuffix(prefixes=[10, "a"], suffixes=None)
 
@@ -132,6 +133,11 @@ class TestSingleRows:
         row = {"source": "1+1", "instruction": "solve", "target": "2"}
         assert SystemFormat(model_input_format="{instruction}: {source}").process(row) is row
         assert row == {"source": "solve: 1+1", "target": "2"}
+
+    def test_a_generator_goes_on_from_row_to_row(self):
+        spoil = Perturb(field="a", to_field="b", select_from=[0, 1], percentage_to_perturb=100)
+        found = {spoil.process({"a": 1})["b"] for _ in range(40)}
+        assert found >= {0, 1}
 
     def test_functions_by_their_names(self):
         apply = Apply("a", function=str.upper, to_field="b")

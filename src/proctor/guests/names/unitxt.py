@@ -157,7 +157,7 @@ _NAMES = {
         f"{_OURS}.functions": "unregister_local_catalog register_all_artifacts",
     },
     "unitxt.settings_utils": {f"{_OURS}.own_settings": "get_settings Settings", f"{_OURS}.functions": "get_constants"},
-    "unitxt.split_utils": {f"{_OURS}.parameters": "parse_random_mix_string"},
+    "unitxt.split_utils": {f"{_OURS}.parameters": "parse_random_mix_string parse_slices_string"},
     "unitxt.stream": {
         "proctor.data.streams": "Stream MultiStream ListStream GeneratorStream DynamicStream",
         _ERRORS: "FaultyStreamError=DataError MissingStreamError=DataError EmptyStreamError=DataError",

@@ -15,6 +15,7 @@ _CALLED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "image_to_data_url": ("proctor.data.images:image_to_data_url", {"image": "value"}),
     "parse_key_equals_value_string_to_dict": ("proctor.artifacts.query:parse_assignments", {"args": "text"}),
     "parse_random_mix_string": ("proctor.data.splitters:parse_random_mix_string", {"input_str": "text"}),
+    "parse_slices_string": ("proctor.data.splitters:parse_slices_string", {"input_str": "text"}),
     "isoftype": ("proctor.artifacts.types:is_of_type", {"object": "value"}),
     "nan_mean": ("proctor.statistics.resampling:nan_mean", {"x": "values", "scores": "values"}),
     "nan_max": ("proctor.scoring.reductions:nan_max", {"x": "values"}),
