@@ -70,11 +70,6 @@ several = ([['cat'], ['2'], ['cat', 'dog'], ['dog']], [[['cat', 'dog']], [['dog'
 tools = {'__tools__': [{'type': 'function', 'function': {'name': 't', 'parameters': {'properties': {'p': {'type': 'string'}, 'n': {'type': 'integer'}}}}}]}
 def called(name, **arguments):
     return {'name': name, 'arguments': arguments}"""
-_TABLES = """tables = {'users': {'columns': ['id', 'name'], 'rows': [[1, 'A'], [2, 'B']]}, 'orders': {'columns': ['o', 'id'], 'rows': [[1, 1]]}}
-memory = {'db_type': 'in_memory', 'db_id': None, 'dbms': None, 'data': tables}
-import os
-os.environ['SQL_API_KEY'] = 'k'
-remote = {'db_type': 'remote', 'db_id': 'https://x.org/api,db_id=d', 'dbms': None, 'data': None}"""
 _STATES = """from unitxt.settings_utils import Settings, get_settings
 settings = Settings()
 def assigned(name, *values):
@@ -83,6 +78,11 @@ def assigned(name, *values):
     return getattr(settings, name)"""
 _ENGINES = "import unitxt\nunitxt.settings.mock_inference_mode = True\nfrom unitxt.inference import *"
 _STREAMS = "from unitxt.stream import *\ndef count(n):\n    return ({'i': i} for i in range(n))"
+_FUSED = """from unitxt.operators import IterableSource
+def parts():
+    return {'o1': IterableSource({'test': [{'x': 'x1'}, {'x': 'x2'}]}), 'o2': IterableSource({'test': [{'x': 'y1'}], 'train': [{'x': 'z'}]})}
+def fused(kind, **fields):
+    return {name: list(rows) for name, rows in kind(subsets=parts(), **fields)().items()}"""
 
 
 def _raises(*calls: str, kind: str = "ValueError") -> tuple[str, ...]:
@@ -123,22 +123,16 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         *_raises("Task(input_fields={'a': 'str'}, reference_fields={'l': 'str'}, prediction_type='str', metrics=['metrics.accuracy'], defaults={'z': 'x'})", "Task(input_fields={'a': 'str'}, reference_fields={'l': 'str'}, prediction_type='str', metrics=['metrics.accuracy'], defaults={'a': 1})", kind="AssertionError"),
     )),
     ("from unitxt.metrics import *", f"{_RAISED}\n{_METRICS}", (
-        *(f"scored({metric}(), *animals)" for metric in ("Accuracy", "F1Micro", "F1Macro", "F1Weighted", "StringContainment", "TokenOverlap", "ExactMatchMM", "CharEditDistance")),
+        *(f"scored({metric}(), *animals)" for metric in ("Accuracy", "MaxAccuracy", "F1Micro", "F1Macro", "F1Weighted", "StringContainment", "TokenOverlap", "ExactMatchMM", "CharEditDistance")),
         *(f"scored({metric}(), *several)" for metric in ("F1MacroMultiLabel", "F1MicroMultiLabel", "PrecisionMacroMultiLabel", "RecallMicroMultiLabel")),
         *(f"scored({metric}(), [0.3, 0.9, 0.7, 0.8], [[1], [0], [0], [1]])" for metric in ("BinaryMaxF1", "BinaryMaxAccuracy", "BinaryAccuracy", "F1Binary")),
         "scored(KeyValueExtraction(metric='metrics.accuracy'), [{'a': 'b', 'w': 'z'}], [[{'a': 'b', 'c': 'd'}]])", "scored(KeyValueExtraction(metric='metrics.token_overlap', score_prefix='t_'), [{'a': 'I C', 'z': '3'}], [[{'a': 'I', 'z': '3'}]])",
         *(f"scored(ToolCallingMetric(), [called({said})], [[{wanted}]], [tools])" for said, wanted in (("'t', p='v'", "called('t', p='v')"), ("'o', p='v'", "called('t', p='v')"), ("'t', p='v', w='w'", "called('t', p='v', n=4)"), ("'t'", "called('t', p='v')"), ("'t', p='v', n='no'", ""))),
         *_raises("scored(F1Micro(), [None], [['cat']])", "scored(F1Micro(), ['cat'], [['cat', 'dog']])", "scored(F1Micro(), [['cat']], [['dog']])", "scored(F1MicroMultiLabel(), [['A']], [['A B']])", "scored(F1MicroMultiLabel(), [[13]], [[['A']]])", "scored(F1Binary(), ['0.8'], [['1']])"),
     )),
-    ("from unitxt.text2sql_utils import *", f"{_RAISED}\n{_TABLES}", (
-        "InMemoryDatabaseConnector(memory).get_table_schema()", "InMemoryDatabaseConnector(memory).get_table_schema(select_tables=['orders'])", "InMemoryDatabaseConnector(memory).execute_query('SELECT * FROM users WHERE id > 1')", "InMemoryDatabaseConnector(memory).execute_query('SELECT * FROM none')",
-        "(RemoteDatabaseConnector(remote).api_url, RemoteDatabaseConnector(remote).database_id, RemoteDatabaseConnector(remote).api_key)", "issubclass(InMemoryDatabaseConnector, DatabaseConnector)",
-        *_raises("InMemoryDatabaseConnector({**memory, 'data': None})", "RemoteDatabaseConnector({**remote, 'db_id': ',db_id=d'})", "LocalSQLiteConnector({'db_type': 'local', 'db_id': None, 'dbms': 'sqlite', 'data': None})", "get_db_connector('none')"),
-        *_raises("LocalSQLiteConnector({'db_type': 'local', 'db_id': 'none', 'dbms': 'sqlite', 'data': None})", kind="NotImplementedError"),
-    )),
     ("", f"{_RAISED}\n{_STATES}", (
-        "Settings() is settings, get_settings() is settings", "assigned('my_own', 'x')", "assigned('my_switch', (bool, 'False'))", "assigned('my_count', (int, 1), '7')", "assigned('my_share', (float, None), '0.5')", "(assigned('my_key_of', 1), settings.my_key_of_key)",
-        *_raises("assigned('my_flag', (bool, 'True'), 'True1')", "assigned('my_words', (str, None))"), *_raises("setattr(settings, 'seed_key', 'x')", "settings.nothing_of_this_name", kind="AttributeError"),
+        "Settings() is settings, get_settings() is settings", "assigned('my_own', 'x')",
+        *_raises("settings.nothing_of_this_name", kind="AttributeError"),
     )),
     (_ENGINES, _RAISED, (
         *(f"{made}.get_engine_id()" for made in (
@@ -151,11 +145,14 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "list(ListStream(instances_list=[{'a': 1}]))", "GeneratorStream(generator=count, gen_kwargs={'n': 3}).peek()", "[list(DynamicStream(generator=count, gen_kwargs={'n': 2})) for _ in range(2)]", "list(MultiStream.from_iterables({'a': [{'x': 1}, {'x': 2}]})['a'].take(1))",
         "len(MultiStream({'a': GeneratorStream(generator=count, gen_kwargs={'n': 4})}).to_dataset(disable_cache=False)['a'])",
     )),
+    ("from unitxt.fusion import *", f"{_RAISED}\n{_FUSED}", (
+        "fused(FixedFusion)", "fused(FixedFusion, max_instances_per_subset=1)", "fused(WeightedFusion, weights={'o1': 1, 'o2': 2}, max_total_samples=2)", "fused(WeightedFusion, weights={'o1': 2, 'o2': 1})",
+    )),
     ("from unitxt.operators import *\nfrom unitxt.augmentors import *\nfrom unitxt.stream import MultiStream", _RAISED, (
         "Apply('a', function=str.upper, to_field='b').process({'a': 'x'})", "Apply('a', function=str.upper, to_field='b').function_to_str(str.upper)", "Apply('a', function='tuple', to_field='b').function_to_str(tuple)", "Apply('a', function='tuple', to_field='b').str_to_function('tuple')([1, 2])",
-        "AddConstant(field_to_field={'a': 'b'}, add=5).process({'a': 1})", "ApplyOperatorsField(operators_field='d', default_operators='processors.to_string').process({'prediction': 1, 'references': [2]})['prediction']",
-        *_raises("FilterByCondition(values={'a': 1}, condition='gte')", "RemoveValues(field='l', unallowed_values=3)"),
-        *_raises("AddConstant(field_to_field={'a': 'b', 'b': 'a'}, add=1).process({'a': 1, 'b': 1})", "AddConstant(field_to_field={'a': 'c', 'b': 'c'}, add=1).process({'a': 1, 'b': 1})", "AugmentPrefixSuffix(prefixes=[10, 'O'], suffixes=None)", kind="AssertionError"),
+        "AddConstant(field_to_field={'a': 'b'}, add=5).process({'a': 1})", "DivideAllFieldsBy(divisor=2.0).process({'a': 10.0, 'b': [2.0], 'c': 5})", "ApplyOperatorsField(operators_field='d', default_operators='processors.to_string').process({'prediction': 1, 'references': [2]})['prediction']",
+        *_raises("FilterByCondition(values={'a': 1}, condition='gte')", "Intersect(field='l', allowed_values=3)", "RemoveValues(field='l', unallowed_values=3)"),
+        *_raises("AddConstant(field_to_field={'a': 'b', 'b': 'a'}, add=1).process({'a': 1, 'b': 1})", "AddConstant(field_to_field={'a': 'c', 'b': 'c'}, add=1).process({'a': 1, 'b': 1})", "Perturb(field='t', percentage_to_perturb=200)", "AugmentPrefixSuffix(prefixes=[10, 'O'], suffixes=None)", "ExtractMostCommonFieldValues(stream_name='s', field='a', to_field='b', overall_top_frequency_percent=120)", "ExtractMostCommonFieldValues(stream_name='s', field='a', to_field='b', overall_top_frequency_percent=90, min_frequency_percent=25)", kind="AssertionError"),
         *_raises("list(FilterByCondition(values={'b': ['w']}, condition='in')(MultiStream.from_iterables({'t': [{'b': 1}]}))['t'])", "list(FilterByExpression(expression='b == 9')(MultiStream.from_iterables({'t': [{'b': 1}]}))['t'])", kind="RuntimeError"),
     )),
     ("from unitxt.formats import SystemFormat\nfrom unitxt.artifact import Artifact", f"{_RAISED}\ninstance = {{'source': '1+1', 'target': '2', 'instruction': 'solve', 'demos': [{{'source': '1+2', 'target': '3', 'instruction': 'solve'}}]}}\nlaid = SystemFormat(demo_format='U:{{source}} A:{{target}}\\n', model_input_format='{{instruction}}\\n{{demos}}U:{{source}}').process(instance)", (

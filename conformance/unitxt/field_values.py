@@ -49,6 +49,8 @@ _WORDS = [
 ]
 
 OPERATORS: list[Made] = [
+    (op("explode_sub_lists", field="a", to_field="x", start=2, end=-1, step=2), rows({"a": [1, 2, 3, 4, 5]})),
+    (op("explode_sub_lists", field="a", use_deep_copy=True), rows({"a": [[1], [2]], "b": {"c": 1}})),
     (op("explode", field="a", use_deep_copy=True), rows({"a": [1, 2], "b": {"c": 1}})),
     (op("slice", field="a", stop=-1), rows({"a": [1, 2, 3]})),
     (op("serialize_dialog", field="d", format=_PLAIN_FORMAT, to_field="t", context_field="c", context_separator=" || "), rows({"c": "ctx", "d": _TURNS})),
@@ -65,9 +67,15 @@ OPERATORS: list[Made] = [
     (op("extract_field_values", field="b", stream_name="test", to_field="z", min_frequency_percent=33), rows(*_MANY)),
     (op("filter_by_condition_based_on_fields", values={"a": "b"}, condition="lt", error_on_filtered_all=False), rows(*_MANY)),
     (op("filter_by_expression", expression="re.match('t[01]', c) is not None", imports_list=["re"]), rows(*_MANY)),
+    (op("intersect", field="l", allowed_values=["x", 3]), rows(*_MANY[:5])),
+    (op("iterable_source", iterables={"test": [{"a": 1}]}), rows({"a": 2})),
     (op("merge_streams", origin_stream_name_field_name="from"), {"train": [{"a": 1}], "test": [{"a": 2}]}),
+    (op("recursive_copy", field="a", to_field="z"), rows({"a": {"b": [1]}})),
+    (op("split_by_nested_group", number_of_fusion_generations=1, field_name_of_group="g"), rows({"g": "a/b"}, {"g": "c"})),
     (op("apply_operators_field", operators_field="ops", default_operators=["processors.to_string"]), rows({"prediction": 1, "references": [2]})),
     (op("apply_operators_field", operators_field="ops", default_operators=["processors.to_string"]), rows({"ops": ["processors.first_character"], "prediction": "12", "references": ["34"]})),
+    (op("apply_stream_operators_field", field="ops"), rows({"ops": [op("add_fields", fields={"x": 1})], "a": 1})),
+    (op("apply_stream_operators_field", field="ops", reversed=True), rows({"ops": [op("set", fields={"x": 1}), op("set", fields={"x": 2})], "a": 1})),
     (op("sequential_operator", steps=[op("set", fields={"x": 1}), op("set", fields={"y": 1}), op("set", fields={"z": 1})], max_steps=2), rows({"a": 1})),
     (op("sequential_operator", steps=[op("set", fields={"x": 1})], max_steps=0), rows({"a": 1})),
     (op("shuffle", page_size=4), rows(*_MANY)),
@@ -82,6 +90,7 @@ OPERATORS: list[Made] = [
     (op("multiple_tool_call_post_processor", field="a"), rows({"a": "x"})),
     (op("parse_csv", field="a", dtype="str"), rows({"a": "x,y\n1,2\n"})),
     (op("parse_csv", field="a", dtype=None), rows({"a": "x,y\n1,2.5\nb,\n"})),
+    (op("serialize_table_row_as_list", fields=["a", "b"], to_field="z", max_cell_length=3), rows({"a": "abcdefg", "b": 12345})),
     (op("serialize_table_row_as_text", fields=["a", "b"], to_field="z", max_cell_length=3), rows({"a": "abcdefg", "b": 12345})),
 ]  # fmt: skip
 
@@ -357,9 +366,22 @@ def _source(*splits: str, count: int = 6, name: str = "r") -> Body:
 
 
 def sources() -> Iterator[Body]:
-    """Yield loaders with each of their fields."""
+    """Yield loaders and fusions with each of their fields."""
     more: Body
-    listed = [_source("train", "test", name="x"), _source("test", name="y")]
+    two = {"one": _source("train", "test", name="x"), "two": _source("test", name="y")}
+    listed = list(two.values())
+    for more in (
+        {},
+        {"max_instances_per_subset": 2},
+        {"max_instances_per_split": 3},
+        {"include_splits": ["test"]},
+        {"max_instances_per_subset": 5, "max_instances_per_split": 7},
+    ):
+        yield op("fixed_fusion", subsets=two, **more)
+        yield op("fixed_fusion", subsets=listed, **more)
+    for more in ({}, {"max_total_samples": 4}, {"include_splits": ["test"]}):
+        yield op("weighted_fusion", subsets=two, weights={"one": 1, "two": 3}, **more)
+        yield op("weighted_fusion", subsets=listed, weights=[2, 1], **more)
     for more in (
         {"loader_limit": 2},
         {"data_classification_policy": ["pii"]},

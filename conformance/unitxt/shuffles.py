@@ -36,6 +36,7 @@ _TASK = {
 _TEMPLATE = {"__type__": "input_output_template", "input_format": "{q}", "output_format": "{a}"}
 _PAGE = {"__type__": "shuffle", "page_size": 7}
 _MIX = {"__type__": "split_random_mix", "mix": {"train": "train[80%]", "test": "train[20%]"}}
+_GROUPED = {"__type__": "feature_grouped_shuffle", "grouping_features": ["a"], "page_size": 9}
 _KINDS = {"__type__": "minimum_one_example_per_label_refiner", "fields": ["a"], "max_instances": 40}
 
 STEPS: dict[str, list[dict[str, Any]]] = {
@@ -44,12 +45,16 @@ STEPS: dict[str, list[dict[str, Any]]] = {
     "twice": [{"__type__": "shuffle"}, _PAGE],
     "then mixed": [_PAGE, _MIX],
     "mixed before": [_MIX, _PAGE],
+    "then sliced": [_PAGE, {"__type__": "slice_split", "slices": {"train": "train[:40]", "test": "train[40:]"}}],
     "then deduplicated": [_PAGE, {"__type__": "deduplicate", "by": ["q"]}],
     "then filtered": [_PAGE, {"__type__": "filter_by_condition", "values": {"a": "ans1"}, "condition": "eq"}],
+    "in groups": [_GROUPED],
+    "within groups": [{**_GROUPED, "shuffle_within_group": True}],
     "of few": [{"__type__": "stream_refiner", "max_instances": 50, "apply_to_streams": ["train"]}, _PAGE],
     "inside a sequence": [{"__type__": "sequential_operator", "steps": [_PAGE]}],
     "one of each kind": [_KINDS],
     "one of each kind, then shuffled": [{"__type__": "sequential_operator", "steps": [_KINDS]}, _PAGE],
+    "then spoiled": [_PAGE, {"__type__": "perturb", "field": "q", "percentage_to_perturb": 40}],
 }
 DEMOS: dict[str, dict[str, Any]] = {
     "no demos": {},

@@ -8,20 +8,26 @@ from proctor.data.field_operators import (
     AddConstant,
     AddID,
     ApplyOperatorsField,
+    BytesToString,
     Cast,
     CastFields,
     Copy,
     Fillna,
+    GetItemByIndex,
+    Intersect,
+    IntersectCorrespondingFields,
     JoinStr,
     MapValues,
     Move,
+    Perturb,
     ReadFile,
+    RecursiveCopy,
     RemoveValues,
     Rename,
     ShuffleFieldValues,
 )
 from proctor.data.streams import MultiStream
-from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, MissingFieldError
+from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, MissingFieldError, ValidationError
 
 
 @pytest.mark.parametrize(
@@ -32,9 +38,11 @@ from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, M
         (Rename(field_to_field={"a/b": "c"}), {"a": {"b": 1}}, {"c": 1}),
         (Rename(field="a", to_field="a/b"), {"a": 1}, {"a": {"b": 1}}),
         (Move(field="a/b", to_field="c"), {"a": {"b": 1}}, {"a": {}, "c": 1}),
+        (BytesToString(field="a"), {"a": b"x"}, {"a": "b'x'"}),
         (AddConstant(field="a", add="x"), {"a": "y"}, {"a": "xy"}),
         (MapValues(field="a", mapping={"1": [2]}), {"a": 1}, {"a": [2]}),
         (JoinStr(field="a", separator="-"), {"a": [1, "b"]}, {"a": "1-b"}),
+        (GetItemByIndex(field="a", items_list=["x", "y"]), {"a": 1}, {"a": "y"}),
         (Cast(field="a", to="float"), {"a": "2"}, {"a": 2.0}),
         (Cast(field="a", to="int", failure_default=None), {"a": "x"}, {"a": None}),
         (CastFields(fields={"a/b": "int"}), {"a": {"b": "3"}}, {"a": {"b": 3}}),
@@ -45,7 +53,13 @@ from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, M
         ),
         (Fillna(field="a", value=0), {"a": math.nan}, {"a": 0}),
         (Fillna(field="a", value=0), {"a": "text"}, {"a": "text"}),
+        (Intersect(field="a", allowed_values=[1, 2]), {"a": [3, 2, 1]}, {"a": [2, 1]}),
         (RemoveValues(field="a", unallowed_values=[1]), {"a": [1, 2]}, {"a": [2]}),
+        (
+            IntersectCorrespondingFields(field="l", allowed_values=["b"], corresponding_fields_to_intersect=["p"]),
+            {"l": ["a", "b"], "p": [0, 1], "o": 1},
+            {"l": ["b"], "p": [1], "o": 1},
+        ),
     ],
     ids=lambda each: repr(each)[:40],
 )
@@ -60,6 +74,12 @@ def test_values_are_changed(operator, row, expected):
         (Cast(field="a", to="int"), {"a": "x"}, "failure_default"),
         (CastFields(fields={"a": "int"}), {"a": None}, "'a' cannot be cast to int"),
         (CastFields(fields={"a": "int"}, process_every_value=True), {"a": 1}, "not a list"),
+        (Intersect(field="a", allowed_values=[1]), {"a": 1}, "not a list"),
+        (
+            IntersectCorrespondingFields(field="l", allowed_values=[1], corresponding_fields_to_intersect=["p"]),
+            {"l": [1], "p": []},
+            "different lengths",
+        ),
         (Rename(field="x", to_field="y"), {"a": 1}, "has no field 'x'"),
         (Move(field="x", to_field="y"), {"a": 1}, "has no field 'x'"),
     ],
@@ -75,6 +95,25 @@ def test_lists_are_shuffled_alike_and_the_list_given_stays():
     first = ShuffleFieldValues(field="a").process_instance(given)["a"]
     assert first == ShuffleFieldValues(field="a").process_instance(given)["a"] != given["a"] == list(range(20))
     assert sorted(first) == given["a"]
+
+
+def test_copies_can_go_deep():
+    row = {"a": [[1]]}
+    made = RecursiveCopy(field="a", to_field="b").process_instance(row)
+    assert made["b"] == made["a"]
+    assert made["b"][0] is not made["a"][0]
+
+
+def test_some_values_are_spoilt_and_always_alike():
+    rows = [{"a": value} for value in [1, 2.5, "word", "x", None] * 40]
+    operator = Perturb(field="a", to_field="p", percentage_to_perturb=50, select_from=[1])
+    first, second = (list(operator(MultiStream.from_iterables({"t": rows}))["t"]) for _ in range(2))
+    assert first == second
+    changed = sum(row["a"] != row["p"] for row in first)
+    assert 30 < changed < 100
+    assert all(len(row["p"]) == 3 for row in first if row["a"] == "word" and row["p"] != "word")
+    with pytest.raises(ValidationError):
+        Perturb(field="a", percentage_to_perturb=101)
 
 
 def test_ids_are_unique_and_the_same_in_every_run():

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import base64
-import io
 
 import pytest
 
 from proctor.data.image_operators import (
     DecodeImage,
+    EncodeImageToString,
     GrayScale,
     GridLines,
     HashImage,
@@ -43,12 +43,10 @@ def test_images_become_values(picture):
         assert operator.process_instance({"i": picture})["i"]["format"] == "PNG"
 
 
-def test_images_are_hashed_and_decoded(picture):
+def test_images_are_hashed_encoded_and_decoded(picture):
     digest = HashImage(field="i").process_value(picture)
     assert len(digest) == 32
-    buffer = io.BytesIO()
-    picture.save(buffer, format="PNG")
-    encoded = base64.b64encode(buffer.getvalue()).decode()
+    encoded = EncodeImageToString(field="i", image_format="PNG").process_value(picture)["image"]
     assert HashImage(field="i").process_value(DecodeImage(field="i").process_value(encoded)) == digest
 
 

@@ -8,6 +8,9 @@ from proctor.artifacts import fetch_artifact
 from proctor.data.computed_fields import Apply, ExecuteExpression, FormatText
 from proctor.data.instance_operators import (
     AddFields,
+    DivideAllFieldsBy,
+    EncodeLabels,
+    FlattenInstances,
     IndexOf,
     InterleaveListsToDialogOperator,
     ListFieldValues,
@@ -38,6 +41,7 @@ from proctor.settings import settings
             {"a": [1, 2]},
             {"a": ["x", "y"]},
         ),
+        (FlattenInstances(), {"a": {"b": {"c": 1}, "d": 2}}, {"a_b_c": 1, "a_d": 2}),
         (
             RecursiveReplace(key="k", map_values={"1": "one"}, remove_values=["2"]),
             {"x": [{"k": "1"}, {"k": "2"}], "k": ["1", "2", "3"]},
@@ -67,6 +71,11 @@ from proctor.settings import settings
         ),
         (IndexOf(search_in="l", index_of="x", to_field="i"), {"l": [3, 4], "x": 4}, {"l": [3, 4], "x": 4, "i": 1}),
         (TakeByField(field="l", index="x"), {"l": [3, 4], "x": 1}, {"l": 4, "x": 1}),
+        (
+            DivideAllFieldsBy(divisor=2.0),
+            {"a": 3.0, "b": [1.0, {"c": 5}], "data_classification_policy": ["p"]},
+            {"a": 1.5, "b": [0.5, {"c": 5}], "data_classification_policy": ["p"]},
+        ),
         (ExecuteExpression("a + len(b)", to_field="c/d"), {"a": 1, "b": "xy"}, {"a": 1, "b": "xy", "c": {"d": 3}}),
         (FormatText(text="{a}: {b[0]}", to_field="t"), {"a": 1, "b": [2]}, {"a": 1, "b": [2], "t": "1: 2"}),
         (Apply("a", function=str.upper, to_field="b"), {"a": "x"}, {"a": "x", "b": "X"}),
@@ -100,6 +109,7 @@ def test_rows_are_changed(operator, row, expected):
             "alternate",
         ),
         (IndexOf(search_in="l", index_of="x", to_field="i"), {"l": [3], "x": 4}, "is not in 'l'"),
+        (DivideAllFieldsBy(strict=True), {"a": 1}, "Cannot divide instance of type"),
         (ExecuteExpression("a + b", to_field="c"), {"a": 1}, "name 'b' is not defined"),
         (FormatText(text="{a} {z}", to_field="t"), {"a": 1}, "z"),
     ],
@@ -118,6 +128,13 @@ def test_rows_share_what_is_set_unless_they_get_copies():
     first, second = Set(fields={"a": value}, use_deepcopy=True)(streams)["t"]
     assert first["a"] == second["a"]
     assert first["a"] is not second["a"]
+
+
+def test_labels_are_numbered_in_the_order_they_come():
+    rows = [{"a": "red", "b": ["red", "blue"]}, {"a": "blue", "b": ["green"]}, {"a": "green", "b": []}]
+    made = EncodeLabels(fields=["a", "b/*"])(MultiStream.from_iterables({"t": rows}))["t"]
+    expected = [{"a": 0, "b": [0, 1]}, {"a": 1, "b": [2]}, {"a": 2, "b": []}]
+    assert list(made) == expected == list(made)
 
 
 def test_functions_in_files_are_a_short_list():

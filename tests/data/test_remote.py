@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from proctor.data.hub_loaders import LoadFromHFSpace, TURLColumnTypeAnnotationLoader
-from proctor.data.remote import LoadFromAPI, LoadFromKaggle, LoadFromSklearn
+from proctor.data.remote import LoadFromAPI, LoadFromIBMCloud, LoadFromKaggle, LoadFromSklearn
 from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, ValidationError
 
 CLOUD = {"endpoint_url_env": "E", "aws_access_key_id_env": "K", "aws_secret_access_key_env": "S", "bucket_name": "b"}
@@ -111,6 +111,31 @@ def bucket(monkeypatch):
     for name in "EKS":
         monkeypatch.setenv(name, "x")
     return asked
+
+
+def test_files_come_from_object_storage_once(bucket):
+    pytest.importorskip("datasets")
+    files = {"train": "train.jsonl", "test": ["test.jsonl"]}
+    loader = LoadFromIBMCloud(**CLOUD, data_dir="d", data_files=files, loader_limit=2)
+    assert loader.file_names() == ["train.jsonl", "test.jsonl"]
+    streams = loader()
+    assert [row["a"] for row in streams["train"]] == [1, 2]
+    assert streams["test"].peek() == {"a": 9, "data_classification_policy": ["proprietary"]}
+    assert bucket == ["d/train.jsonl", "d/test.jsonl"]
+    loader()
+    assert len(bucket) == 2
+
+
+def test_object_storage_without_keys_files_or_library(bucket, monkeypatch):
+    with pytest.raises(DatasetNotFoundError, match=r"'x\.json' cannot be downloaded from the bucket 'b'"):
+        LoadFromIBMCloud(**CLOUD, data_files=["x.json"])()
+    monkeypatch.delenv("K")
+    with pytest.raises(DataError, match="K are not set"):
+        LoadFromIBMCloud(**CLOUD, data_files=["x.json"])()
+    monkeypatch.setenv("K", "x")
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'proctor\[loaders\]'"):
+        LoadFromIBMCloud(**CLOUD, data_files=["x.json"])()
 
 
 def test_datasets_of_sklearn(monkeypatch):

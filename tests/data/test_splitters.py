@@ -3,10 +3,15 @@ from __future__ import annotations
 import pytest
 
 from proctor.artifacts import fetch_artifact
+from proctor.data.fusion import FixedFusion, WeightedFusion
+from proctor.data.loaders import LoadFromDictionary
 from proctor.data.splitters import (
     RenameSplits,
+    SeparateSplit,
+    SliceSplit,
     SplitRandomMix,
     parse_random_mix_string,
+    parse_slices_string,
 )
 from proctor.data.streams import MultiStream
 from proctor.errors import DataError, ValidationError
@@ -42,6 +47,22 @@ def test_what_has_no_share_is_dropped():
     assert 100 < len(made["train"]) < 200
 
 
+def test_a_split_is_cut_into_several():
+    made = content(SeparateSplit(from_split="train", to_split_names=["x", "y"], to_split_sizes=[3])(streams(8, 1)))
+    assert made == {"test": [100], "x": [0, 1, 2], "y": [3, 4, 5, 6, 7]}
+    kept = SeparateSplit(
+        from_split="train", to_split_names=["x"], to_split_sizes=[3], remove_targets_from_source_split=False
+    )
+    assert content(kept(streams(4, 1)))["train"] == [0, 1, 2, 3]
+    with pytest.raises(ValidationError, match="sizes"):
+        SeparateSplit(from_split="train", to_split_names=["x", "y", "z"], to_split_sizes=[3])
+
+
+def test_slices_are_joined():
+    made = content(SliceSplit(slices={"train": "train[:2]+test[4:]", "dev": "train[5:2]"})(streams()))
+    assert made == {"train": [0, 1, 104, 105], "dev": [5, 6]}
+
+
 @pytest.mark.parametrize(
     "text, expected",
     [
@@ -55,10 +76,20 @@ def test_mixes_are_read(text, expected):
     assert parse_random_mix_string(text) == expected
 
 
+def test_slices_are_read():
+    assert parse_slices_string("a[:50]+b[24:]+c+a[5:10]") == {
+        "a": [(None, 50), (5, 10)],
+        "b": [(24, None)],
+        "c": [(None, None)],
+    }
+
+
 @pytest.mark.parametrize("text", ["a[x]", "a[]", "", "a+", "a[10%", "a b"])
 def test_what_is_no_mix_is_refused(text):
     with pytest.raises(ValidationError):
         SplitRandomMix(mix={"train": text})
+    with pytest.raises(ValidationError):
+        SliceSplit(slices={"train": text})
 
 
 @pytest.mark.parametrize(
@@ -66,6 +97,8 @@ def test_what_is_no_mix_is_refused(text):
     [
         RenameSplits(mapper={"tran": "x"}),
         SplitRandomMix(mix={"x": "tran[10%]"}),
+        SeparateSplit(from_split="tran", to_split_names=["x"], to_split_sizes=[1]),
+        SliceSplit(slices={"x": "tran"}),
     ],
 )
 def test_an_unknown_split_is_answered_with_the_nearest(splitter):
@@ -82,3 +115,29 @@ def test_the_splitters_of_the_catalog_make_three_splits(name):
     assert list(made) == ["train", "validation", "test"]
     assert made["test"]
     assert bool(made["train"]) is (name != "test_only")
+
+
+def test_sources_are_fused_one_after_the_other():
+    sources = {name: LoadFromDictionary(data={"test": [{"a": f"{name}{i}"} for i in range(3)]}) for name in ("x", "y")}
+    made = list(FixedFusion(subsets=sources, max_instances_per_subset=2)()["test"])
+    assert [(row["a"], row["subset"]) for row in made] == [("x0", ["x"]), ("x1", ["x"]), ("y0", ["y"]), ("y1", ["y"])]
+    nested = FixedFusion(
+        subsets={"outer": FixedFusion(subsets=sources, include_splits=["test"])}, max_instances_per_split={"test": 1}
+    )
+    assert next(iter(nested()["test"]))["subset"] == ["outer", "x"]
+    assert list(FixedFusion(subsets=sources)()["train"]) == []
+
+
+def test_sources_are_fused_by_weight():
+    sources = [
+        LoadFromDictionary(data={"train": [{"a": i} for i in range(100)]}),
+        LoadFromDictionary(data={"train": [{"a": -1}] * 100}),
+    ]
+    fusion = WeightedFusion(subsets=sources, weights=[3, 1], max_total_samples=80)
+    first = [row["a"] for row in fusion()["train"]]
+    assert first == [row["a"] for row in fusion()["train"]]
+    assert len(first) == 80
+    assert 8 < first.count(-1) < 35
+    assert len(list(WeightedFusion(subsets=sources, weights=[3, 1])()["train"])) == 200
+    with pytest.raises(ValidationError, match="weights"):
+        WeightedFusion(subsets=sources, weights=[1])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import zipfile
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
@@ -16,17 +17,24 @@ from proctor.data.filters import (
     MinimumOneExamplePerLabelRefiner,
     StreamRefiner,
 )
+from proctor.data.instance_operators import Set
 from proctor.data.side_effects import DownloadOperator, ExtractZipFile
 from proctor.data.stream_operators import (
     AddIncrementalId,
+    ApplyStreamOperatorsField,
     CollateInstances,
+    CollateInstancesByField,
     DeleteSplits,
     DuplicateInstances,
     DuplicateSplit,
     ExtractFieldValues,
+    ExtractMostCommonFieldValues,
+    FeatureGroupedShuffle,
+    IterableSource,
     JoinStreams,
     MergeStreams,
     Shuffle,
+    SplitByNestedGroup,
 )
 from proctor.data.streams import MultiStream
 from proctor.errors import DataError, MissingFieldError, TrustError, ValidationError
@@ -124,6 +132,14 @@ def test_rows_are_shuffled_in_pages_and_always_alike():
     assert sorted(first[:5]) == [0, 1, 2, 3, 4]
 
 
+def test_groups_are_shuffled_together():
+    made = run(FeatureGroupedShuffle(grouping_features=["b"], shuffle_within_group=True))
+    groups = [row["b"] for row in made]
+    assert len([1 for left, right in itertools.pairwise(groups) if left != right]) == 2
+    assert sorted(row["a"] for row in made) == list(range(10))
+    assert kept(FeatureGroupedShuffle(page_size=100)) == kept(Shuffle(page_size=100))
+
+
 def test_rows_are_numbered_repeated_and_collated():
     assert [row["id"] for row in run(AddIncrementalId(to_field="id"))] == list(range(10))
     assert [row["i"] for row in run(DuplicateInstances(num_duplications=2, duplication_index_field="i"), ROWS[:2])] == [
@@ -133,6 +149,19 @@ def test_rows_are_numbered_repeated_and_collated():
         1,
     ]
     assert run(CollateInstances(batch_size=2), [{"a": 1}, {"a": 2}, {"a": 3}]) == [{"a": [1, 2]}, {"a": [3]}]
+    rows = [
+        {"k": "x", "v": 1, "data_classification_policy": ["b"]},
+        {"k": "y", "v": 2, "data_classification_policy": ["b"]},
+        {"k": "x", "v": 3, "data_classification_policy": ["a"]},
+    ]
+    assert run(CollateInstancesByField(by_field="k", aggregate_fields=["v"]), rows) == [
+        {"k": "x", "data_classification_policy": ["a", "b"], "v": [1, 3]},
+        {"k": "y", "data_classification_policy": ["b"], "v": [2]},
+    ]
+    with pytest.raises(DataError, match="differ in the field 'v'"):
+        run(CollateInstancesByField(by_field="k", aggregate_fields=[]), rows)
+    with pytest.raises(MissingFieldError):
+        run(CollateInstancesByField(by_field="z", aggregate_fields=[]), rows)
     with pytest.raises(ValidationError):
         DuplicateInstances(num_duplications=0)
 
@@ -177,12 +206,45 @@ def test_streams_are_joined_by_keys():
 def test_values_are_collected():
     rows = [{"l": "x"}, {"l": "y"}, {"l": "x"}, {"l": "z"}]
     assert run(ExtractFieldValues(field="l", stream_name="t", to_field="all"), rows)[0]["all"] == ["x", "y", "z"]
+    top = ExtractMostCommonFieldValues(field="l", stream_name="t", to_field="all", overall_top_frequency_percent=50)
+    assert run(top, rows)[3]["all"] == ["x"]
+    frequent = ExtractMostCommonFieldValues(field="l", stream_name="t", to_field="all", min_frequency_percent=30)
+    assert run(frequent, rows)[0]["all"] == ["x"]
     lists = [{"l": ["x", "y"]}, {"l": ["x"]}]
     assert run(ExtractFieldValues(field="l", stream_name="t", to_field="all"), lists)[0]["all"] == [["x", "y"], ["x"]]
-    each = ExtractFieldValues(field="l", stream_name="t", to_field="all", process_every_value=True)
+    each = ExtractMostCommonFieldValues(field="l", stream_name="t", to_field="all", process_every_value=True)
     assert run(each, lists)[0]["all"] == ["x", "y"]
     with pytest.raises(DataError, match="not a list"):
         run(each, rows)
+    with pytest.raises(ValidationError):
+        ExtractMostCommonFieldValues(
+            field="l", stream_name="t", to_field="a", overall_top_frequency_percent=5, min_frequency_percent=5
+        )
+
+
+def test_streams_are_split_by_origin():
+    rows = [{"group": "a/b", "n": 1}, {"group": "c", "n": 2}, {"group": "a/d", "n": 3}]
+    made = SplitByNestedGroup()(MultiStream.from_iterables({"t": rows}))
+    assert {name: [row["n"] for row in stream] for name, stream in made.items()} == {"t~a": [1, 3], "t~c": [2]}
+    assert list(SplitByNestedGroup(number_of_fusion_generations=-1)(MultiStream.from_iterables({"t": rows}))) == [
+        "t~a/b",
+        "t~c",
+        "t~a/d",
+    ]
+
+
+def test_rows_can_name_operators_of_their_stream(tmp_path):
+    import proctor
+
+    proctor.add_to_catalog(Set(fields={"x": 1}), "operators.one", verbose=False)
+    proctor.add_to_catalog(Set(fields={"x": 2}), "operators.two", verbose=False)
+    rows = [{"ops": ["operators.one", "operators.two"]}]
+    assert run(ApplyStreamOperatorsField(field="ops"), rows)[0]["x"] == 2
+    assert run(ApplyStreamOperatorsField(field="ops", reversed=True), rows)[0]["x"] == 1
+
+
+def test_streams_are_made_of_collections():
+    assert list(IterableSource(iterables={"t": ROWS})()["t"]) == ROWS
 
 
 def test_files_are_downloaded_and_unpacked(tmp_path):

@@ -23,6 +23,10 @@ TABLE = {"header": ["a", "b"], "rows": [[i, f"x{i}"] for i in range(12)]}
             {"header": ["a", "a", "b"], "rows": [[0, 0, "x0"], [1, 1, "x1"]]},
         ),
         (tables.MaskColumnsNames(field="t"), {"header": ["Col1", "Col2"], "rows": [[0, "x0"], [1, "x1"]]}),
+        (
+            tables.ConvertTableColNamesToSequential(field="t"),
+            {"header": ["col_0", "col_1"], "rows": [[0, "x0"], [1, "x1"]]},
+        ),
         (tables.GetNumOfTableCells(field="t"), 4),
     ],
     ids=lambda each: repr(each)[:40],
@@ -64,6 +68,13 @@ def test_rows_that_are_kept_keep_their_order():
     assert tables.TruncateTableRows(field="t", rows_to_keep=50).process_instance({"t": TABLE})["t"] == TABLE
 
 
+def test_long_cells_are_cut_and_answers_with_them():
+    row = {"t": {"header": ["h"], "rows": [["abcdef"], ["ab"], [123456789]]}, "o": ["abcdef", "zz"]}
+    made = tables.TruncateTableCells(table="t", text_output="o", max_length=3).process_instance(row)
+    assert made == {"t": {"header": ["h"], "rows": [["abc"], ["ab"], [123456789]]}, "o": ["abc", "zz"]}
+    assert row["o"] == ["abcdef", "zz"]
+
+
 @pytest.mark.parametrize(
     "operator, row, expected",
     [
@@ -72,6 +83,7 @@ def test_rows_that_are_kept_keep_their_order():
             {"a": "xyz", "b": 123},
             "a is xy, b is 123, ",
         ),
+        (tables.SerializeTableRowAsList(fields=["a"], to_field="z"), {"a": None}, "a: None, "),
         (
             tables.SerializeTriples(field="a", to_field="z"),
             {"a": [["S", "REL", "O"], ["x", "y", "z"]]},
@@ -133,6 +145,7 @@ def test_tables_are_read_and_written(operator, row, expected):
         ),
         (tables.MapHTMLTableToJSON(field="a"), {"a": "<p>no</p>"}, "not a table"),
         (tables.ParseCSV(field="a", has_header=False), {"a": ""}, "no rows"),
+        (tables.ConvertTableColNamesToSequential(field="a"), {"a": {"header": [], "rows": []}}, "no header"),
     ],
     ids=lambda each: repr(each)[:40],
 )

@@ -8,7 +8,7 @@ from proctor.data import collection_operators as collections
 from proctor.data import json_operators as jsons
 from proctor.data import text_operators as texts
 from proctor.data.streams import MultiStream
-from proctor.errors import DataError, FieldTypeError, ValidationError
+from proctor.errors import DataError, FieldTypeError, MissingExtraError, ValidationError
 
 
 @pytest.mark.parametrize(
@@ -16,15 +16,19 @@ from proctor.errors import DataError, FieldTypeError, ValidationError
     [
         (texts.Split(field="a", by=","), "x,y", ["x", "y"]),
         (texts.RegexSplit(field="a", by="[,;] *"), "x, y;z", ["x", "y", "z"]),
+        (texts.RegexReplace(field="a", pattern="(x)+", replacement=r"<\1>"), "xxy", "<x>y"),
+        (texts.RegexReplace(field="a", pattern="x", replacement="y"), 3, 3),
         (texts.Join(field="a", by="-"), ["x", "y"], "x-y"),
         (texts.Strip(field="a"), " x\n", "x"),
         (texts.Replace(field="a", old="x", new="y"), "xx", "yy"),
         (texts.MapReplace(field="a", mapping={"a": "b", "b": "c"}), "ab", "cc"),
         (collections.Dictify(field="a", with_keys=["x", "y"]), (1, 2), {"x": 1, "y": 2}),
         (collections.DictToTuplesList(field="a"), {"x": 1}, [("x", 1)]),
+        (collections.Flatten(field="a"), [1, [2, [3, (4,)]]], [1, 2, 3, 4]),
         (collections.Wrap(field="a", inside="list"), 1, [1]),
         (collections.Wrap(field="a", inside="tuple"), 1, (1,)),
         (collections.Wrap(field="a", inside="set"), 1, {1}),
+        (collections.Chunk(field="a", size=2), [1, 2, 3], [[1, 2], [3]]),
         (collections.Slice(field="a", start=1, step=2), "abcd", "bd"),
         (collections.Get(field="a", item=-1), [1, 2], 2),
         (collections.Get(field="a", item="k"), {"k": 2}, 2),
@@ -37,6 +41,7 @@ from proctor.errors import DataError, FieldTypeError, ValidationError
         (jsons.JsonStrToDict(field="a"), '{"x": 1, "y": null}', {"x": "1"}),
         (jsons.JsonStrToDict(field="a"), "[1]", {}),
         (jsons.JsonStrToDict(field="a"), "{", {}),
+        (jsons.PythonCallProcessor(field="a"), "f(1, x='a')", {"name": "f", "arguments": {"x": "a", "_args": [1]}}),
         (jsons.ToolCallPostProcessor(field="a"), 'so: {"name": "f", "arguments": {}}!', {"name": "f", "arguments": {}}),
         (jsons.ToolCallPostProcessor(field="a"), '[{"name": "f", "arguments": {}}]', {"name": "f", "arguments": {}}),
         (jsons.ToolCallPostProcessor(field="a", failure_value="no"), "[]", "no"),
@@ -59,6 +64,9 @@ def test_values_are_changed(operator, value, expected):
     "operator, value, error",
     [
         (jsons.LoadJson(field="a"), "{", DataError),
+        (jsons.PythonCallProcessor(field="a"), "f(x)", DataError),
+        (jsons.PythonCallProcessor(field="a"), "os.system('x')", DataError),
+        (jsons.PythonCallProcessor(field="a"), "1 +", DataError),
         (collections.Filter(field="a", values=[]), 3, FieldTypeError),
         (collections.Get(field="a", item=5), [1], DataError),
     ],
@@ -70,8 +78,12 @@ def test_values_that_do_not_fit_are_an_error(operator, value, error):
 
 
 def test_invalid_patterns_and_containers_are_refused_when_built():
-    with pytest.raises(ValidationError, match="not a regular expression"):
-        texts.RegexSplit(field="a", by="(")
+    for build in (
+        lambda: texts.RegexSplit(field="a", by="("),
+        lambda: texts.RegexReplace(field="a", pattern="(", replacement=""),
+    ):
+        with pytest.raises(ValidationError, match="not a regular expression"):
+            build()
     with pytest.raises(ValidationError):
         collections.Wrap(field="a", inside="dict")
 
@@ -84,6 +96,13 @@ def test_members_are_moved_out_and_the_source_stays():
     assert source == {"a": [1, 2], "d": {"k": 1, "j": 2}}
 
 
+def test_lists_are_zipped():
+    row = {"a": [1, 2], "b": "x"}
+    assert collections.Zip(fields=["a", "b"], to_field="z").process_instance(row)["z"] == [(1, "x")]
+    made = collections.ZipLongest(fields=["a", "b"], to_field="z", fill_value=0).process_instance(row)
+    assert made["z"] == [(1, "x"), (2, 0)]
+
+
 def test_lists_become_rows():
     rows = MultiStream.from_iterables({"t": [{"a": [1, 2], "b": 3}, {"a": [], "b": 4}]})
     assert list(collections.Explode(field="a", to_field="x")(rows)["t"]) == [
@@ -92,7 +111,7 @@ def test_lists_become_rows():
     ]
     made = list(collections.DuplicateBySubLists(field="a", to_field="x")(rows)["t"])
     assert [row["x"] for row in made] == [[1], [1, 2]]
-    shorter = collections.DuplicateBySubLists(field="a", end=-1, use_deep_copy=True)(rows)["t"]
+    shorter = collections.ExplodeSubLists(field="a", end=-1, use_deep_copy=True)(rows)["t"]
     assert [row["a"] for row in shorter] == [[1]]
 
 
@@ -121,6 +140,33 @@ def test_schemas_are_fixed_however_deep():
     assert row["t"][0]["type"] == "dict"
     with pytest.raises(DataError, match="more than two remarks"):
         jsons.schema_of_type("int, a, b, c")
+
+
+def test_text_is_cut_into_tokens():
+    class Words:
+        def tokenize(self, text):
+            return text.split()
+
+        def encode(self, text):
+            return text.split()
+
+        def decode(self, tokens):
+            return " ".join(tokens)
+
+    for operator, expected in (
+        (texts.TokensSplit(field="a", model="m"), ["x", "y", "z"]),
+        (texts.TokensSlice(field="a", model="m", start=1), "y z"),
+    ):
+        object.__setattr__(operator, "_loaded", Words())
+        assert operator.process_value("x y z") == expected
+
+
+def test_a_missing_tokenizer_library_is_named(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingExtraError, match="transformers"):
+        texts.TokensSplit(field="a", model="m").process_value("x")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.data import Apply, FormatText, RegexSplit
+from proctor.data import Apply, FormatText, RegexReplace, RegexSplit
 from proctor.errors import DataError, ProctorError, ScoringError, TemplateError, TrustError
 from proctor.safe_python import compile_expression, safe_function
 from proctor.safe_python.functions import BUILTINS, READING, Builtin
@@ -82,6 +82,8 @@ def test_operators_of_recipes_are_bounded():
         FormatText(to_field="c", text="{a:99999999999}").process_instance(dict(row))
     with pytest.raises(TemplateError, match="width of more than 10,000"):
         FormatText(to_field="c", text="{a:{w}}").process_instance(dict(row))
+    with pytest.raises((ScoringError, ProctorError), match="does not end"):
+        RegexReplace(field="t", pattern="(a|a)*b", replacement="").process_instance(dict(row))
     with pytest.raises((ScoringError, ProctorError), match="does not end"):
         RegexSplit(field="t", by="(a+)+$").process_instance(dict(row))
 

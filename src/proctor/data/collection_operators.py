@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any, Literal
 
 from typing_extensions import override
 
 from proctor.data.fields import MISSING, Row, finder, getter, setter
-from proctor.data.operator import FieldOperator, Step, StreamOperator, container_copy
+from proctor.data.operator import FieldOperator, InstanceOperator, Step, StreamOperator, container_copy, writing
 from proctor.data.streams import Stream
 from proctor.errors import FieldTypeError
 
@@ -31,6 +32,57 @@ class DictToTuplesList(FieldOperator):
         return list(value.items())
 
 
+class Zip(InstanceOperator):
+    """Makes a list of tuples of the members of several lists, to the end of the shortest."""
+
+    fields: list[str]
+    to_field: str
+
+    def zip(self, values: list[Any]) -> list[Any]:
+        """Return the tuples."""
+        return list(zip(*values, strict=False))
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        gets = [getter(path) for path in self.fields]
+        return writing(self.to_field, lambda row: self.zip([get(row) for get in gets]))
+
+
+class ZipLongest(Zip):
+    """As :class:`Zip`, to the end of the longest list.
+
+    Attributes:
+        fill_value: What stands for members that are missing.
+    """
+
+    fill_value: Any = None
+
+    @override
+    def zip(self, values: list[Any]) -> list[Any]:
+        return list(zip_longest(*values, fillvalue=self.fill_value))
+
+
+class Flatten(FieldOperator):
+    """Makes one list of lists inside lists."""
+
+    @override
+    def process_value(self, value: Any) -> Any:
+        return flattened(value)
+
+
+def flattened(members: Any) -> Any:
+    """Return one list (or tuple) of the members of all lists and tuples in one."""
+    return type(members)(_flat(members))
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    for item in value:
+        if isinstance(item, (list, tuple)):
+            yield from _flat(item)
+        else:
+            yield item
+
+
 class Wrap(FieldOperator):
     """Puts values inside a ``list``, ``tuple`` or ``set``."""
 
@@ -40,6 +92,16 @@ class Wrap(FieldOperator):
     def process_value(self, value: Any) -> Any:
         wrap: Callable[[Any], Any] = {"list": list, "tuple": tuple, "set": set}[self.inside]
         return wrap([value])
+
+
+class Chunk(FieldOperator):
+    """Cuts lists into pieces of ``size``."""
+
+    size: int
+
+    @override
+    def process_value(self, value: Any) -> list[Any]:
+        return [value[i : i + self.size] for i in range(0, len(value), self.size)]
 
 
 class Slice(FieldOperator):
@@ -162,3 +224,7 @@ class DuplicateBySubLists(StreamOperator):
                 duplicate = container_copy(row) if self.use_deep_copy else dict(row)
                 duplicate[name] = whole[:length]
                 yield duplicate
+
+
+class ExplodeSubLists(DuplicateBySubLists):
+    """Another name of :class:`DuplicateBySubLists`."""

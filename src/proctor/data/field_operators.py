@@ -12,11 +12,11 @@ from typing_extensions import override
 
 from proctor.artifacts.artifact import Artifact
 from proctor.data.fields import Row, deleter, getter, is_subpath, setter
-from proctor.data.operator import FieldOperator, InstanceOperator, MultiStreamOperator, Step
+from proctor.data.operator import FieldOperator, InstanceOperator, MultiStreamOperator, Step, container_copy
 from proctor.data.streams import INSTANCE_STREAM
 from proctor.effects import Effect, has_scheme
 from proctor.errors import DataError, MissingExtraError, ValidationError, did_you_mean
-from proctor.randomness import random_stream
+from proctor.randomness import current_course, going_generator, random_stream
 
 CASTS = {"int": int, "float": float, "str": str, "bool": bool, "tuple": tuple}
 _UNDEFINED = "__UNDEFINED__"
@@ -34,6 +34,14 @@ class CopyFields(Copy):
     """The old name of :class:`Copy`."""
 
     _is_now: ClassVar[str] = "Copy"
+
+
+class RecursiveCopy(FieldOperator):
+    """Copies values with the dicts and lists inside them."""
+
+    @override
+    def process_value(self, value: Any) -> Any:
+        return container_copy(value)
 
 
 class Rename(FieldOperator):
@@ -90,6 +98,14 @@ class Move(InstanceOperator):
         return step
 
 
+class BytesToString(FieldOperator):
+    """Python's ``str`` of values."""
+
+    @override
+    def process_value(self, value: Any) -> Any:
+        return str(value)
+
+
 class AddConstant(FieldOperator):
     """Adds a constant: ``add + value``."""
 
@@ -135,6 +151,16 @@ class JoinStr(FieldOperator):
     @override
     def process_value(self, value: Any) -> Any:
         return self.separator.join(map(str, value))
+
+
+class GetItemByIndex(FieldOperator):
+    """Takes from a fixed list what stands at the index in a field."""
+
+    items_list: list[Any]
+
+    @override
+    def process_value(self, value: Any) -> Any:
+        return self.items_list[value]
 
 
 class Cast(FieldOperator):
@@ -219,6 +245,58 @@ class Fillna(FieldOperator):
 _PERCENT = 100  # all of them, in percent
 
 
+class Perturb(FieldOperator):
+    """Spoils some values a little, as if a model had made mistakes.
+
+    Attributes:
+        select_from: Other values that a value in this list may become.
+        percentage_to_perturb: How many values to spoil, in percent.
+    """
+
+    draws_on: ClassVar[bool] = True
+
+    select_from: list[Any] = Field(default_factory=list)
+    percentage_to_perturb: int = 1
+
+    @override
+    def verify(self) -> None:
+        super().verify()
+        if not 0 <= (given := self.percentage_to_perturb) <= _PERCENT:
+            raise ValidationError(f"'percentage_to_perturb' should be in the range 0..100. Received {given}")
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        self._random = random_stream("CopyWithPerturbation")
+        return super().compile(stream_name)
+
+    @override
+    def prepare(self) -> None:
+        super().prepare()
+        self._random = self._of_single_rows = random_stream("CopyWithPerturbation")
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        step = self.compile(stream_name)
+        self._random = self._of_single_rows  # which goes on from one row to the next
+        return step(instance)
+
+    @override
+    def process_value(self, value: Any) -> Any:
+        random = self._random if current_course() is None else going_generator(self, "CopyWithPerturbation")
+        if random.randint(1, 100) > self.percentage_to_perturb:
+            return value
+        if value in self.select_from and random.random() < 0.8:  # noqa: PLR2004 - odds
+            return random.choice(self.select_from)
+        if isinstance(value, float):
+            return value * (0.5 + random.random())
+        if isinstance(value, int):
+            return value + (1 if random.random() < 0.5 else -1)  # noqa: PLR2004 - odds
+        if isinstance(value, str) and len(value) > 1:
+            cut = random.randint(1, len(value) - 1)
+            return value[:cut] + value[cut + 1 :]
+        return value
+
+
 def _listed(name: str) -> BeforeValidator:
     def checked(value: Any) -> Any:
         if not isinstance(value, (list, tuple)):
@@ -226,6 +304,22 @@ def _listed(name: str) -> BeforeValidator:
         return value
 
     return BeforeValidator(checked)
+
+
+class Intersect(FieldOperator):
+    """Keeps the members of lists that are allowed."""
+
+    allowed_values: Annotated[list[Any], _listed("allowed_values")]
+
+    @override
+    def verify(self) -> None:
+        super().verify()
+        if self.process_every_value:
+            raise ValidationError("Intersect works on whole lists", hint="leave 'process_every_value' off")
+
+    @override
+    def process_value(self, value: Any) -> Any:
+        return [each for each in _as_list(value) if each in self.allowed_values]
 
 
 class RemoveValues(FieldOperator):
@@ -242,6 +336,34 @@ def _as_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise DataError(f"The value in field is not a list but '{value}'")
     return value
+
+
+class IntersectCorrespondingFields(InstanceOperator):
+    """Keeps the allowed members of a list, and the members at the same places of other lists.
+
+    Attributes:
+        field: The list that decides.
+        allowed_values: Its members to keep.
+        corresponding_fields_to_intersect: The other lists, of the same length.
+    """
+
+    field: str
+    allowed_values: list[Any]
+    corresponding_fields_to_intersect: list[str]
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        names = [self.field, *self.corresponding_fields_to_intersect]
+        lists = {name: _as_list(getter(name)(instance)) for name in names}
+        deciding = lists[self.field]
+        for name, members in lists.items():
+            if len(members) != len(deciding):
+                raise DataError(
+                    f"the fields '{self.field}' and '{name}' have lists of different lengths",
+                    why=f"{len(deciding)} and {len(members)}",
+                )
+        kept = [i for i, value in enumerate(deciding) if value in self.allowed_values]
+        return {**instance, **{name: [members[i] for i in kept] for name, members in lists.items()}}
 
 
 class AddID(InstanceOperator):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -52,6 +53,22 @@ class DecodeImage(FieldOperator):
         except ValueError as error:
             raise DataError("an image is not valid base64", why=str(error)) from None
         return open_image(data)
+
+
+class EncodeImageToString(FieldOperator):
+    """Writes images in base64.
+
+    Attributes:
+        image_format: The format to encode them in.
+    """
+
+    image_format: str = "JPEG"
+
+    @override
+    def process_value(self, value: Any) -> Row:
+        buffer = io.BytesIO()
+        open_image(value).save(buffer, format=self.image_format)
+        return {"image": base64.b64encode(buffer.getvalue()).decode()}
 
 
 class ImageFieldOperator(FieldOperator):

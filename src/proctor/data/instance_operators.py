@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from typing_extensions import override
 from proctor.data.fields import Row, deleter, getter, setter
 from proctor.data.operator import InstanceOperator, Step, writing
 from proctor.data.policy import POLICY_FIELD
+from proctor.data.streams import MultiStream
 from proctor.errors import DataError, FieldTypeError, MissingFieldError, did_you_mean
 
 
@@ -135,6 +136,30 @@ class MapInstanceValues(InstanceOperator):
             return value
 
         return mapped
+
+
+class FlattenInstances(InstanceOperator):
+    """Makes fields of what is inside dicts: ``{"a": {"b": 1}}`` becomes ``{"a_b": 1}``.
+
+    Attributes:
+        parent_key: Starts every name.
+        sep: Stands between the parts of a name.
+    """
+
+    parent_key: str = ""
+    sep: str = "_"
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        return dict(self._flat(instance, self.parent_key))
+
+    def _flat(self, data: Row, parent: str) -> Iterator[tuple[str, Any]]:
+        for key, value in data.items():
+            name = f"{parent}{self.sep}{key}" if parent else key
+            if isinstance(value, dict):
+                yield from self._flat(value, name)
+            else:
+                yield name, value
 
 
 class RecursiveReplace(InstanceOperator):
@@ -328,3 +353,72 @@ class TakeByField(InstanceOperator):
     def compile(self, stream_name: str | None) -> Step:
         members, index = getter(self.field), getter(self.index)
         return writing(self.to_field or self.field, lambda row: members(row)[index(row)])
+
+
+class DivideAllFieldsBy(InstanceOperator):
+    """Divides all decimals of a row, however deep inside.
+
+    Attributes:
+        divisor: By what.
+        strict: Anything that is not a decimal is an error.
+    """
+
+    divisor: float = 1.0
+    strict: bool = False
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        return {key: value if key in ROW_METADATA else self._divided(value) for key, value in instance.items()}
+
+    def _divided(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self._divided(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._divided(item) for item in value]
+        if isinstance(value, float):
+            return value / self.divisor
+        if self.strict:
+            raise DataError(f"Cannot divide instance of type {type(value)}", why=f"it is {value!r}")
+        return value
+
+
+class EncodeLabels(InstanceOperator):
+    """Replaces values by numbers, in the order in which they first come.
+
+    Attributes:
+        fields: The fields that are numbered together; ``"b/*"`` for the members of a list.
+    """
+
+    fields: list[str]
+
+    @override
+    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:
+        self._numbers: dict[Any, int] = {}
+        return super().__call__(multi_stream)
+
+    @override
+    def prepare(self) -> None:
+        super().prepare()
+        self._numbers = {}
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        numbers = self._numbers
+        plan = [
+            (getter(path), setter(path, create=False), setter(path, create=False, each="*" in path))
+            for path in self.fields
+        ]
+
+        def number(value: Any) -> int:
+            return numbers.setdefault(value, len(numbers))
+
+        def step(row: Row) -> Row:
+            for get, write, write_each in plan:
+                values = get(row)
+                if isinstance(values, list):
+                    (write_each if values else write)(row, [number(value) for value in values])
+                else:
+                    write(row, number(values))
+            return row
+
+        return step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from typing import Any
@@ -12,8 +13,8 @@ from proctor.artifacts.field_types import ToolCall
 from proctor.artifacts.types import is_of_type
 from proctor.data.fields import getter
 from proctor.data.operator import FieldOperator, InstanceOperator, Step, writing
-from proctor.errors import DataError
-from proctor.foreign_text import parse_json
+from proctor.errors import DataError, ProctorError
+from proctor.foreign_text import check_words, parse_json
 from proctor.logs import get_logger
 
 
@@ -68,6 +69,26 @@ class JsonStrToDict(FieldOperator):
             get_logger().warning("%r is not a JSON object", value)
             return {}
         return {str(key): str(item) for key, item in data.items() if item is not None}
+
+
+class PythonCallProcessor(FieldOperator):
+    """Reads a call in Python's notation, ``f(1, x="a")``, as a tool call; arguments are plain values."""
+
+    @override
+    def process_value(self, value: str) -> dict[str, Any]:
+        try:
+            check_words(value)
+            call = ast.parse(value, mode="eval").body
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+                raise DataError(f"{value[:80]!r} is not a call")
+            arguments: dict[str, Any] = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+            if call.args:
+                arguments["_args"] = [ast.literal_eval(each) for each in call.args]
+        except ProctorError:
+            raise
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise DataError(f"{value[:80]!r} is not a call", why=str(error)) from None
+        return {"name": call.func.id, "arguments": arguments}
 
 
 def outermost_json(text: str) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +18,7 @@ from proctor import foreign_text
 from proctor.data import hub, web
 from proctor.data.fields import Row
 from proctor.data.loaders import LazyLoader, Loader
-from proctor.effects import Effect, asking
+from proctor.effects import Effect, asking, is_allowed
 from proctor.errors import (
     DataError,
     DatasetNotFoundError,
@@ -25,6 +27,8 @@ from proctor.errors import (
     ValidationError,
     did_you_mean,
 )
+from proctor.safe_files import written
+from proctor.settings import settings
 
 
 class LoadFromAPI(Loader):
@@ -110,6 +114,100 @@ def required_module(module: str, package: str, loader: str, extra: str = "loader
         return import_module(module)
     except ImportError:
         raise MissingExtraError.of(package, extra, loader) from None
+
+
+class LoadFromIBMCloud(Loader):
+    """Files in object storage that speaks S3 (IBM Cloud, AWS, MinIO).
+
+    Downloaded files are kept in the cache folder; ``.jsonl`` files are only read as far as ``loader_limit``.
+
+    Attributes:
+        endpoint_url_env: The environment variable with the address of the service.
+        aws_access_key_id_env: The environment variable with the key's id.
+        aws_secret_access_key_env: The environment variable with the key.
+        bucket_name: The bucket.
+        data_dir: A folder in the bucket.
+        data_files: The files, in a list or by split.
+        data_field: Where in a JSON file the rows are.
+        caching: Use files that were downloaded before.
+    """
+
+    _default_policy = ["proprietary"]
+
+    endpoint_url_env: str
+    aws_access_key_id_env: str
+    aws_secret_access_key_env: str
+    bucket_name: str
+    data_dir: str | None = None
+    data_files: list[str] | dict[str, str | list[str]]
+    data_field: str | None = None
+    caching: bool | None = True
+
+    @override
+    def effects(self) -> Iterable[Effect]:
+        named = Effect("env", self.endpoint_url_env, self.type_name())
+        endpoint = os.environ.get(self.endpoint_url_env) if self.author is None or is_allowed(named) else None
+        keys = (self.aws_access_key_id_env, self.aws_secret_access_key_env)
+        return [named, *(asking(endpoint, self.type_name(), keys) if endpoint else ())]
+
+    @override
+    def load_iterables(self) -> Mapping[str, Iterable[Row]]:
+        self.act()
+        folder = self._download()
+        extra = {"field": self.data_field} if self.data_field else {}
+        files: Any = self.data_files if isinstance(self.data_files, dict) else None
+        dataset = hub.Dataset(path=str(folder), data_files=files, extra=extra)
+        return {split: _HubRows(dataset, split) for split in hub.split_names(dataset)}
+
+    def file_names(self) -> list[str]:
+        """Return the files to download."""
+        if isinstance(self.data_files, list):
+            return self.data_files
+        return [name for each in self.data_files.values() for name in ([each] if isinstance(each, str) else each)]
+
+    def _download(self) -> Path:
+        root = Path(settings.cache_dir) / "object_storage"
+        folder = root / self.bucket_name / (self.data_dir or "") / f"limit_{self.get_limit()}"
+        for each in (folder, *(folder / name for name in self.file_names())):
+            if not Path(os.path.abspath(each)).is_relative_to(root.absolute()):  # noqa: PTH100 - links in the cache are the user's
+                raise DataError(f"'{each}' lies outside the cache", path=self.label())
+        wanted = [name for name in self.file_names() if not (self.caching and (folder / name).is_file())]
+        if wanted:
+            client = self._client()
+            for name in wanted:
+                self._fetch(client, name, folder / name)
+        return folder
+
+    def _client(self) -> Any:
+        names = (self.endpoint_url_env, self.aws_access_key_id_env, self.aws_secret_access_key_env)
+        endpoint, key_id, key = (os.environ.get(name) for name in names)
+        missing = [name for name, value in zip(names, (endpoint, key_id, key), strict=True) if not value]
+        if missing:
+            raise DataError(f"the environment variables {', '.join(missing)} are not set", path=self.label())
+        storage = required_module("boto3", "boto3", "LoadFromIBMCloud")
+        return storage.client("s3", endpoint_url=endpoint, aws_access_key_id=key_id, aws_secret_access_key=key)
+
+    def _fetch(self, client: Any, name: str, target: Path) -> None:
+        key = f"{self.data_dir}/{name}" if self.data_dir else name
+        limit = self.get_limit() if name.endswith(".jsonl") else None
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with written(target) as file:
+                body = client.get_object(Bucket=self.bucket_name, Key=key)["Body"]
+                if limit is None:
+                    file.writelines(body.iter_chunks(1 << 20))
+                else:
+                    file.writelines(line + b"\n" for line in islice(body.iter_lines(), limit))
+        except _storage_errors() as error:
+            raise DatasetNotFoundError(
+                f"'{key}' cannot be downloaded from the bucket '{self.bucket_name}'", why=str(error)
+            ) from error
+
+
+def _storage_errors() -> tuple[type[Exception], ...]:
+    from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-not-found, unused-ignore]
+
+    return (BotoCoreError, ClientError, OSError)
 
 
 class _HubRows:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -12,13 +13,30 @@ from typing_extensions import override
 from proctor.data.dataframes import frames
 from proctor.data.fields import Row, getter
 from proctor.data.instance_operators import ROW_METADATA, Set
-from proctor.data.operator import MultiStreamOperator, PagedStreamOperator, StreamOperator, container_copy
+from proctor.data.operator import (
+    MultiStreamOperator,
+    PagedStreamOperator,
+    SourceOperator,
+    StreamingOperator,
+    StreamOperator,
+    container_copy,
+)
 from proctor.data.policy import POLICY_FIELD
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
-from proctor.errors import DataError
+from proctor.errors import DataError, MissingFieldError, ValidationError
 from proctor.randomness import going_generator, random_stream
 
 # -- making streams -------------------------------------------------------------------------------------------
+
+
+class IterableSource(SourceOperator):
+    """Makes streams of the collections of rows in ``iterables``."""
+
+    iterables: dict[str, Any]
+
+    @override
+    def process(self) -> MultiStream:
+        return MultiStream.from_iterables(self.iterables)
 
 
 # -- order ----------------------------------------------------------------------------------------------------
@@ -58,6 +76,32 @@ class Shuffle(PagedStreamOperator):
     @override
     def process(self, page: list[Row], stream_name: str | None = None) -> list[Row]:
         return self.shuffled(list(page), self._going or random_stream("shuffle"))
+
+
+class FeatureGroupedShuffle(Shuffle):
+    """Shuffles groups of rows, and keeps each group together.
+
+    Attributes:
+        grouping_features: Rows with equal values in these fields are a group (within a page).
+        shuffle_within_group: Shuffle the rows of a group, too.
+    """
+
+    grouping_features: list[str] | None = None
+    shuffle_within_group: bool = False
+
+    @override
+    def shuffled(self, page: list[Row], random: Any) -> list[Row]:
+        if self.grouping_features is None:
+            return super().shuffled(page, random)
+        groups: dict[Any, list[Row]] = defaultdict(list)
+        for row in page:
+            groups[tuple(row[name] for name in self.grouping_features)].append(row)
+        blocks = list(groups.values())
+        random.shuffle(blocks)
+        if self.shuffle_within_group:
+            for block in blocks:
+                random.shuffle(block)
+        return list(chain.from_iterable(blocks))
 
 
 class AddIncrementalId(StreamOperator):
@@ -118,6 +162,45 @@ class CollateInstances(StreamOperator):
         if POLICY_FIELD in made:
             made[POLICY_FIELD] = sorted({each for classes in made[POLICY_FIELD] for each in classes})
         return made
+
+
+class CollateInstancesByField(StreamOperator):
+    """Makes one row of those with the same value in a field.
+
+    Attributes:
+        by_field: The field.
+        aggregate_fields: Fields that become lists; all others must be equal.
+    """
+
+    by_field: str
+    aggregate_fields: list[str]
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        groups: dict[Any, Row] = {}
+        for row in stream:
+            for name in (self.by_field, *self.aggregate_fields):
+                if name not in row:
+                    raise MissingFieldError(f"the row has no field '{name}'", path=self.label())
+            self._add(groups, row)
+        yield from groups.values()
+
+    def _add(self, groups: dict[Any, Row], row: Row) -> None:
+        aggregated = self.aggregate_fields
+        key = row[self.by_field]
+        plain = {name: value for name, value in row.items() if name not in aggregated}
+        group = groups.setdefault(key, {**plain, **{name: [] for name in aggregated}})
+        for name, value in row.items():
+            if name == POLICY_FIELD and value:
+                group[name] = sorted({*group[name], *value})
+            elif name in aggregated:
+                group[name].append(value)
+            elif name != self.by_field and name in group and group[name] != value:
+                raise DataError(
+                    f"rows with '{self.by_field}' = {key!r} differ in the field '{name}'",
+                    why=f"{group[name]!r} and {value!r}",
+                    hint=f"add '{name}' to 'aggregate_fields'",
+                )
 
 
 # -- several streams ------------------------------------------------------------------------------------------
@@ -227,25 +310,114 @@ class JoinStreams(MultiStreamOperator):
         return row
 
 
-class ExtractFieldValues(MultiStreamOperator):
-    """Collects all values of a field of one stream, the most frequent first, and sets them in all streams.
+class SplitByNestedGroup(MultiStreamOperator):
+    """Splits streams by the origin of rows in fused streams: ``a/b/c``, the latest fusion first.
 
     Attributes:
+        field_name_of_group: The field with the origin.
+        number_of_fusion_generations: How many of its parts count; all where it is negative.
+    """
+
+    field_name_of_group: str = "group"
+    number_of_fusion_generations: int = 1
+
+    @override
+    def process(self, multi_stream: MultiStream) -> MultiStream:
+        groups: dict[str, list[Row]] = defaultdict(list)
+        read, count = getter(self.field_name_of_group), self.number_of_fusion_generations
+        for name, stream in multi_stream.items():
+            for row in stream:
+                origin = str(read(row))
+                groups[f"{name}~{'/'.join(origin.split('/')[:count]) if count >= 0 else origin}"].append(row)
+        return MultiStream.from_iterables(groups)
+
+
+class ExtractMostCommonFieldValues(MultiStreamOperator):
+    """Collects the values of a field of one stream, the most frequent first, and sets them in all streams.
+
+    Attributes:
+        field: The field.
+        stream_name: The stream.
+        overall_top_frequency_percent: Only as many values as make up this share of all.
+        min_frequency_percent: Only values that are at least this share of all.
         to_field: Where to set the list.
         process_every_value: The field is a list, and its members are counted.
     """
 
     field: str
     stream_name: str
+    overall_top_frequency_percent: int | None = Field(default=100, ge=0, le=100)
+    min_frequency_percent: int | None = Field(default=0, ge=0, le=100)
     to_field: str
     process_every_value: bool | None = False
 
     @override
+    def verify(self) -> None:
+        super().verify()
+        if (self.overall_top_frequency_percent or 0) < 100 and (self.min_frequency_percent or 0) > 0:  # noqa: PLR2004 - percent
+            raise ValidationError("only one of 'overall_top_frequency_percent' and 'min_frequency_percent' can be set")
+
+    @override
     def process(self, multi_stream: MultiStream) -> MultiStream:
-        counts: Counter[Any] = Counter()
-        for value in map(getter(self.field), multi_stream[self.stream_name]):
-            if self.process_every_value and not isinstance(value, list):
-                raise DataError(f"the field '{self.field}' is not a list", why="'process_every_value' needs one")
-            counts.update(value if self.process_every_value else [tuple(value) if isinstance(value, list) else value])
-        values = [list(value) if isinstance(value, tuple) else value for value, _ in counts.most_common()]
+        values = self.most_common(multi_stream[self.stream_name])
         return Set(fields={self.to_field: values})(multi_stream)
+
+    def most_common(self, stream: Stream) -> list[Any]:
+        """Return the values of a stream, the most frequent first."""
+        counts = self._counts(stream)
+        total, ranked = counts.total(), counts.most_common()
+        top, least = self.overall_top_frequency_percent or 0, self.min_frequency_percent or 0
+        if top < 100:  # noqa: PLR2004 - percent
+            ranked = self._top(ranked, total * top / 100.0)
+        kept = [value for value, count in ranked if count >= least * total / 100.0]
+        return [list(value) if isinstance(value, tuple) else value for value in kept]
+
+    @staticmethod
+    def _top(ranked: list[tuple[Any, int]], wanted: float) -> list[tuple[Any, int]]:
+        so_far = 0
+        for position, (_, count) in enumerate(ranked, 1):
+            so_far += count
+            if so_far >= wanted:
+                return ranked[:position]
+        return ranked
+
+    def _counts(self, stream: Stream) -> Counter[Any]:
+        counts: Counter[Any] = Counter()
+        read = getter(self.field)
+        for row in stream:
+            value = read(row)
+            if self.process_every_value:
+                if not isinstance(value, list):
+                    raise DataError(f"the field '{self.field}' is not a list", why="'process_every_value' needs one")
+                counts.update(value)
+            else:
+                counts[tuple(value) if isinstance(value, list) else value] += 1
+        return counts
+
+
+class ExtractFieldValues(ExtractMostCommonFieldValues):
+    """Collects all values of a field of one stream, the most frequent first, and sets them in all streams."""
+
+
+class ApplyStreamOperatorsField(StreamOperator):
+    """Applies the operators that a field of the first row names.
+
+    Attributes:
+        field: The field; an operator or a list of them.
+        reversed: The last one first.
+    """
+
+    field: str
+    reversed: bool = False
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        names = stream.peek().get(self.field, [])
+        names = [names] if isinstance(names, str) else list(names)
+        streams = MultiStream({str(stream_name): stream})
+        for name in reversed(names) if self.reversed else names:
+            step = self.fetched(name)
+            if not isinstance(step, StreamingOperator):
+                raise DataError(f"'{name}' is not an operator on streams")
+            streams = step(streams)
+        yield from streams[str(stream_name)]

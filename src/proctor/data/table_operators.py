@@ -148,6 +148,17 @@ class MaskColumnsNames(TableAugmentor):
         return {"header": [f"Col{i}" for i in range(1, len(value["header"]) + 1)], "rows": value["rows"]}
 
 
+class ConvertTableColNamesToSequential(FieldOperator):
+    """Names columns ``col_0``, ``col_1`` and so on."""
+
+    @override
+    def process_value(self, value: Row) -> Row:
+        header = value.get("header", [])
+        if not header:
+            raise DataError("the table has no header")
+        return {**value, "header": [f"col_{i}" for i in range(len(header))]}
+
+
 class TruncateTableRows(FieldOperator):
     """Keeps some rows, drawn at random and in their order; equal tables alike.
 
@@ -172,6 +183,38 @@ def truncated_cell(cell: Any, length: int) -> str | None:
     if isinstance(cell, str) and cell.strip() and len(cell) > length:
         return cell[:length]
     return None
+
+
+class TruncateTableCells(InstanceOperator):
+    """Cuts long cells, and answers that are such cells.
+
+    Attributes:
+        max_length: Longest text of a cell, in characters.
+        table: The field of the table.
+        text_output: The field of a list of answers.
+    """
+
+    max_length: int = 15
+    table: str
+    text_output: str | None = None
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        table = getter(self.table)(instance)
+        shorter: dict[str, str] = {}
+        rows = [[self._cut(cell, shorter) for cell in row] for row in table.get("rows", [])]
+        setter(self.table)(instance, {**table, "rows": rows})
+        if self.text_output is not None:
+            answers = getter(self.text_output)(instance)
+            setter(self.text_output)(instance, [shorter.get(answer, answer) for answer in answers])
+        return instance
+
+    def _cut(self, cell: Any, shorter: dict[str, str]) -> Any:
+        cut = truncated_cell(cell, self.max_length)
+        if cut is None:
+            return cell
+        shorter[cell] = cut
+        return cut
 
 
 class GetNumOfTableCells(FieldOperator):
@@ -209,6 +252,14 @@ class SerializeTableRowAsText(InstanceOperator):
         value = getter(name)(instance)
         cut = None if self.max_cell_length is None else truncated_cell(value, self.max_cell_length)
         return value if cut is None else cut
+
+
+class SerializeTableRowAsList(SerializeTableRowAsText):
+    """Makes text of fields: ``name: Alex, age: 26, ``."""
+
+    @override
+    def entry(self, name: str, value: Any) -> str:
+        return f"{name}: {value}, "
 
 
 class SerializeTriples(FieldOperator):

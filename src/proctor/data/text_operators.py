@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
+from proctor.data.hub_access import is_local_only
 from proctor.data.operator import FieldOperator
-from proctor.errors import ScoringError, ValidationError
+from proctor.effects import Effect, loading
+from proctor.errors import MissingExtraError, ScoringError, ValidationError
 from proctor.regexes import BoundedPattern, bounded
+from proctor.settings import model_folder
 
 
 class Split(FieldOperator):
@@ -34,6 +38,27 @@ class RegexSplit(FieldOperator):
     @override
     def process_value(self, value: str) -> list[str | Any]:
         return self._pattern.split(value)
+
+
+class RegexReplace(FieldOperator):
+    r"""Replaces matches of a regular expression; values that are not text stay.
+
+    Attributes:
+        pattern: The regular expression.
+        replacement: What stands for a match; ``\1`` for its groups.
+    """
+
+    pattern: str
+    replacement: str
+
+    @override
+    def prepare(self) -> None:
+        super().prepare()
+        self._pattern = compiled(self.pattern)
+
+    @override
+    def process_value(self, value: Any) -> Any:
+        return self._pattern.sub(self.replacement, value) if isinstance(value, str) else value
 
 
 def compiled(pattern: str) -> BoundedPattern:
@@ -87,3 +112,60 @@ class MapReplace(FieldOperator):
         for old, new in self.mapping.items():
             value = value.replace(old, new)
         return value
+
+
+class TokenizerOperator(FieldOperator):
+    """Base of operators that cut text into a model's tokens.
+
+    Attributes:
+        model: The model whose tokenizer to use.
+    """
+
+    model: str
+    _loaded: ClassVar[Any] = None
+
+    @override
+    def effects(self) -> Iterable[Effect]:
+        return loading(self.model, self.author, self.type_name())
+
+    def tokenizer(self) -> Any:
+        """Return the tokenizer; it is loaded on first use.
+
+        Raises:
+            MissingExtraError: ``transformers`` is not installed.
+        """
+        if self._loaded is None:
+            self.act()
+            try:
+                from transformers import AutoTokenizer
+            except ImportError:
+                raise MissingExtraError.of("transformers", "hf", type(self).__name__) from None
+            place = model_folder(self.model) or self.model
+            loaded = AutoTokenizer.from_pretrained(
+                place, trust_remote_code=False, local_files_only=is_local_only(place)
+            )
+            object.__setattr__(self, "_loaded", loaded)
+        return self._loaded
+
+
+class TokensSplit(TokenizerOperator):
+    """Cuts text into tokens."""
+
+    @override
+    def process_value(self, value: str) -> list[str]:
+        tokens: list[str] = self.tokenizer().tokenize(value)
+        return tokens
+
+
+class TokensSlice(TokenizerOperator):
+    """Keeps a slice of text, counted in tokens."""
+
+    start: int | None = None
+    stop: int | None = None
+    step: int | None = None
+
+    @override
+    def process_value(self, value: str) -> str:
+        tokenizer = self.tokenizer()
+        text: str = tokenizer.decode(tokenizer.encode(value)[self.start : self.stop : self.step])
+        return text

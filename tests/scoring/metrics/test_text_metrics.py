@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from proctor.errors import ScoringError, ValidationError
 from proctor.scoring.columns import Columns
 from proctor.scoring.distances import levenshtein, normalize_answer
-from proctor.scoring.metrics.hugging_face import HuggingfaceMetric, register_hub_metric
+from proctor.scoring.metrics.hugging_face import HuggingfaceBulkMetric, HuggingfaceMetric, register_hub_metric
 from proctor.scoring.metrics.summaries import sentences
 from proctor.scoring.metrics.translation import tokenize_13a
 from proctor.scoring.pipeline import apply_metrics
@@ -247,6 +247,20 @@ def test_metrics_of_the_hub_get_fields_of_the_task():
     assert (
         "several values" in score(metric, [10, 20], [[0], [0]], task_data).metric_failures["HuggingfaceMetric"].message
     )
+
+
+def test_metrics_of_the_hub_may_score_instances_in_bulk():
+    pytest.importorskip("rouge_score")
+    metric = HuggingfaceBulkMetric(
+        hf_metric_name="rouge",
+        hf_metric_fields=["rouge1", "rougeL"],
+        hf_compute_args={"use_aggregator": False},
+        main_score="rougeL",
+        reduction_map={"mean": ["rouge1", "rougeL"]},
+    )
+    result = score(metric, ["a b", "c"], [["a b"], ["d"]])
+    assert list(result.instance_scores["rouge1"]) == [1.0, 0.0]
+    assert result.scores["rougeL"] == 0.5
 
 
 def test_an_old_name_is_a_link():

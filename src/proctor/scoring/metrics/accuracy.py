@@ -45,6 +45,12 @@ class Accuracy(InstanceMetric):
         return {self.main_score: float(any(text == str(reference) for reference in present(references)))}
 
 
+class MaxAccuracy(Accuracy):
+    """1 where any instance is right."""
+
+    reduction_map: dict[str, Any] = {"max": ["accuracy"]}
+
+
 class ExactMatchMM(InstanceMetric):
     """Exact match of short answers to visual questions (MMStar): ``A``, ``(A``, ``option A``, ``the answer is A``."""
 

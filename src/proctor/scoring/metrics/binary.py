@@ -66,6 +66,13 @@ def _binary_scores(hits: Floats, false: Floats, missed: Floats, suffix: str) -> 
     }
 
 
+class F1BinaryPosOnly(F1Binary):
+    """F1, precision and recall of the class 1."""
+
+    average: str | None = "binary"
+    ci_scores: list[str] | None = ["f1_binary"]
+
+
 class RecallBinary(F1Binary):
     """Recall of the class 1; F1 and precision beside it."""
 

@@ -1,4 +1,5 @@
 """Metrics of the Hugging Face hub by name, computed by this package or by libraries; no script is downloaded."""
+# ruff: noqa: ARG002 - metrics are called with all there is
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 from proctor.errors import MissingExtraError, MissingFieldError, ScoringError, ValidationError, did_you_mean
 from proctor.scoring.distances import normalize_answer
 from proctor.scoring.global_metric import GlobalMetric
+from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
 from proctor.scoring.metrics.question_answering import Squad
 from proctor.scoring.metrics.strings import token_overlap
 from proctor.scoring.metrics.summaries import Rouge, meteor
@@ -357,3 +359,34 @@ class HuggingfaceMetric(GlobalMetric):
         if any(name not in fields for fields in task_data):
             raise MissingFieldError(f"the task data has no field '{name}', which {self.name} passes on")
         return [fields[name] for fields in task_data]
+
+
+class HuggingfaceBulkMetric(BulkInstanceMetric):
+    """A metric of the hub that scores each instance, on all at once."""
+
+    hf_metric_name: str
+    hf_metric_fields: list[str]
+    hf_compute_args: dict[str, Any] = {}
+
+    def compute(
+        self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return the scores of each instance."""
+        found = hub_metric(self.hf_metric_name)(predictions=predictions, references=references, **self.hf_compute_args)
+        rows = zip(*(found[name] for name in self.hf_metric_fields), strict=True)
+        return [dict(zip(self.hf_metric_fields, row, strict=True)) for row in rows]
+
+
+class HuggingfaceInstanceMetric(InstanceMetric):
+    """A metric of the hub, computed on each instance alone."""
+
+    hf_metric_name: str
+    hf_metric_fields: list[str]
+    hf_compute_args: dict[str, Any] = {}
+
+    def compute(self, references: list[Any], prediction: Any, task_data: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores of an instance."""
+        found = hub_metric(self.hf_metric_name)(
+            predictions=[prediction], references=[references], **self.hf_compute_args
+        )
+        return {name: found[name] for name in self.hf_metric_fields or found}

@@ -53,6 +53,10 @@ class Rouge(InstanceMetric):
         return {name: score.fmeasure for name, score in found.items()}
 
 
+class RougeHF(Rouge):
+    """An old name of :class:`Rouge`."""
+
+
 def sentences(text: str) -> list[str]:
     """Cut English text into sentences: by NLTK's Punkt where its data is here, else by a rule."""
     tokenizer = _punkt()
@@ -94,6 +98,24 @@ class MeteorFast(ReductionInstanceMetric[str, dict[str, float]]):
     gamma: float = 0.5
 
     def map(self, prediction: str, references: list[str], task_data: dict[str, Any]) -> dict[str, float]:
+        """Return the score of an instance."""
+        return {self.main_score: meteor(prediction, references, self.alpha, self.beta, self.gamma)}
+
+
+class Meteor(InstanceMetric):
+    """METEOR as an instance metric."""
+
+    reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
+    main_score: str = "meteor"
+    prediction_type: object = str
+    reduction_map: dict[str, Any] = {"mean": ["meteor"]}
+    ci_scores: list[str] | None = ["meteor"]
+    alpha: float = 0.9
+    beta: float = 3
+    gamma: float = 0.5
+
+    def compute(self, references: list[Any], prediction: Any, task_data: dict[str, Any]) -> dict[str, Any]:
         """Return the score of an instance."""
         return {self.main_score: meteor(prediction, references, self.alpha, self.beta, self.gamma)}
 
