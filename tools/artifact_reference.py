@@ -67,13 +67,10 @@ _PLUMBING: Final = ("data_classification_policy", "requirements", "caching")
 """Fields of nearly every class: which data it may see, what it needs elsewhere, and one that files of Unitxt have."""
 _LONGEST_DEFAULT: Final = 60
 """Characters of a default that a cell of a table shows."""
-
-
-@cache
-
 _CLASSES_OF_DATA = "../security.md#what-leaves-the-machine"
 
 
+@cache
 def classes() -> Mapping[str, type[Any]]:
     """Return every class of the registry by its ``__type__``, but those that are nobody's to name."""
     from proctor.artifacts.registry import builtin_types

@@ -11,9 +11,8 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "src"
-PACKAGES = tuple(
-    f"proctor.{room}" for room in ("data", "demos", "formats", "scoring", "scoring.judges", "tasks", "templates")
-)
+_ROOMS = "data demos engines formats recipes results running scoring scoring.judges tasks templates"
+PACKAGES = tuple(f"proctor.{room}" for room in _ROOMS.split())
 """Packages with a table ``_HOMES`` and nothing else; smaller ones repeat it under TYPE_CHECKING."""
 
 
