@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -43,7 +44,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HUB = "PROCTOR_TEST_HUB"
 
 # Tests import what they share by names of its own, for they are not a package: ``from tests_pace import within``.
-for _name in ("pace", "commands", "grants", "warm", "paced_server", "postgres", "cable"):
+for _name in ("pace", "commands", "grants", "warm", "paced_server", "postgres", "cable", "made_exams", "virtual"):
     _spec = spec_from_file_location(f"tests_{_name}", Path(__file__).with_name(f"{_name}.py"))
     assert _spec is not None
     assert _spec.loader is not None
@@ -115,6 +116,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [*ordered, *others] if workers > 1 else items
 
 
+def pytest_collection_finish() -> None:
+    """Let the search for cyclic garbage pass over 20,000 tests: each would take a second of it, and tests ask for some."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the repository."""
@@ -127,6 +134,15 @@ def hub_dir() -> Path:
     folder = Path(os.environ.get(HUB) or ROOT.parent / "shared" / "data" / "hub")
     if not folder.is_dir():
         pytest.skip(f"no datasets at {folder}; set {HUB} to a folder that has them")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache for all workers, so that SmolLM2 is converted once: its conversion takes ten seconds."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "proctor-cache"
+    folder.mkdir(exist_ok=True)
     return folder
 
 

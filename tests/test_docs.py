@@ -97,9 +97,9 @@ def warm(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page(page, tmp_path, tmp_path_factory, monkeypatch, capsys, warm):
+def test_page(page, tmp_path, model_cache, monkeypatch, capsys, warm):
     monkeypatch.chdir(tmp_path)
-    share_converted_models(tmp_path_factory.getbasetemp().parent)
+    share_converted_models(model_cache)
     # The README's commands are the program that was installed; those of other pages begin where imports have ended.
     first = [] if page.name == "README.md" else [str(warm)]
     monkeypatch.setenv("PATH", os.pathsep.join([*first, str(Path(sys.executable).parent), os.environ["PATH"]]))
@@ -114,7 +114,7 @@ def test_page(page, tmp_path, tmp_path_factory, monkeypatch, capsys, warm):
 
 def share_converted_models(folder: Path) -> None:
     """Let all pages use one converted model; everything else in the cache is theirs alone."""
-    shared, cache = folder / "proctor-models", Path(os.environ["XDG_CACHE_HOME"]) / "proctor"
+    shared, cache = folder / "models", Path(os.environ["XDG_CACHE_HOME"]) / "proctor"
     shared.mkdir(exist_ok=True)
     cache.mkdir(parents=True, exist_ok=True)
     (cache / "models").symlink_to(shared, target_is_directory=True)

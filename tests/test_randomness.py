@@ -42,7 +42,7 @@ def test_the_seed_reaches_what_is_made_while_it_is_read_and_not_its_reader():
 )
 def test_draws_are_the_same_in_every_process(content):
     code = (
-        "from proctor.guests.unitxt.helpers import new_random_generator\n"
+        "from proctor.guests.unitxt.functions import new_random_generator\n"
         "from proctor.randomness import random_stream\n"
         f"filler = [object() for _ in range(int(__import__('sys').argv[1]))]\nvalue = {content}\n"
         "print(random_stream(value).random(), new_random_generator(value).random())"

@@ -11,17 +11,18 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "src"
-PACKAGES = ("proctor.data", "proctor.tasks")
+_ROOMS = "data demos engines formats recipes results running scoring scoring.judges tasks templates"
+PACKAGES = tuple(f"proctor.{room}" for room in _ROOMS.split())
 """Packages with a table ``_HOMES`` and nothing else; smaller ones repeat it under TYPE_CHECKING."""
 
 
 def stub_of(package: str) -> str:
     """Return the stub of a package: an import of every name in its table, and ``__all__``."""
-    homes: dict[str, tuple[str, ...]] = import_module(package)._HOMES  # noqa: SLF001 - the table is what we read
+    homes: dict[str, str] = import_module(package)._HOMES  # noqa: SLF001 - the table is what we read
     lines = ["# Made by tools/update_stubs.py.", ""]
     for module in sorted(homes):
-        names = ", ".join(f"{name} as {name}" for name in sorted(homes[module]))
-        lines.append(f"from {package}.{module} import {names}")
+        names = ", ".join(f"{name} as {name}" for name in sorted(homes[module].split()))
+        lines.append(f"from {module if '.' in module else f'{package}.{module}'} import {names}")
     return "\n".join(lines) + "\n"
 
 

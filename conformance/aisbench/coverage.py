@@ -20,7 +20,7 @@ from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
 from proctor.dialects.aisbench.evaluators import is_known
 from proctor.dialects.aisbench.file_keys import is_custom
 from proctor.dialects.aisbench.inferencers import INFERENCERS
-from proctor.dialects.aisbench.judge_reports import READERS
+from proctor.dialects.aisbench.judges import READERS
 from proctor.dialects.aisbench.pair_judges import READERS as READERS_OF_PAIRS
 from proctor.dialects.aisbench.postprocessors import postprocessor_names
 from proctor.dialects.aisbench.reader import datasets_of, read_config

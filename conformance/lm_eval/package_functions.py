@@ -49,12 +49,6 @@ def calls() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
             yield "api.metrics", name, [weighted], {}
         for name in ("f1_score", "matthews_corrcoef"):
             yield "api.metrics", name, [binary], {}
-        sizes = [draw.randint(5, 50) for _ in numbers]
-        yield "api.metrics", "pooled_sample_stderr", [numbers, sizes], {}
-        yield "api.metrics", "unweighted_mean_stderr", [numbers], {}
-        yield "api.metrics", "combined_sample_stderr", [numbers, sizes, numbers[::-1]], {}
-        for by_size in (True, False):
-            yield "api.metrics", "aggregate_subtask_metrics", [numbers, sizes], {"weight_by_size": by_size}
         texts = [[draw.choice(WORDS) or "a b c d", "a b c d e"] for _ in range(size)]
         for name in ("bleu", "chrf", "ter"):
             yield "api.metrics", name, [texts], {}
@@ -68,7 +62,6 @@ def _of_texts(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[s
             yield "utils", name, [word], {}
         yield "utils", "sanitize_model_name", [f"org/{word}:x"], {}
         yield "utils", "sanitize_task_name", [f"task-{word}"], {}
-        yield "utils", "escaped_split", [word, ","], {}
         yield "utils", "apply_template", ["{{x}} and {{x|length}}\n", {"x": word}], {}
         yield "utils", "regex_replace", [word, "[aeiou]", "_"], {}
     for value in ("-3", "1e3", "'5'", "none", "TRUE", " 7 ", "a=b"):
@@ -100,8 +93,6 @@ def _of_models(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[
     tokens = list(range(20))
     for size in (1, 3, 20, 25):
         yield "models.utils", "chunks", [tokens, size], {}
-        for side in ("left", "middle", "right", "top"):
-            yield "models.utils", "truncate_tokens", [tokens, size], {"side": side}
         for limit, room, shrink in ((5, 30, False), (5, 22, False), (5, 22, True), (30, 22, True), (5, 3, True)):
             given = {"min_gen_toks": 4, "shrink_gen_toks": shrink, "verbose": False}
             yield "models.utils", "maybe_truncate", [tokens[:size], limit, room], given
@@ -131,10 +122,7 @@ def _of_decoding() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
 
 
 def _of_batches(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
-    """Yield calls about placeholders, answers and batches."""
-    for most in (0, 1, 2, 5):
-        for token in ("<pad>", "<image>"):
-            yield "models.utils", "replace_placeholders", ["a<image>b<image><image>c", "<image>", token, most], {}
+    """Yield calls about answers and batches."""
     for stop in (None, "c", ["", "b"], []):
         yield "models.utils", "postprocess_generated_text", ["x</think> abc", stop, "</think>"], {}
     for start in (None, "<s>", ["<b>", "<s>"]):
@@ -143,8 +131,6 @@ def _of_batches(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict
     for group_by in (None, "gen_kwargs", "contexts"):
         for size in (1, 2, 5):
             yield "models.utils", "Collator:batches", [[draw.randrange(9) for _ in range(12)], size, group_by], {}
-    yield "models.utils", "Grouper:round_trip", [[3, 1, 2, 3, 1, 5, 2]], {}
-    yield "utils", "Reorderer:round_trip", [[3, 1, 2, 3, 1, 5, 2]], {}
 
 
 def _of_prompts(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
@@ -163,11 +149,11 @@ def _of_prompts(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict
         ("system", "user", "assistant"),
     ):
         yield "api.utils", "Message:laid_out", [list(roles)], {}
-    yield from _of_texts_and_groups(draw)
+    yield from _of_long_texts(draw)
 
 
-def _of_texts_and_groups(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
-    """Yield calls about contaminated texts, groups and defaults."""
+def _of_long_texts(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls about contaminated texts."""
     words = [draw.choice(WORDS) or "filler" for _ in range(400)]
     text = " ".join(words)
     for size in (1, 3, 13):
@@ -175,16 +161,6 @@ def _of_texts_and_groups(draw: random.Random) -> Iterator[tuple[str, str, list[A
         yield "decontamination.janitor", "word_ngrams_indices", [text, size], {}
         for cutoff in (0, 2, 50):
             yield "decontamination.janitor", "Janitor:clean", [text, " ".join(words[100:120]), size, cutoff], {}
-    for by_size in (True, False):
-        for filters in (None, ["none"], "strict"):
-            yield "api.group", "Group:aggregate", [filters, by_size], {}
-    for until in (None, "a", ["a", "b"]):
-        yield "defaults", "default_gen_kwargs", [until], {}
-
-
-class _Named:
-    def __init__(self, name: str) -> None:
-        self.task_name = name
 
 
 def _batches(module: Any, numbers: list[int], size: int, group_by: str | None) -> Any:
@@ -203,21 +179,11 @@ def _batches(module: Any, numbers: list[int], size: int, group_by: str | None) -
     return [batches, made.get_original(answers), len(made)]
 
 
-def _grouped(module: Any, numbers: list[int]) -> Any:
-    made = module.Grouper(numbers, lambda each: each % 3)
-    return [sorted(made.get_grouped().items()), made.get_original(made.get_grouped())]
-
-
-def _reordered(module: Any, numbers: list[int]) -> Any:
-    made = module.Reorderer(numbers, lambda each: -each)
-    return [made.get_reordered(), made.get_original(made.get_reordered())]
-
-
 def _laid_out(module: Any, roles: list[str]) -> Any:
     def messages() -> list[Any]:
         return [module.Message(role, f"{role} says", " | ") for role in roles]
 
-    return [module.messages_to_text(messages()), module.multiturn_to_singleturn(messages())]
+    return [module.messages_to_text(messages())]
 
 
 def _cleaned(module: Any, text: str, dirt: str, size: int, cutoff: int) -> Any:
@@ -226,28 +192,10 @@ def _cleaned(module: Any, text: str, dirt: str, size: int, cutoff: int) -> Any:
     return [sorted(made.dirt_ngrams), made.clean_python(text)]
 
 
-def _group_scores(module: Any, filters: Any, by_size: bool) -> Any:
-    listed = [{"metric": "acc", "filter_list": filters, "weight_by_size": by_size}, {"metric": "f1"}]
-    config = {"group": "g", "aggregate_metric_list": listed, "metadata": {"version": 2}}
-    made = module.Group.from_config(config)
-    inner = module.Group("inner")
-    inner.get_all_tasks = lambda recursive=True: [_Named("c")]
-    made.get_all_tasks = lambda recursive=True: [_Named("a"), _Named("b"), _Named("c")]
-    scores = {
-        "a": {"acc,none": 0.5, "acc_stderr,none": 0.1, "sample_len": 10, "f1,none": 0.25, "f1_stderr,none": "N/A"},
-        "b": {"acc,none": 0.75, "acc_stderr,none": 0.2, "sample_len": 30, "acc,strict": 0.5, "acc_stderr,strict": 0.3},
-        "c": {"acc,none": 1.0, "acc_stderr,none": 0.05, "sample_len": 7},
-    }
-    return [made.aggregate(scores), made.version, made.has_aggregation, made.child_names, made.to_dict()]
-
-
 PROBES: dict[str, Any] = {
     "Collator:batches": _batches,
-    "Grouper:round_trip": _grouped,
-    "Reorderer:round_trip": _reordered,
     "Message:laid_out": _laid_out,
     "Janitor:clean": _cleaned,
-    "Group:aggregate": _group_scores,
 }
 """Classes, as what is seen of them when they are used."""
 

@@ -104,7 +104,7 @@ def unitxt_side(request: Path) -> None:
 def proctor_side(case: dict[str, Any]) -> list[Any]:
     """Return the scores of each row."""
     from proctor import evaluate, fetch_artifact, load_dataset
-    from proctor.data.hf import LoadHF
+    from proctor.data.hub_loaders import LoadHF
 
     data = rows_of(case, fetch_artifact, LoadHF, load_dataset)
     return [row["score"] for row in evaluate(predictions=predictions(list(data["target"])), data=data)]

@@ -19,7 +19,7 @@ from typing import Any
 
 from proctor.artifacts import fetch_artifact, register_local_catalog
 from proctor.data.format_strings import fields_of
-from proctor.data.hf import LoadHF
+from proctor.data.hub_loaders import LoadHF
 from proctor.errors import ProctorError
 from proctor.recipes import load_recipe
 from proctor.templates import Template, TemplatesDict, TemplatesList

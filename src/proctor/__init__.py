@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         register_local_catalog,
     )
     from proctor.data.files import LoadCSV, LoadJsonFile
-    from proctor.data.hf import LoadHF
+    from proctor.data.hub_loaders import LoadHF
     from proctor.data.loaders import LoadFromDictionary
     from proctor.engines.engine import Engine
     from proctor.engines.engine_registry import make_engine
@@ -60,7 +60,7 @@ _HOMES = {
         "register_local_catalog",
     ),
     "proctor.data.files": ("LoadCSV", "LoadJsonFile"),
-    "proctor.data.hf": ("LoadHF",),
+    "proctor.data.hub_loaders": ("LoadHF",),
     "proctor.data.loaders": ("LoadFromDictionary",),
     "proctor.engines.engine": ("Engine",),
     "proctor.engines.engine_registry": ("make_engine",),

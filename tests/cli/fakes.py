@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from types import ModuleType
 from typing import Any
 
+from tests_made_exams import made_exam
+
 from proctor.engines.engine import Engine
 from proctor.engines.model_args import Origin, parse_model_args
 from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
@@ -32,7 +34,6 @@ from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.options import DECLARED, NO_TABLE, OPTIONS, given_options
 from proctor.running.spec import RunSpec
 from proctor.scoring.grades import Grade
-from proctor.testing.exams import made_exam
 
 
 class Capitals:

@@ -112,7 +112,7 @@ def test_a_program_with_a_model_of_its_own_runs_unchanged(folder):
         ("simple_evaluate(model='no-such', tasks=['sums'])", "there is no engine 'no-such'"),
         (
             "simple_evaluate(model='dummy', tasks=['sums'], evaluation_tracker=object())",
-            "the evaluation_tracker is a object",
+            "an evaluation_tracker is not told anything",
         ),
         ("from lm_eval.utils import no_such", "Proctor has no 'no_such' of 'lm_eval.utils'"),
         ("import lm_eval.nothing", "Proctor has no module 'lm_eval.nothing'"),

@@ -4,26 +4,21 @@ import pytest
 import tests_warm
 
 AISBENCH_PROGRAM = """
-from types import SimpleNamespace
-
 from ais_bench.benchmark.models.api_models.base_api import APITemplateParser
 from ais_bench.benchmark.models.local_models.base import LMTemplateParser
 from ais_bench.benchmark.openicl.icl_prompt_template import MultiTurnPromptTemplate, PromptTemplate
-from ais_bench.benchmark.openicl.icl_retriever import FixKRetriever, ZeroRetriever
 from ais_bench.benchmark.utils.prompt import PromptList, safe_format
 
 rows = [{"question": f"{i}+{i}=?", "answer": str(2 * i)} for i in range(1, 5)]
-reader = SimpleNamespace(input_columns=["question"], output_column="answer")
-dataset = SimpleNamespace(abbr="sums", reader=reader, train=rows[:3], test=rows[3:])
 said = [dict(role="HUMAN", prompt="{question}"), dict(role="BOT", prompt="{answer}")]
-ice = dict(type="PromptTemplate", template=dict(round=said))
+ice = PromptTemplate(dict(round=said))
 system = dict(role="SYSTEM", fallback_role="HUMAN", prompt="Solve.")
-prompt = dict(type="PromptTemplate", template=dict(begin=[system, "</E>"], round=said), ice_token="</E>")
-retriever = FixKRetriever(dataset, [0, 2], ice, prompt)
-for idx, places in enumerate(retriever.retrieve()):
-    shown = retriever.generate_ice(places)
-    made = retriever.generate_prompt_for_generate_task(idx, shown)
-    labelled = retriever.generate_label_prompt(idx, shown, "8")
+asking = PromptTemplate(dict(begin=[system, "</E>"], round=said), ice_token="</E>")
+shown = PromptList()
+for row in (rows[0], rows[2]):
+    shown += ice.generate_ice_item(row, row["answer"])
+made = asking.generate_item(rows[3], "answer", "", shown)
+labelled = asking.generate_label_prompt_item(rows[3], shown, "8")
 human = dict(role="HUMAN", begin="H:", end="\\n", api_role="HUMAN")
 bot = dict(role="BOT", begin="B:", generate=True, api_role="BOT")
 parser = LMTemplateParser(dict(begin="<s>", round=[human, bot], end="</s>"))
@@ -32,8 +27,7 @@ print(repr(parser.parse_template([labelled, "text"], mode="ppl")))
 api = APITemplateParser({"round": [human, bot]})
 print(list(api.parse_template(made, mode="gen")))
 print(type(made).__name__, isinstance(made, PromptList), made[0], len(made))
-zero = ZeroRetriever(dataset, None, dict(type="PromptTemplate", template="Q: {question} A: {answer}"))
-print(repr(zero.generate_prompt_for_generate_task(0, zero.generate_ice(zero.retrieve()[0]))))
+print(repr(PromptTemplate("Q: {question} A: {answer}").generate_item(rows[3], "answer")))
 print(PromptTemplate("{question}</E>", "</E>").generate_item(rows[0]), safe_format("{a}{b}", a="{b}", b=1))
 turns = MultiTurnPromptTemplate(dict(round=said))
 print(list(turns.generate_item(dict(question=["a", "b"], answer=["1", "2"])))[1:3])
@@ -42,7 +36,7 @@ AISBENCH_PRINTS = r"""
 '<s>H:Solve.\nH:1+1=?\nB:2H:3+3=?\nB:6H:4+4=?\nB:'
 ['<s>H:Solve.\nH:1+1=?\nB:2H:3+3=?\nB:6H:4+4=?\nB:8</s>', 'text']
 [{'role': 'HUMAN', 'prompt': 'H:Solve.\n\nH:1+1=?\n'}, {'role': 'BOT', 'prompt': 'B:2'}, {'role': 'HUMAN', 'prompt': 'H:3+3=?\n'}, {'role': 'BOT', 'prompt': 'B:6'}, {'role': 'HUMAN', 'prompt': 'H:4+4=?\n'}]
-PromptList True {'section': 'begin', 'pos': 'begin'} 16
+PromptList True {'section': 'begin', 'pos': 'begin'} 15
 'Q: 4+4=? A: '
 1+1=? 11
 [{'role': 'HUMAN', 'prompt': 'a'}, {'role': 'BOT', 'prompt': '1'}]
@@ -53,7 +47,7 @@ from opencompass.datasets.base import BaseDataset
 from opencompass.models.base import LMTemplateParser
 from opencompass.models.base_api import APITemplateParser
 from opencompass.openicl import PromptTemplate, RawPromptTemplate
-from opencompass.openicl.icl_retriever import FixKRetriever, RandomRetriever, SlidingWindowRetriever
+from opencompass.openicl.icl_retriever import FixKRetriever
 
 
 class Sums(BaseDataset):
@@ -67,11 +61,12 @@ dataset = Sums(dict(input_columns="question", output_column="answer", test_range
 rows = dataset.train
 label_map = PromptTemplate({"2": "</E>{question} is 2", "4": "</E>{question} is 4"}, ice_token="</E>")
 ice = PromptTemplate({"2": "{question} is 2", "4": "{question} is 4", "6": "{question} is 6"})
-retriever = FixKRetriever(dataset, [0, 2], ice_separator=" | ")
-shown = retriever.generate_ice(retriever.retrieve()[0], ice_template=ice)
-print(retriever.get_labels(ice, label_map), repr(shown))
-print(repr(retriever.generate_label_prompt(1, shown, "4", ice, label_map)))
-print(RandomRetriever(dataset, ice_num=3).retrieve(), SlidingWindowRetriever(dataset, 2).retrieve())
+shown = " | ".join(ice.generate_ice_item(rows[each], rows[each]["answer"]) for each in (0, 2)) + "\\n"
+print(repr(shown), repr(label_map.generate_label_prompt_item(dataset.test[1], shown, "4")))
+try:
+    FixKRetriever(dataset, [0, 2])
+except Exception as error:
+    print(error)
 raw = RawPromptTemplate([{"role": "system", "content": "Be brief."}, "</E>", {"role": "user", "content": "{question}"}])
 messages = raw.generate_item(rows[0], ice_field_replace_token=[{"role": "user", "content": "hi"}])
 print(APITemplateParser([{"role": "user", "content": "Please: "}]).parse_template(messages, mode="gen"))
@@ -79,9 +74,9 @@ dialogue = PromptTemplate(dict(round=[dict(role="HUMAN", prompt="{question}")]))
 print(LMTemplateParser().parse_template(dialogue, mode="gen"))
 """
 OPENCOMPASS_PRINTS = r"""
-['2', '4'] '1+1=? is 2 | 3+3=? is 6\n'
-'1+1=? is 2 | 3+3=? is 6\n2+2=? is 4'
-[[5, 2, 1], [4, 5, 1]] [[4, 5], [5, 0]]
+'1+1=? is 2 | 3+3=? is 6\n' '1+1=? is 2 | 3+3=? is 6\n2+2=? is 4'
+Proctor has no 'FixKRetriever' of 'opencompass.openicl.icl_retriever'
+  why: a config names it, and proctor run CONFIG.py does its work
 [{'role': 'system', 'content': 'Be brief.'}, {'role': 'user', 'content': 'Please: hi'}, {'role': 'user', 'content': '1+1=?'}]
 1+1=?
 """

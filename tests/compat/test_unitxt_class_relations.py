@@ -37,11 +37,11 @@ def test_every_engine_is_an_inference_engine():
 
 
 def test_lists_of_metrics_are_collections():
-    from unitxt.collections import DictCollection, ListCollection
+    from unitxt.collections import Collection, ListCollection
     from unitxt.metrics import MetricsList
 
     assert issubclass(MetricsList, ListCollection)
-    assert not issubclass(MetricsList, DictCollection)
+    assert issubclass(ListCollection, Collection)
 
 
 def test_a_judge_of_ones_own_has_more_fields():

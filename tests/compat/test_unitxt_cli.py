@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock, patch
 
@@ -23,16 +22,6 @@ def _installed() -> Iterator[None]:
     install()
     yield
     uninstall()
-
-
-def test_an_evaluation_without_rows_ends_the_command() -> None:
-    with patch.object(cli, "evaluate", return_value=["row"]), pytest.raises(RuntimeError, match="unexpected"):
-        cli.run_evaluation(["a"], [{}])
-    with patch.object(cli, "evaluate", return_value=[]), pytest.raises(RuntimeError, match="no results"):
-        cli.run_evaluation(["a"], [{}])
-    with patch.object(cli, "evaluate") as asked:
-        assert cli.run_evaluation([], [{}]) == []
-    asked.assert_not_called()
 
 
 @pytest.mark.parametrize(
@@ -54,9 +43,13 @@ def test_what_begins_as_json_has_to_be_json(text: str) -> None:
         cli.try_parse_json(text)
 
 
+def parsed(*words: str) -> argparse.Namespace:
+    return cli.setup_parser().parse_args(["--tasks", "recipes.echo", *words])
+
+
 def test_options_of_recipes() -> None:
-    given = argparse.Namespace(limit=5, split="train", num_fewshots=2, apply_chat_template=True)
-    assert cli.extract_overwrite_args(given) == {
+    given = parsed("--limit", "5", "--split", "train", "--num_fewshots", "2", "--apply_chat_template")
+    assert cli._recipe_fields(given) == {
         "max_train_instances": 5,
         "num_demos": 2,
         "demos_taken_from": "train",
@@ -66,54 +59,47 @@ def test_options_of_recipes() -> None:
     }
 
 
-@pytest.mark.parametrize("model, missing", [("hf", "pretrained"), ("cross_provider", "model_name")])
-def test_a_model_needs_its_name(model: str, missing: str) -> None:
-    with pytest.raises(ValueError, match=f"'{missing}' is required"):
-        cli.initialize_inference_engine(argparse.Namespace(model=model, batch_size=1), {"device": "cpu"}, None)
-
-
-def test_a_provider_is_not_given_what_only_a_local_template_takes() -> None:
-    with pytest.raises(ValueError, match="chat_template_kwargs"):
-        cli.initialize_inference_engine(
-            argparse.Namespace(model="cross_provider"), {"model_name": "m"}, {"thinking": True}
-        )
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--model_args", "device=cpu"], "'pretrained' is required"),
+        (["--model", "cross_provider", "--model_args", "x=1"], "'model_name' is required"),
+        (
+            ["--model", "cross_provider", "--model_args", "model_name=m", "--chat_template_kwargs", "thinking=True"],
+            "chat_template_kwargs",
+        ),
+    ],
+)
+def test_a_model_needs_its_name_and_what_it_takes(words: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        cli._engine(parsed(*words))
 
 
 def test_the_local_engine_gets_the_batch_size() -> None:
-    args = argparse.Namespace(model="hf", batch_size=3)
+    args = parsed("--batch_size", "3", "--model_args", "pretrained=m,device=cpu")
     with patch.object(cli, "HFAutoModelInferenceEngine") as made:
         made.return_value.model_name = "m"
-        cli.initialize_inference_engine(args, {"pretrained": "m", "device": "cpu"}, {})
+        cli._engine(args)
     made.assert_called_once_with(model_name="m", device="cpu", batch_size=3, chat_kwargs_dict={})
     assert args.model == "m"
 
 
-def test_a_wrong_number_of_predictions_is_logged() -> None:
-    with patch.object(cli, "logger") as log:
-        found = cli.run_inference(Mock(infer=Mock(return_value=["a"])), [{}, {}])
-    assert found == ["a"]
-    assert "unexpected number of predictions" in log.error.call_args[0][0]
-
-
-def test_instances_are_written_by_subset_without_processors() -> None:
-    rows = [{"subset": ["a"], "score": 1, "postprocessors": []}, {"subset": ["b"], "score": 0, "postprocessors": []}]
-    results = SimpleNamespace(instance_scores=rows, subsets_scores=SimpleNamespace(summary="s"))
-    with patch.object(cli, "_save_results_to_disk") as saved:
-        cli.process_and_save_results(argparse.Namespace(), results, "r", "s")
-    assert saved.call_args[0][2] == {"a": [{"subset": ["a"], "score": 1}], "b": [{"subset": ["b"], "score": 0}]}
-
-
-def test_keys_among_the_arguments_are_not_written(tmp_path: Any) -> None:
+def test_files_have_instances_by_subset_and_no_keys(tmp_path: Any) -> None:
     key = "sk-0123456789abcdef"
-    words = ["--model_args", f"model_name=m,api_key={key}"]
-    args = argparse.Namespace(
-        model_args={"model_name": "m", "api_key": key, "credentials": {"token": key}}, log_samples=True
-    )
+    words = ["--model_args", f"model_name=m,api_key={key}", "--log_samples", "--output_path", str(tmp_path)]
+    rows = [{"subset": ["a"], "score": 1, "postprocessors": []}, {"subset": ["b"], "score": 0, "postprocessors": []}]
+    scores = Scores({"score": 1.0})
     with patch.object(sys, "argv", ["unitxt-evaluate", *words]):
-        cli._save_results_to_disk(args, {"score": 1.0}, {"a": []}, str(tmp_path / "r.json"), str(tmp_path / "s.json"))
-    texts = [path.read_text() for path in tmp_path.iterdir()]
+        cli.save_results(parsed(*words), Mock(instance_scores=rows, subsets_scores=scores))
+    texts = {path.name.rpartition("_")[2]: path.read_text() for path in tmp_path.iterdir()}
     assert len(texts) == 2
-    assert all('"model_name": "m"' in text and key not in text for text in texts)
+    assert all('"model_name": "m"' in text and key not in text for text in texts.values())
+    kept = json.loads(texts["samples.json"])["samples"]
+    assert kept == {"a": [{"subset": ["a"], "score": 1}], "b": [{"subset": ["b"], "score": 0}]}
+
+
+class Scores(dict[str, Any]):
+    summary = "s"
 
 
 def test_the_command_runs_an_exam(tmp_path: Any) -> None:
@@ -149,7 +135,6 @@ def test_the_command_runs_an_exam(tmp_path: Any) -> None:
     assert content["environment_info"]["parsed_arguments"]["model"] == "none"
     [samples] = tmp_path.glob("*_samples.json")
     assert len(json.loads(samples.read_text())["samples"]["recipes.echo"]) == 2
-    assert cli.extract_scores(str(tmp_path))["Average"].tolist() == [0.5]
 
 
 def test_a_command_that_fails_exits_with_one() -> None:

@@ -181,24 +181,32 @@ def test_parameters_are_given_in_one_place() -> None:
 
 def test_functions_take_their_arguments_by_unitxts_names(tmp_path: Path) -> None:
     from unitxt.catalog import add_link_to_catalog, add_to_catalog, get_from_catalog
-    from unitxt.dict_utils import is_subpath
     from unitxt.logging_utils import get_logger
     from unitxt.metrics import nan_max, nan_mean, normalize_answer
     from unitxt.operators import Rename
     from unitxt.register import register_local_catalog, unregister_local_catalog
-    from unitxt.split_utils import parse_random_mix_string, parse_slices_string
     from unitxt.type_utils import isoftype
-    from unitxt.utils import is_package_installed
 
     assert (nan_mean(x=[1.0, 3.0]), nan_max(x=[1.0, 3.0]), normalize_answer(s="The Cat.")) == (2.0, 3.0, "cat")
-    assert parse_slices_string(input_str="train[:5]") == parse_slices_string("train[:5]")
-    assert parse_random_mix_string(input_str="train[50%]") == {"train": 0.5}
     assert isoftype(object=[1], typing_type=list[int])
-    assert is_package_installed(package_name="json")
-    assert is_subpath(subpath="a/1", fullpath="a/1/b", allow_int_index=False)
     assert get_logger(name="mine").name == "mine"
     add_to_catalog(Rename(field="a", to_field="b"), "x.one", catalog_path=tmp_path, verbose=False)
     add_link_to_catalog("x.one", "x.two", catalog_path=tmp_path, verbose=False)
     register_local_catalog(catalog_path=str(tmp_path))
     assert get_from_catalog("x.two").to_field == "b"
     unregister_local_catalog(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "module, name",
+    [
+        *(("dataclass", "Dataclass"), ("collections", "ItemPicker"), ("inference", "VLLMParamsMixin")),
+        *(("test_utils.metrics", "dict_equal"), ("formats", "TextContent"), ("catalog", "summary")),
+    ],
+)
+def test_what_no_program_imports_is_refused_by_name(module: str, name: str) -> None:
+    with pytest.raises(ImportError, match=f"Proctor has no '{name}' of 'unitxt.{module}'"):
+        exec(f"from unitxt.{module} import {name}")
+    for gone in ("dict_utils", "text2sql_utils", "utils"):
+        with pytest.raises(ImportError, match=f"Proctor has no module 'unitxt.{gone}'"):
+            importlib.import_module(f"unitxt.{gone}")

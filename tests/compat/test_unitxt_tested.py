@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proctor.compat import install, uninstall
 from proctor.errors import ScoringError
-from proctor.logs import get_logger
 
 
 @pytest.fixture(autouse=True)
@@ -53,8 +50,7 @@ def card() -> Any:
     [
         ("metric_utils", "UNITXT_REMOTE_METRICS get_remote_metrics_names"),
         ("loaders", "LoadWithPandas"),
-        ("test_utils.card", "load_examples_from_dataset_recipe test_correct_predictions test_wrong_predictions"),
-        ("utils", "artifacts_json_cache"),
+        ("test_utils.card", "test_card"),
         ("metrics", "NLTKMixin hf_evaluate_load"),
         ("metrics", "LlamaIndexCorrectness RemoteMetric ReflectionToolCallingMetric FaithfulnessHHEM"),
     ],
@@ -93,37 +89,6 @@ def test_metrics_of_the_hub_and_nltk_are_at_hand() -> None:
         pass
 
     assert Counting().nltk is nltk
-
-
-def test_the_steps_of_a_card_test_are_called_alone(card: Any, caplog: pytest.LogCaptureFixture) -> None:
-    steps = module("test_utils.card")
-    rows = steps.load_examples_from_dataset_recipe(card, template_card_index=0, debug=False)
-    assert [row["source"] for row in rows] == ["t0\n", "t1\n", "t2\n", "t3\n"]
-    assert [row["source"] for row in steps.load_examples_from_dataset_recipe(card, 0, debug=True)] == ["t0\n"]
-    steps.test_correct_predictions(rows, strict=True, exact_match_score=1.0)
-    steps.test_wrong_predictions(rows, True, 0.0, ["x", "y"])
-    with pytest.raises(AssertionError, match=r"expected 0\.5"):
-        steps.test_correct_predictions(rows, strict=True, exact_match_score=0.5)
-    with pytest.raises(AssertionError, match=r"at most 0\.0"):
-        steps.test_wrong_predictions(rows, True, 0.0, ["a"])
-    get_logger().addHandler(caplog.handler)  # the program's own logger hands nothing on
-    try:
-        steps.test_wrong_predictions(rows, False, 0.0, ["a"])
-    finally:
-        get_logger().removeHandler(caplog.handler)
-    assert any("at most 0.0" in record.getMessage() for record in caplog.records)
-    with module("settings_utils").get_settings().context(test_card_disable=True):
-        assert steps.load_examples_from_dataset_recipe(card, 0, debug=False) is None
-
-
-def test_files_of_artifacts_are_read_once(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text('{"a": 1}')
-    read = module("utils").artifacts_json_cache
-    assert read(str(path)) is read(str(path))
-    path.write_text(json.dumps({"a": 2}))
-    module("artifact").reset_artifacts_json_cache()
-    assert read(str(path)) == {"a": 2}
 
 
 def test_scores_of_one_query_name_the_main_one() -> None:

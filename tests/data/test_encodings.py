@@ -6,8 +6,7 @@ import subprocess
 
 import pytest
 
-from proctor.data.encodings import not_utf8
-from proctor.data.row_files import read_rows
+from proctor.data.row_files import not_utf8, read_rows
 from proctor.errors import DataError
 
 CHINESE, FRENCH = (

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from proctor.data import hub, hub_access
-from proctor.data.hf import LoadHF
+from proctor.data.hub_loaders import LoadHF
 from proctor.errors import DataError, DatasetNotFoundError, TrustError
 from proctor.settings import settings
 

@@ -134,7 +134,7 @@ def test_an_image_operator_has_to_say_what_it_does(picture):
 
 def test_images_in_datasets_are_decoded(hub_dir, tmp_path, monkeypatch):
     pytest.importorskip("datasets")
-    from proctor.data.hf import LoadHF
+    from proctor.data.hub_loaders import LoadHF
 
     monkeypatch.setenv("PROCTOR_HUB_DIR", str(hub_dir))
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))

@@ -8,18 +8,13 @@ from proctor.data.operator import (
     FieldOperator,
     InstanceFieldOperator,
     InstanceOperator,
-    InstanceOperatorValidator,
-    InstanceOperatorWithMultiStreamAccess,
     MappedStream,
     MultiStreamOperator,
     PagedStreamOperator,
     SequentialOperator,
-    SequentialOperatorInitializer,
     SideEffectOperator,
-    SingleStreamReducer,
     SourceOperator,
     SourceSequentialOperator,
-    StreamInitializerOperator,
     StreamOperator,
 )
 from proctor.data.streams import GeneratorStream, ListStream, MultiStream
@@ -247,50 +242,16 @@ def test_sequences_can_start_with_a_source():
         SourceSequentialOperator()()
 
 
-def test_sequences_can_start_from_arguments():
-    class FromRows(StreamInitializerOperator):
-        def process(self, rows):
-            return streams(t=rows)
-
-    made = SequentialOperatorInitializer(steps=[FromRows(), Set(fields={"b": 1})])([{"a": 1}])
-    assert list(made["t"]) == [{"a": 1, "b": 1}]
-    with pytest.raises(ValidationError, match="StreamInitializerOperator"):
-        SequentialOperatorInitializer(steps=[Set(fields={})])([])
-
-
-def test_other_kinds_of_operators():
+def test_an_effect_leaves_the_streams_as_they_are():
     done = []
 
     class Note(SideEffectOperator):
         def process(self):
             done.append(True)
 
-    class Count(SingleStreamReducer):
-        def process(self, stream):
-            return len(list(stream))
-
-    class Checked(InstanceOperatorValidator):
-        def process(self, instance, stream_name=None):
-            return instance
-
-        def validate(self, instance, stream_name=None):
-            if instance["a"] < 0:
-                raise DataError("negative")
-
-    class SeesAll(InstanceOperatorWithMultiStreamAccess):
-        def process(self, instance, multi_stream):
-            return {**instance, "streams": list(multi_stream)}
-
     both = streams(train=[{"a": 1}], test=[{"a": -1}, {"a": 2}])
     assert Note()(both) is both
     assert done == [True]
-    assert Count()(both) == {"train": 1, "test": 2}
-    assert list(Checked()(both)["train"]) == [{"a": 1}]
-    with pytest.raises(DataError, match="negative"):
-        list(Checked()(both)["test"])
-    with pytest.raises(DataError, match="empty"):
-        list(Checked()(streams(t=[]))["t"])
-    assert SeesAll()(both)["train"].peek()["streams"] == ["train", "test"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proctor.data.arrow_rows import plain_table
 from proctor.data.hub import Dataset, held_rows
-from proctor.data.plain_json import plain_table
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 VALUES = {

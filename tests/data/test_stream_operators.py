@@ -30,7 +30,6 @@ from proctor.data.stream_operators import (
     ExtractFieldValues,
     ExtractMostCommonFieldValues,
     FeatureGroupedShuffle,
-    FromIterables,
     IterableSource,
     JoinStreams,
     MergeStreams,
@@ -245,7 +244,7 @@ def test_rows_can_name_operators_of_their_stream(tmp_path):
 
 
 def test_streams_are_made_of_collections():
-    assert list(FromIterables()({"t": ROWS})["t"]) == ROWS == list(IterableSource(iterables={"t": ROWS})()["t"])
+    assert list(IterableSource(iterables={"t": ROWS})()["t"]) == ROWS
 
 
 def test_files_are_downloaded_and_unpacked(tmp_path):

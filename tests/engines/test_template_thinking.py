@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.engines.template_thinking import template_options
+from proctor.engines.chat_templates import template_options
 from proctor.errors import UsageError
 
 SWITCH = "{% if enable_thinking %}<think>{% endif %}"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proctor.errors import NotAllowedError, TemplateError, UsageError
+from proctor.errors import NotAllowedError, UsageError
 
 pytestmark = pytest.mark.usefixtures("installed")
 META = {"round": [{"role": "HUMAN", "begin": "H:", "end": "\n"}, {"role": "BOT", "begin": "B:", "generate": True}]}
@@ -141,21 +141,6 @@ def test_rows_of_aisbench_stand_copy_by_copy():
 
     found = Two({"input_columns": ["q"], "output_column": "q"}, n=2, task_state_manager="told").test
     assert [row["q"] for row in found] == ["a", "a", "b", "b"]
-
-
-def test_examples_need_a_template_and_a_place():
-    from types import SimpleNamespace
-
-    from opencompass.openicl import FixKRetriever, PromptTemplate
-
-    reader = SimpleNamespace(input_columns=["q"], output_column="a")
-    rows = [{"q": "1", "a": "2"}]
-    retriever = FixKRetriever(SimpleNamespace(reader=reader, train=rows, test=rows), [0])
-    with pytest.raises(TemplateError, match="no ice_template"):
-        retriever.generate_ice([0])
-    with pytest.raises(TemplateError, match="ice_token"):
-        retriever.generate_prompt_for_generate_task(0, "", ice_template=PromptTemplate("{q}"))
-    assert retriever.get_gold_ans() == ["2"]
 
 
 def test_configs_of_mmengine_are_read_and_merged(tmp_path):

@@ -20,7 +20,6 @@ NOT_DERIVED = {
     "APITemplateParser": "a part of models, which are derived from instead",
     "BasePromptTemplate": "its class is Unitxt's kind of artifact, checked by the table of Unitxt",
     "DatasetReader": "a part of datasets, which are derived from instead",
-    "EvaluationTracker": "files of results; programs give it folders",
     "LMTemplateParser": "a part of models, which are derived from instead",
     "MMPromptTemplate": "its class is Unitxt's kind of artifact, checked by the table of Unitxt",
     "MultiTurnPromptTemplate": "its class is Unitxt's kind of artifact, checked by the table of Unitxt",

@@ -74,46 +74,11 @@ def test_an_alias_can_be_taken_back():
 
 
 def test_fetching_returns_what_programs_unpack():
-    from proctor.guests.unitxt.functions import dict_delete, dict_get, dict_set, fetch_artifact, to_pretty_string
+    from proctor.guests.unitxt.functions import fetch_artifact, to_pretty_string
 
     template, catalog = fetch_artifact("templates.key_val")
     assert (template.type_name(), catalog) == ("key_val_template", None)
-    row = {"a": {"b": [1, 2]}}
-    assert dict_get(row, "a/b/1") == 2
-    dict_set(row, "a/c", 3)
-    dict_delete(row, "a/b")
-    assert row == {"a": {"c": 3}}
-    with pytest.raises(ValueError, match="a/x"):
-        dict_get(row, "a/x")
     assert to_pretty_string({"a": "x"}) == "a (str):\n    x\n"
-
-
-def test_nested_fields_are_written_and_removed_as_asked():
-    from proctor.guests.unitxt.functions import dict_delete, dict_get, dict_set
-
-    row = {"a": [{"b": 0}, {"b": 0}]}
-    dict_set(row, "a/*/b", [1, 2], set_multiple=True)
-    assert row == {"a": [{"b": 1}, {"b": 2}]}
-    dict_set(row, "a/*/b", [1, 2])
-    assert row == {"a": [{"b": [1, 2]}, {"b": [1, 2]}]}
-    with pytest.raises(ValueError, match="each of 3"):
-        dict_set(row, "a/*/b", 3, set_multiple=True)
-    with pytest.raises(ValueError, match="c/d"):
-        dict_set(row, "c/d", 3, not_exist_ok=False)
-    numbered = {"a": {"0": "name"}}
-    assert dict_get(numbered, "a/0", allow_int_index=False) == "name"
-    assert dict_get(numbered, "a/0", not_exist_ok=True, default="none") == "none"
-    dict_set(numbered, "a/1", "other", allow_int_index=False)
-    assert numbered == {"a": {"0": "name", "1": "other"}}
-    dict_delete(numbered, "a/0", allow_int_index=False)
-    dict_delete(numbered, "a/1", allow_int_index=False, remove_empty_ancestors=True)
-    assert numbered == {}
-    lists = {"a": [[1], [2]]}
-    dict_delete(lists, "a/0/0", remove_empty_ancestors=True)
-    assert lists == {"a": [[2]]}
-    with pytest.raises(ValueError, match="nothing"):
-        dict_delete(lists, "nothing")
-    dict_delete(lists, "nothing", not_exist_ok=True)
 
 
 def test_declarations_of_fields_refuse_what_they_do_not_know():

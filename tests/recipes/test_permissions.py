@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 from tests_grants import granting
+from tests_made_exams import made_exam
 
 from proctor import effects
 from proctor.cli.__main__ import main
@@ -17,7 +18,6 @@ from proctor.effects import Author, Effect
 from proctor.engines.engine import Engine
 from proctor.errors import DataError, NotAllowedError
 from proctor.recipes import permissions
-from proctor.testing.exams import made_exam
 
 ROWS = [{"question": "q", "answers": ["a"]}]
 

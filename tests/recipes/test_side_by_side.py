@@ -15,8 +15,7 @@ from proctor.ir import Decoding, Exchange, Failure, Generate, Prompt, Response
 from proctor.ir.question import Answered, Question
 from proctor.recipes.exam_parts import Grader
 from proctor.recipes.options import ExamOptions
-from proctor.recipes.repeats import RepeatsGrader
-from proctor.recipes.side_by_side import SideBySide
+from proctor.recipes.repeats import RepeatsGrader, SideBySide
 from proctor.scoring.grading import column_store as stored
 
 ALL = ("mean", "majority", "best", "pass@2", "pass^2", "g-pass@4", "g-pass@2:0.75")

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tests_made_exams import made_exam
+
 from proctor.engines.engine import Engine
 from proctor.ir import (
     Answers,
@@ -26,7 +28,6 @@ from proctor.ir import (
 )
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.scoring.grades import Grade
-from proctor.testing.exams import made_exam
 
 
 def question(name: str, number: int) -> Request:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 import pytest
 from running_fakes import ToyExam, question
+from tests_virtual import VirtualLoop
 
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.provider_engine import ProviderEngine
@@ -29,7 +30,6 @@ from proctor.running.batches import batched
 from proctor.running.executors import distribute
 from proctor.running.log_place import placed
 from proctor.running.maintenance import merge
-from proctor.testing.virtual import VirtualLoop
 
 SCHEDULES = int(os.environ.get("PROCTOR_FAULT_SCHEDULES", "80")) // 8 or 1
 QUESTIONS = [Generate(Prompt(f"question {number}"), Decoding(max_tokens=5)) for number in range(12)]

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from running_fakes import Toy, ToyEngine, ToyExam, answer, choice, question, talk
+from tests_made_exams import made_exam
 
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.transport import Reply
@@ -22,7 +23,6 @@ from proctor.ir import Choose, Converse, Decoding, Generate, Likelihood, Pair, P
 from proctor.running import ResponseLog, SilentObserver, execute, run_exams
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.reckoning import Claim
-from proctor.testing.exams import made_exam
 
 _SPEC = spec_from_file_location("model_server", Path(__file__).resolve().parents[2] / "benchmarks" / "model_server.py")
 assert _SPEC is not None

@@ -7,8 +7,8 @@ from proctor.tasks.card import TaskCard
 from proctor.tasks.task import Task
 from proctor.templates import InputOutputTemplate
 from proctor.testing.cards import temporary_catalog, test_card
-from proctor.testing.metrics import test_metric
 from proctor.testing.operators import check_operator, check_operator_exception
+from proctor.testing.unitxt_checks import test_metric
 
 
 class AddNumber(FieldOperator):
@@ -57,8 +57,8 @@ def test_metrics_are_checked_as_in_the_tutorial():
         "sum_accuracy": 0.33, "score": 0.33, "score_name": "sum_accuracy", "sum_accuracy_ci_low": 0.0,
         "sum_accuracy_ci_high": 1.0, "score_ci_low": 0.0, "score_ci_high": 1.0,
     }  # fmt: skip
-    assert len(test_metric(**arguments, global_target=target)) == 3
-    with pytest.raises(AssertionError, match=r"global: score is 0\.33.*expected 0\.5"):
+    assert test_metric(**arguments, global_target={**target, "num_of_instances": 3})
+    with pytest.raises(AssertionError, match=r"global score must be equal.*0\.33"):
         test_metric(**arguments, global_target={"score": 0.5})
 
 

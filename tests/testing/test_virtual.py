@@ -5,12 +5,12 @@ import time
 import tracemalloc
 
 import pytest
+from tests_virtual import VirtualLoop, simulated
 
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.ir import Generate, Prompt
 from proctor.testing.behaviour import Behaviour
 from proctor.testing.faults import Fault, Faults
-from proctor.testing.virtual import VirtualLoop, simulated
 
 COUNT = 60
 SCHEDULES = int(os.environ.get("PROCTOR_FAULT_SCHEDULES", "200"))

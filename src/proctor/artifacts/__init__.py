@@ -53,27 +53,8 @@ if not TYPE_CHECKING:  # type checkers would take any name for one of the packag
     )
 
 __all__ = [
-    "NON_POSITIONAL",
-    "Artifact",
-    "ArtifactLink",
-    "Catalog",
-    "LocalCatalog",
-    "Registry",
-    "Table",
-    "add_link_to_catalog",
-    "add_to_catalog",
-    "build",
-    "builtin_catalog",
-    "catalogs",
-    "fetch_artifact",
-    "get_from_catalog",
-    "git_catalog",
-    "register_catalog",
-    "register_git_catalog",
-    "register_local_catalog",
-    "register_type",
-    "registry",
-    "to_data",
-    "unregister_catalog",
-    "user_catalog",
-]
+    "NON_POSITIONAL", "Artifact", "ArtifactLink", "Catalog", "LocalCatalog", "Registry", "Table",
+    "add_link_to_catalog", "add_to_catalog", "build", "builtin_catalog", "catalogs", "fetch_artifact",
+    "get_from_catalog", "git_catalog", "register_catalog", "register_git_catalog", "register_local_catalog",
+    "register_type", "registry", "to_data", "unregister_catalog", "user_catalog",
+]  # fmt: skip

@@ -66,10 +66,7 @@ def _forget_class_variables(made: type) -> None:
 
 
 def _evaluate(annotations: dict[str, Any], namespace: dict[str, Any]) -> None:
-    """Evaluate the annotations of a class of a module, where they can be: pydantic does it anew for each subclass.
-
-    They are source code of a module that is being imported, as every class statement's; no text of a file gets here.
-    """
+    """Evaluate the annotations of a class of a module, where they can be: pydantic does it anew for each subclass."""
     known = vars(sys.modules[namespace["__module__"]]) if namespace.get("__module__") in sys.modules else {}
     for name, annotation in annotations.items():
         if isinstance(annotation, str):

@@ -99,11 +99,7 @@ def register_git_catalog(url: str, revision: str, folder: str = "") -> LocalCata
 
 
 def _effects(url: str, who: Author | None) -> Iterable[Effect]:
-    """Return what fetching does: git runs, and a server is asked or a folder read.
-
-    Raises:
-        ArtifactError: The address is of a kind that names a program.
-    """
+    """Return what fetching does: git runs, and a server is asked or a folder read."""
     git = Effect("run", "git", "a catalog")
     scheme, separator, rest = url.partition("://")
     if separator:
@@ -151,11 +147,7 @@ def _is_path(url: str) -> bool:
 
 
 def _take_out(git: _Git, folder: Path) -> None:
-    """Write the JSON files of what was fetched into a folder.
-
-    Raises:
-        ArtifactError: There are too many, or they are too large.
-    """
+    """Write the JSON files of what was fetched into a folder."""
     total = count = 0
     for size, digest, name in _json_files(git.run("ls-tree", "-r", "-l", "-z", "--full-tree", "FETCH_HEAD")):
         count, total = count + 1, total + size

@@ -40,11 +40,7 @@ class NullAugmentor(TaskInputsAugmentor):
 
 
 class TypeDependentAugmentor(TaskInputsAugmentor):
-    """An augmentor of values of one type; others stay as they are.
-
-    Attributes:
-        augmented_type: The type.
-    """
+    """An augmentor of values of one type; others stay as they are."""
 
     augmented_type: Any
 

@@ -33,8 +33,7 @@ SMALL_BYTES: Final = 1 << 26
 LARGEST_PICTURE: Final = 89_478_485
 """Pixels of a picture; Pillow warns above it. As red, green and blue they take 256 MiB."""
 
-_BLOCK = 1 << 20
-"""Bytes looked at together: few calls, little memory."""
+_BLOCK = 1 << 20  # bytes looked at together: few calls, little memory
 
 _OPENERS: Final[tuple[tuple[bytes, Callable[[str], Any]], ...]] = (
     (b"\x1f\x8b", gzip.open),

@@ -90,11 +90,9 @@ _MOST_COLUMNS = 300
 """Columns of a table or a result: several times those of the widest table of BIRD or Spider. SQLite makes all values
 of a row before it looks at the clock."""
 
-_MOST_MEMORY = 1 << 28
-"""Bytes by which the process may grow while a query runs; what it sorts is held in memory, too."""
+_MOST_MEMORY = 1 << 28  # bytes by which the process may grow while a query runs; what it sorts is held in memory, too
 
-_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
-"""Bytes in which the system counts the peak of a process's memory."""
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which the system counts the peak of a process's memory
 
 
 def _authorize(action: int, name: str | None, *_: Any) -> int:

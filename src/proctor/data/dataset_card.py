@@ -20,7 +20,6 @@ class CardConfiguration:
     """A configuration as the card declares it.
 
     Attributes:
-        name: Its name.
         files: The patterns of each split's files; empty where the card names none.
         folder: The folder in the dataset in which its files are looked for.
         is_default: Whether it is what is read where nobody chooses.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,78 @@ from proctor.data.found_files import files_named
 from proctor.data.hub_access import hub_answers
 from proctor.data.hub_dataset import FILE_FORMATS, Dataset
 from proctor.data.mapped_folder import configurations, hub_folder
-from proctor.data.media import undecoded
 from proctor.effects import INSIDE, has_scheme, parts_of_address
 from proctor.errors import DataError, DatasetNotFoundError, did_you_mean
 from proctor.settings import settings
+
+Make = Callable[[Any], Any]
+_PLAIN = ("Json",)  # types whose decoding opens nothing: values of several kinds, kept as text
+
+
+def undecoded(dataset: Any) -> Any:
+    """Return a dataset of the library whose pictures are opened when a row is looked at, and by us."""
+    features = getattr(dataset, "features", None) or {}
+    makers: dict[str, Make] = {}
+    for name, feature in features.items():
+        raw = _raw(feature)
+        if raw != feature:
+            dataset = dataset.cast_column(name, raw)
+        if make := _maker(raw):
+            makers[name] = make
+    if not makers:
+        return dataset
+
+    def pictures(batch: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: [makers[name](each) for each in values] if name in makers else values
+                for name, values in batch.items()}  # fmt: skip
+
+    if hasattr(dataset, "with_transform"):
+        return dataset.with_transform(pictures)
+    return dataset.map(lambda row: {**row, **{name: make(row[name]) for name, make in makers.items()}})
+
+
+def _raw(feature: Any) -> Any:
+    """Return the type of a column without decoding, at any depth."""
+    if isinstance(feature, Mapping):
+        made: Callable[[dict[str, Any]], Any] = type(feature)  # a dict, or the library's own
+        return made({name: _raw(each) for name, each in feature.items()})
+    if isinstance(feature, (list, tuple)):
+        return [_raw(each) for each in feature]
+    is_media = getattr(feature, "_type", "") not in _PLAIN and getattr(feature, "decode", False) is True
+    if is_media and is_dataclass(feature):
+        return replace(feature, decode=False)  # type: ignore[type-var]
+    if is_dataclass(feature) and hasattr(feature, "feature"):
+        inner = _raw(feature.feature)
+        return feature if inner == feature.feature else replace(feature, feature=inner)  # type: ignore[type-var]
+    return feature
+
+
+def _maker(feature: Any) -> Make | None:
+    """Return what makes pictures of a column's values; ``None`` where it holds none."""
+    if getattr(feature, "_type", "") == "Image":
+        return _picture
+    if isinstance(feature, Mapping):
+        inside = {name: make for name, each in feature.items() if (make := _maker(each))}
+        if not inside:
+            return None
+        return lambda value: value and {name: inside[name](each) if name in inside else each
+                                        for name, each in value.items()}  # fmt: skip
+    inner = feature[0] if isinstance(feature, list) and feature else getattr(feature, "feature", None)
+    make = _maker(inner) if inner is not None else None
+    if make is None:
+        return None
+    return lambda value: value and [make(each) for each in value]
+
+
+def _picture(value: Any) -> Any:
+    if value is None or (isinstance(value, Mapping) and not any(value.values())):
+        return None
+    from PIL import ImageOps
+
+    from proctor.data.images import open_image
+
+    return ImageOps.exif_transpose(open_image(value))
+
 
 _LONGEST_REASON = 300  # letters: the library lists every kind of file that it knows
 

@@ -242,8 +242,7 @@ class Fillna(FieldOperator):
             return value
 
 
-_PERCENT = 100
-"""All of them, in percent."""
+_PERCENT = 100  # all of them, in percent
 
 
 class Perturb(FieldOperator):

@@ -22,12 +22,12 @@ from proctor import foreign_text
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.bounds import check_file
 from proctor.data.dataframes import frames, tabular
-from proctor.data.encodings import not_utf8
 from proctor.data.fields import MISSING, Row, finder
 from proctor.data.found_files import beside, file_named
 from proctor.data.json_lines import unchanged_lines
 from proctor.data.loaders import LazyLoader
 from proctor.data.mapped_folder import local_file
+from proctor.data.row_files import not_utf8
 from proctor.effects import Effect, reading
 from proctor.errors import (
     DataError,

@@ -13,9 +13,7 @@ from typing_extensions import override
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.computed_fields import ExpressionMixin
 from proctor.data.fields import MISSING, Row, finder, getter
-from proctor.data.operator import (
-    StreamOperator,
-)
+from proctor.data.operator import StreamOperator
 from proctor.data.streams import Stream
 from proctor.errors import DataError, EmptyStreamError, MissingFieldError, ValidationError, did_you_mean
 from proctor.randomness import random_stream

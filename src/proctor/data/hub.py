@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.data.arrow_rows import ArrowRows
+from proctor.data.arrow_rows import ArrowRows, plain_table
 from proctor.data.bounds import check_file
 from proctor.data.datasets_library import library_split, mapped_files, not_found, split_names
 from proctor.data.fields import Row
 from proctor.data.hub_dataset import FILE_FORMATS, Dataset, paths_in
 from proctor.data.mapped_folder import local_folder
 from proctor.data.parquet_bounds import check_parquet, held_table
-from proctor.data.plain_json import plain_table
 from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
 
 __all__ = [

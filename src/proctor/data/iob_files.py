@@ -10,11 +10,7 @@ from typing_extensions import override
 from proctor.data.fields import Row
 from proctor.data.loaders import LazyLoader
 from proctor.effects import Effect, reading
-from proctor.errors import (
-    DataError,
-    Location,
-    MissingExtraError,
-)
+from proctor.errors import DataError, Location, MissingExtraError
 
 if TYPE_CHECKING:
     pass

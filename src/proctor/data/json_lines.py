@@ -31,8 +31,7 @@ _DATE_WORDS: Final = frozenset(
 _DATE_COLUMN: Final = re.compile(r"(?:.*(?:_at|_time)|timestamp.*|modified|date|datetime)\Z", re.IGNORECASE | re.DOTALL)
 """Columns that pandas takes for dates by their name."""
 
-_MOST_INTEGER: Final = 1 << 53
-"""Beyond it, whole numbers and decimals part: pandas would have to choose."""
+_MOST_INTEGER: Final = 1 << 53  # beyond it, whole numbers and decimals part: pandas would have to choose
 
 
 _BLOCK_BYTES: Final = 1 << 20

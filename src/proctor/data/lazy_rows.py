@@ -248,7 +248,6 @@ class PickedRows(_Rows):
 
     Args:
         places: Where they are.
-        rows: All rows.
     """
 
     def __init__(self, places: Sequence[int], rows: Sequence[AnyRow]) -> None:

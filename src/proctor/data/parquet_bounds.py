@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 SMALL_ROWS: Final = 1 << 30
 """Bytes that the rows of any file may take, whatever its size: a gibibyte fills neither memory nor disk."""
 
-_BATCH: Final = 1 << 16
-"""Rows that are looked at together."""
+_BATCH: Final = 1 << 16  # rows that are looked at together
 
 _WIDEST: Final = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 """Bytes of a value of each physical type, where all are equally wide."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from proctor.data import bounds, web
-from proctor.data.operator_bases import SideEffectOperator
+from proctor.data.operator import SideEffectOperator
 from proctor.effects import Effect, asking, reading, writing
 from proctor.errors import DataError
 from proctor.safe_files import subfolder, written

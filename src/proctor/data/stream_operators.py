@@ -18,7 +18,6 @@ from proctor.data.operator import (
     PagedStreamOperator,
     SourceOperator,
     StreamingOperator,
-    StreamInitializerOperator,
     StreamOperator,
     container_copy,
 )
@@ -28,15 +27,6 @@ from proctor.errors import DataError, MissingFieldError, ValidationError
 from proctor.randomness import going_generator, random_stream
 
 # -- making streams -------------------------------------------------------------------------------------------
-
-
-class FromIterables(StreamInitializerOperator):
-    """Makes streams of collections of rows: ``FromIterables()({"test": rows})``."""
-
-    @override
-    def process(self, *args: Any, **kwargs: Any) -> MultiStream:
-        (iterables,) = (*args, *kwargs.values())
-        return MultiStream.from_iterables(iterables)
 
 
 class IterableSource(SourceOperator):
@@ -223,7 +213,6 @@ class MergeStreams(MultiStreamOperator):
         streams_to_merge: Their names; all where it is ``None``. Streams that are not merged are dropped.
         new_stream_name: The name of the new one.
         add_origin_stream_name: Say in each row where it comes from.
-        origin_stream_name_field_name: The field for that.
     """
 
     streams_to_merge: list[str] | None = None

@@ -3,13 +3,14 @@
 A retriever chooses for all test rows at once (:meth:`Retriever.retrieve`). As a *sampler* of a recipe it chooses for
 one instance from its pool; the text of an instance is then its input fields, joined by blanks.
 """
+# ruff: noqa: ARG002 - retrievers are called with all there is
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self, overload
+from typing import Annotated, Any, ClassVar, Protocol, Self, overload
 
 from pydantic import Field
 
@@ -26,7 +27,6 @@ class Corpus:
     """Rows and how they read.
 
     Attributes:
-        rows: The rows.
         text: Returns the words of a row that are compared.
     """
 
@@ -120,14 +120,9 @@ class Retriever(Sampler):
         """
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return ``sample_size`` instances of the pool, in the order of the prompt."""
-        del sampling_seed
         chooser = self.model_copy()
         chooser.ice_num = sample_size
         index, test = Corpus(instances_pool, self._words), Corpus([instance], self._words)
@@ -159,7 +154,6 @@ class ZeroRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return no positions for anybody."""
-        del index, label_prompts
         return Repeated((), len(test))
 
 
@@ -174,7 +168,6 @@ class LabelsRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the first ``ice_num`` examples of the row's labels; a row of unknown labels has none."""
-        del label_prompts
         known: dict[Any, list[int]] = {}
         for position, row in enumerate(index.rows):
             for label in self._labels_of(row):
@@ -210,7 +203,6 @@ class FixKRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return ``fix_id_list`` for everybody."""
-        del label_prompts
         outside = [position for position in self.fix_id_list if not 0 <= position < len(index)]
         if outside:
             raise DemosError(
@@ -222,11 +214,7 @@ class FixKRetriever(Retriever):
         return Repeated(tuple(self.fix_id_list), len(test))
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the first ``sample_size`` of the fixed examples."""
         found = super().sample(len(self.fix_id_list), instances_pool, instance, sampling_seed)
@@ -241,7 +229,6 @@ class RandomRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Draw for one test row after the other, without replacement."""
-        del label_prompts
         import numpy as np
 
         self._check_size(self.ice_num, index)
@@ -249,11 +236,7 @@ class RandomRetriever(Retriever):
         return [tuple(generator.choice(len(index), self.ice_num, replace=False).tolist()) for _ in range(len(test))]
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Draw from the instance's own stream, so that no instance depends on the others."""
         stream = instance_stream(instance, self.seed if sampling_seed is None else sampling_seed)
@@ -267,7 +250,6 @@ class SlidingWindowRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the window that ends before each test row's own position."""
-        del label_prompts
         self._check_size(self.k, index)
         if len(test) > len(index) + 1:
             raise DemosError(
@@ -283,12 +265,66 @@ class SlidingWindowRetriever(Retriever):
         ]
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the last instances of the pool: a sampler does not know what came before."""
-        del instance, sampling_seed
         return list(instances_pool[len(instances_pool) - min(self.k, sample_size) :])
+
+
+class Ranker(Protocol):
+    """An index that has been read."""
+
+    def best(self, texts: Sequence[str], count: int) -> list[Positions]:
+        """Return for every text the positions of the rows that fit best, the best first."""
+
+
+class RankingRetriever(Retriever):
+    """Base of retrievers that show a test row what is most like it.
+
+    As a sampler it reads a pool once. Instances that are asked about are not among their own candidates; where ranks
+    depend on all rows (how rare a word is), such candidates are an index of their own, so that what is found depends on
+    them and the instance, and not on who was asked about before.
+    """
+
+    ranks_rows_alone: ClassVar[bool] = False
+    """Whether a rank depends on the row and the text alone, so that an index may hold rows that are not candidates."""
+
+    @abstractmethod
+    def ranker(self, index: Corpus) -> Ranker:
+        """Read an index."""
+
+    def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
+        """Return the ``ice_num`` best rows for everybody, the best first."""
+        return self.ranker(index).best(test.texts, self.ice_num) if len(test) else []
+
+    def sample(
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
+    ) -> list[Instance]:
+        """Return the ``sample_size`` best instances of the pool, the best first."""
+        if not self.ranks_rows_alone:
+            places = self._index_of(instances_pool).best([self._words(instance)], sample_size)[0]
+            return [instances_pool[place] for place in places]
+        present = {id(each) for each in instances_pool}
+        known, ranker = self._read(present, instances_pool)
+        absent = len(known) - len(present)
+        places = ranker.best([self._words(instance)], sample_size + absent)[0]
+        return [known[place] for place in places if id(known[place]) in present][:sample_size]
+
+    def _index_of(self, pool: Sequence[Instance]) -> Ranker:
+        """Return the index of exactly these instances; that of the last pool is kept."""
+        ids = tuple(map(id, pool))
+        read: tuple[tuple[int, ...], list[Instance], Ranker] | None = getattr(self, "_last", None)
+        if read is None or read[0] != ids:
+            read = ids, list(pool), self.ranker(Corpus(list(pool), self._words))  # held on to: ids are not used again
+            object.__setattr__(self, "_last", read)
+        return read[2]
+
+    def _read(self, present: set[int], pool: Sequence[Instance]) -> tuple[list[Instance], Ranker]:
+        """Return the instances that were read so far, which those of the pool are among, and their ranker."""
+        read: tuple[list[Instance], Ranker] | None = getattr(self, "_pool", None)
+        known = {} if read is None else {id(each): each for each in read[0]}  # held on to, so ids are not used again
+        if read is None or not present <= known.keys():
+            everyone = list({**known, **{id(each): each for each in pool}}.values())
+            read = everyone, self.ranker(Corpus(everyone, self._words))
+            object.__setattr__(self, "_pool", read)
+        return read

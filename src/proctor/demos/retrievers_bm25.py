@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from proctor.demos.ranking import Ranker, RankingRetriever
-from proctor.demos.retrievers import Corpus, Positions
+from proctor.demos.retrievers import Corpus, Positions, Ranker, RankingRetriever
 from proctor.errors import MissingExtraError
 
 K1, B, EPSILON = 1.5, 0.75, 0.25

@@ -1,4 +1,5 @@
 """Retrieval by the embeddings of texts."""
+# ruff: noqa: ARG002 - retrievers are called with all there is
 
 from __future__ import annotations
 
@@ -8,8 +9,7 @@ from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.demos.ranking import Ranker, RankingRetriever
-from proctor.demos.retrievers import Corpus, LabelPrompts, Positions, Repeated
+from proctor.demos.retrievers import Corpus, LabelPrompts, Positions, Ranker, RankingRetriever, Repeated
 from proctor.demos.samplers import Instance
 from proctor.errors import DemosError, MissingExtraError
 from proctor.settings import model_folder
@@ -97,7 +97,6 @@ class DPPRetriever(TopkRetriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return for everybody a choice from the nearest rows, the most alike first."""
-        del label_prompts
         if not len(test):
             return []
         self._check_size(max(self.candidate_num, self.ice_num), index)
@@ -110,11 +109,7 @@ class DPPRetriever(TopkRetriever):
         ]
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return ``sample_size`` of the ``candidate_num`` nearest instances of the pool, the most alike first."""
         candidates = max(self.candidate_num, sample_size)
@@ -177,21 +172,15 @@ class VotekRetriever(TopkRetriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the same rows for everybody."""
-        del label_prompts
         self._check_size(self.ice_num, index)
         if not len(test):
             return []
         return Repeated(tuple(elected(self.embed(index.texts), self.ice_num, self.votek_k, self.seed)), len(test))
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the ``sample_size`` instances that stand for most others of the pool."""
-        del instance
         self._check_size(sample_size, Corpus(instances_pool, self._words))
         index = cast(Nearest, self._index_of(instances_pool))
         seed = self.seed if sampling_seed is None else sampling_seed

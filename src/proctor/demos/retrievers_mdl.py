@@ -90,11 +90,7 @@ class MDLRetriever(TopkRetriever):
         return self._scoring
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Refuse: prompts of labels are known to exams of configs only."""
         del sample_size, instances_pool, instance, sampling_seed

@@ -34,11 +34,7 @@ class Sampler(Artifact):
 
     @abstractmethod
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return ``sample_size`` instances of the pool, from which the instance itself has been taken out."""
 
@@ -54,11 +50,7 @@ class RandomSampler(Sampler):
     """Draws at random."""
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Draw without replacement."""
         return instance_stream(instance, sampling_seed).sample(instances_pool, sample_size)
@@ -70,11 +62,7 @@ class FixedIndicesSampler(Sampler):
     indices: list[int]
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Take the first ``sample_size`` indices; those below 0 count from the end.
 
@@ -104,11 +92,7 @@ class CloseTextSampler(Sampler):
     field: str
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Draw from all instances that share one of the closest texts."""
         del sampling_seed
@@ -159,11 +143,7 @@ class DiverseLabelsSampler(Sampler):
         return fields[name]
 
     def sample(
-        self,
-        sample_size: int,
-        instances_pool: Sequence[Instance],
-        instance: Instance,
-        sampling_seed: int | None = None,
+        self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Deal the places out to the combinations in turn, then draw within each."""
         groups: dict[str, list[Instance]] = {}

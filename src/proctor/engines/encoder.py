@@ -105,11 +105,7 @@ class Encoder:
         return str(rendered)
 
     def _template(self, renderer: Any) -> str | None:
-        """Return the chat template to use, or its name among the tokenizer's; ``None`` for the tokenizer's only one.
-
-        Raises:
-            UsageError: It is a name that the tokenizer has no template for.
-        """
+        """Return the chat template to use, or its name among the tokenizer's; ``None`` for the tokenizer's only one."""
         given, own = self.chat_template, renderer.chat_template
         if not given or "{" in given:
             return given or None
@@ -169,8 +165,7 @@ class Encoder:
             raise RefusedError("engine", "the continuation adds no tokens to its context")
         if (excess := len(continuation) - self.max_length) > 0:
             raise RefusedError(
-                "context_too_long",
-                f"the continuation is {excess} tokens longer than the model's {self.max_length}",
+                "context_too_long", f"the continuation is {excess} tokens longer than the model's {self.max_length}"
             )
         if not self.joined:
             return Scorable(tuple(context[-self.max_length :]), tuple(continuation))

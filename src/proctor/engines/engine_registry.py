@@ -60,11 +60,7 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
 
 
 def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the engine and the arguments of ``provider/model``; what is not written so stays as it is.
-
-    Raises:
-        UsageError: The arguments name another model.
-    """
+    """Return the engine and the arguments of ``provider/model``; what is not written so stays as it is."""
     provider, slash, model = name.partition("/")
     if not slash or not model or name in REGISTERED or provider not in engine_names():
         return name, given

@@ -31,13 +31,7 @@ class Translated(NamedTuple):
 
 
 class _Model(NamedTuple):
-    """What a name of lm-eval stands for.
-
-    Attributes:
-        engine: The short name of the engine.
-        values: Fields that the name stands for.
-        arguments: How the arguments of its class are read.
-    """
+    """What a name of lm-eval stands for."""
 
     engine: str
     values: Mapping[str, Any] = {}
@@ -152,9 +146,7 @@ _IDLE_WITHOUT_MODEL = {
 }
 
 _CANNOT = {
-    "server": {
-        "ca_cert_path": "the certificates of the system are used: set SSL_CERT_FILE to another file",
-    },
+    "server": {"ca_cert_path": "the certificates of the system are used: set SSL_CERT_FILE to another file"},
     "hf": {
         "softmax_dtype": "likelihoods are computed in the precision that hf chooses",
         "mixed_precision_dtype": "use dtype",

@@ -165,14 +165,12 @@ class _Recorded:
                 self._note_answers(prompt, told)
 
     def answer(self, position: int, payload: Any) -> _Told:
-        """Return the recorded answer to a prompt; ``None`` where the prompt is not there."""
         if not self._by_prompt:
             return self._in_order[position] if position < len(self._in_order) else _Told()
         waiting = self._by_prompt.get(content_key("prompt", payload), deque([_Told()]))
         return waiting.popleft() if len(waiting) > 1 else waiting[0]
 
     def likelihood(self, context: Any, continuation: str) -> Scored | None:
-        """Return the likelihood of a continuation; ``None`` where none is recorded."""
         found = self._likelihoods.get(content_key("pair", context, continuation))
         if found is None:
             return None

@@ -17,6 +17,7 @@ from proctor.dialects.aisbench.gradings import ConfigGrader
 from proctor.dialects.aisbench.inferencers import CHAT, CLP, GENERATE, PPL, TEXT_PPL
 from proctor.dialects.aisbench.readings import Reader, losses_of, prompt_of
 from proctor.errors import UsageError
+from proctor.exchange.lines import json_text
 from proctor.ir import Converse, Failure, Response
 from proctor.ir.question import Answered, Ask
 from proctor.jsonable import jsonable, to_line
@@ -102,7 +103,7 @@ def _answered(exam: Exam, predictions: Mapping[int, Sequence[Any]], config: Data
             yield Answered(question, (Response(failure=found),))
         else:
             texts = [str(each) for each in found] if isinstance(found, list) else [found]
-            yield Answered(question, (Response(texts=tuple(map(_text, texts))),))
+            yield Answered(question, (Response(texts=tuple(map(json_text, texts))),))
 
 
 def _asks(exam: Exam) -> Iterator[Ask]:
@@ -111,18 +112,10 @@ def _asks(exam: Exam) -> Iterator[Ask]:
 
 
 def _are_rows(exam: Exam, predictions: Mapping[int, Sequence[Any]], config: DatasetConfig) -> bool:
-    """Whether lines about rows that are asked several times are numbered by row, rather than one after the other.
-
-    AISBench numbers by row where the model says how often, and by position where the dataset does; OpenCompass, and
-    Proctor before AISBench's numbers were known, by position always.
-    """
+    """Whether lines about rows that are asked several times are numbered by row, rather than one after the other."""
     repeats = any(len(values) > 1 for values in predictions.values())
     is_within = max(predictions, default=-1) < exam.opened.total() // config.count
     return repeats or is_within if config.by_row else repeats and is_within
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------

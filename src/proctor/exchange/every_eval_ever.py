@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from proctor.errors import UsageError
-from proctor.exchange.lines import base_of, content_of, samples_of
+from proctor.exchange.lines import base_of, content_of, json_text, samples_by_exam, token_usage
 from proctor.ir.conversation import as_turns, next_messages
 from proctor.recipes.metric_code import installed_version
 from proctor.results.summary import ScoreRow, score_rows
@@ -119,9 +119,7 @@ def records_of(run: StoredRun, source: Source) -> list[Record]:
     """
     if not run.results:
         raise UsageError(f"the run {run.path} has no results", why=run.problem or "it did not end")
-    lines: dict[str, list[dict[str, Any]]] = {}
-    for line in samples_of(run.path):
-        lines.setdefault(str(line.get("exam")), []).append(line)
+    lines = samples_by_exam(run.path)
     return [_record(run, source, exam, lines.get(exam, [])) for exam in run.results]
 
 
@@ -166,7 +164,6 @@ def _path(exam: str, source: Source, content: str) -> str:
 
 
 def _samples_file(record: Record) -> dict[str, Any]:
-    """Return what a record says of the file of its samples."""
     content = dict(record.files())[record.samples_path]
     return {
         "format": "jsonl",
@@ -286,7 +283,7 @@ def _instances(
             "sample_hash": sha256((raw + "".join(references)).encode()).hexdigest(),
             **_interaction(line, raw, references),
             "evaluation": {"score": float(score), "is_correct": score >= top},
-            "token_usage": _usage(line.get("usage") or {}),
+            "token_usage": token_usage(line),
             "metadata": {"instance": str(line.get("instance") or ""), "kind": str(line.get("kind"))},
         }
 
@@ -301,13 +298,13 @@ def _interaction(line: Mapping[str, Any], raw: str, references: list[str]) -> di
         found = {"interaction_type": "multi_turn", "input": given, "messages": messages}
         source, place = f"messages[{len(messages) - 1}].content", len(messages) - 1
     else:
-        given["formatted"] = _text(line.get("prompt"))  # messages stay messages
+        given["formatted"] = json_text(line.get("prompt"))  # messages stay messages
         found = {"interaction_type": "single_turn", "input": given, "output": {"raw": texts}}
         source, place = "output.raw", 0
     attribution = {
         "turn_idx": place,
         "source": source,
-        "extracted_value": _text(line.get("processed_prediction")),
+        "extracted_value": json_text(line.get("processed_prediction")),
         "extraction_method": "custom",
         "is_terminal": True,
     }
@@ -321,11 +318,7 @@ def _texts(line: Mapping[str, Any]) -> list[str]:
         return [output]
     if isinstance(output, list) and all(isinstance(each, str) for each in output):
         return list(output)
-    return [_text(line.get("prediction"))]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return [json_text(line.get("prediction"))]
 
 
 def _spoken(turns: Sequence[Any], texts: Sequence[str]) -> list[dict[str, Any]]:
@@ -335,8 +328,3 @@ def _spoken(turns: Sequence[Any], texts: Sequence[str]) -> list[dict[str, Any]]:
         else []
     )
     return [{"turn_idx": i, "role": str(each["role"]), "content": content_of(each)} for i, each in enumerate(last)]
-
-
-def _usage(usage: Mapping[str, Any]) -> dict[str, int]:
-    read, written = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
-    return {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}

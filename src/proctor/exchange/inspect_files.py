@@ -8,7 +8,7 @@ from hashlib import blake2b
 from math import isfinite
 from typing import Any
 
-from proctor.exchange.lines import samples_of, scores_of, shares_of
+from proctor.exchange.lines import json_text, samples_by_exam, scores_of, shares_of, token_usage
 from proctor.exchange.observed import share
 from proctor.ir.conversation import as_turns, next_messages
 from proctor.results.summary import score_rows
@@ -20,9 +20,7 @@ _STOPS = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls", "c
 
 def files_of(run: StoredRun) -> tuple[dict[str, str], list[str]]:
     """Return the logs of a run by path, and what they do not hold."""
-    lines: dict[str, list[dict[str, Any]]] = {}
-    for line in samples_of(run.path):
-        lines.setdefault(str(line.get("exam")), []).append(line)
+    lines = samples_by_exam(run.path)
     files = {}
     for exam in run.results:
         name = "".join(each if each.isalnum() or each in "-." else "-" for each in exam)
@@ -77,14 +75,8 @@ def _log(run: StoredRun, exam: str, lines: Sequence[Mapping[str, Any]]) -> dict[
 
 
 def _config(decoding: Mapping[str, Any]) -> dict[str, Any]:
-    names = {
-        "max_tokens": "max_tokens",
-        "temperature": "temperature",
-        "top_p": "top_p",
-        "top_k": "top_k",
-        "seed": "seed",
-    }
-    found = {theirs: decoding[ours] for ours, theirs in names.items() if decoding.get(ours) is not None}
+    names = ("max_tokens", "temperature", "top_p", "top_k", "seed")
+    found = {name: decoding[name] for name in names if decoding.get(name) is not None}
     return {**found, **({"stop_seqs": list(decoding["stop"])} if decoding.get("stop") else {})}
 
 
@@ -123,7 +115,7 @@ def _sample(run: StoredRun, line: Mapping[str, Any], shares: Mapping[str, float]
             "model": run.model,
             "choices": [{"message": answer, "stop_reason": _STOPS.get(reasons[-1] if reasons else "", "unknown")}],
             "completion": answer["content"],
-            **_usage(line),
+            "usage": token_usage(line),
         },
         "scores": dict(_sample_scores(line, shares)),
         "metadata": {"instance": line.get("instance"), "kind": line.get("kind"), "row": line.get("input")},
@@ -167,18 +159,8 @@ def _part(part: Any) -> Any:
 def _texts(line: Mapping[str, Any]) -> list[str]:
     output = line.get("output")
     if isinstance(output, list) and output and isinstance(output[0], Mapping):  # likelihoods: what was chosen
-        return [_text(line.get("prediction"))]
+        return [json_text(line.get("prediction"))]
     return [str(each) for each in output] if isinstance(output, list) else [] if output is None else [str(output)]
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _usage(line: Mapping[str, Any]) -> dict[str, Any]:
-    usage = line.get("usage") or {}
-    read, written = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
-    return {"usage": {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}}
 
 
 def _sample_scores(line: Mapping[str, Any], shares: Mapping[str, float]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -189,6 +171,6 @@ def _sample_scores(line: Mapping[str, Any], shares: Mapping[str, float]) -> Iter
                 name,
                 {
                     "value": value if isinstance(value, bool) else number,
-                    "answer": None if extracted is None else _text(extracted),
+                    "answer": None if extracted is None else json_text(extracted),
                 },
             )

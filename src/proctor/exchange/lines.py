@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -43,6 +44,26 @@ def samples_of(folder: Path) -> Iterator[dict[str, Any]]:
     path = folder / "samples.jsonl"
     if path.is_file():
         yield from json_lines(path, within=folder)
+
+
+def samples_by_exam(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the lines of a run folder's samples by exam."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in samples_of(folder):
+        found.setdefault(str(line.get("exam")), []).append(line)
+    return found
+
+
+def json_text(value: object) -> str:
+    """Return a text as it is, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def token_usage(line: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many tokens an instance took, as the formats of others count them."""
+    usage = line.get("usage") or {}
+    read, written = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+    return {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
 
 
 def content_of(message: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from proctor.dialects.lm_eval.names import OF_HUNDRED
-from proctor.exchange.lines import samples_of, scores_of, shares_of
+from proctor.exchange.lines import samples_by_exam, scores_of, shares_of
 from proctor.results.summary import score_rows
 from proctor.runs.stored_run import StoredRun
 from proctor.scoring.flat_scores import DIRECTION
@@ -21,10 +21,7 @@ from proctor.scoring.flat_scores import DIRECTION
 
 def files_of(run: StoredRun) -> tuple[dict[str, str], list[str]]:
     """Return the files of a run by path, and what they do not hold."""
-    lines: dict[str, list[dict[str, Any]]] = {}
-    left_out: list[str] = []
-    for line in samples_of(run.path):
-        lines.setdefault(str(line.get("exam")), []).append(line)
+    lines, left_out = samples_by_exam(run.path), []
     folder = re.sub(r"[\"<>:/|\\?*\[\]]+", "__", run.model) or "model"
     stamp = (run.started or "1970-01-01T00:00:00").partition("+")[0].replace(":", "-")
     files = {f"{folder}/results_{stamp}.json": json.dumps(_results(run), indent=2, ensure_ascii=False) + "\n"}

@@ -23,12 +23,6 @@ def marked(before: str, after: str) -> tuple[str, str]:
     return _shown(before, start, len(before) - same, "-"), _shown(after, start, len(after) - same, "+")
 
 
-def _shared(one: str, other: str) -> int:
-    """Return how many characters two texts begin with in common."""
-    found = (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(found, min(len(one), len(other)))
-
-
 def _shown(text: str, start: int, end: int, mark: str) -> str:
     head, middle, tail = text[max(0, start - CONTEXT) : start], text[start:end], text[end : end + CONTEXT]
     if len(middle) > _LONGEST:

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, Final, Literal
 
-from proctor.exchange.observed import DECODING_KEYS, Observed, ObservedExam
-from proctor.exchange.observed_pairs import Pair, paired
+from proctor.exchange.observed import DECODING_KEYS, Observed, ObservedExam, Pair, paired
 from proctor.runs.meaning import SAME
 from proctor.scoring.judges.judged import judges_that_differ
 

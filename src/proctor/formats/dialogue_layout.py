@@ -288,8 +288,7 @@ def _sections(items: Sequence[Any]) -> Iterator[tuple[str, list[tuple[int, Any]]
             yield item["section"], content
 
 
-_WHOLE = ("round", "ice")
-"""Sections that are laid out as a whole."""
+_WHOLE = ("round", "ice")  # sections that are laid out as a whole
 
 
 def joined(items: Sequence[Any]) -> list[Piece]:

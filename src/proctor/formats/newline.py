@@ -58,8 +58,7 @@ def inside(text: str) -> str:
     return apply_newline_notation(f"{text}{_NO_RUN}")[:-1]
 
 
-_NO_RUN = "x"
-"""Any character that runs end before."""
+_NO_RUN = "x"  # any character that runs end before
 
 
 def edits(text: str) -> Iterator[Edit]:

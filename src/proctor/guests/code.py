@@ -114,11 +114,7 @@ def _room_of(top: str) -> GuestRoom:
 
 
 def _own(name: str, top: str) -> ModuleType | None:
-    """Return a module of a package of guest code, run once; ``None`` of modules of others.
-
-    Raises:
-        ModuleNotFoundError: There is no such module.
-    """
+    """Return a module of a package of guest code, run once; ``None`` of modules of others."""
     if name.partition(".")[0] != top or top in TABLES:
         return None
     if name in sys.modules:

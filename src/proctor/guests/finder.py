@@ -108,7 +108,6 @@ class _Loaded(Loader):
         self._module, self._spec = module, module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module."""
         del spec
         return self._module
 

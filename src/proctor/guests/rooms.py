@@ -117,11 +117,7 @@ class GuestRoom:
         return self._from_installed(name, table)
 
     def _from_installed(self, name: str, table: Table) -> ModuleType:
-        """Return a module of the installed package.
-
-        Raises:
-            ModuleNotFoundError: There is none, or code is not trusted.
-        """
+        """Return a module of the installed package."""
         if (found := self.installed(name)) is None:
             above = name.rpartition(".")[0] or name
             why = (
@@ -274,7 +270,6 @@ class _Importlib(ModuleType):
         return getattr(importlib, name)
 
     def import_module(self, name: str, package: str | None = None) -> ModuleType:
-        """Return a module by its name."""
         wanted = resolve_name(name, package)
         return self._room.module(wanted) or import_module(wanted)
 

@@ -30,20 +30,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "AUTO",
-    "CHOICES",
-    "Court",
-    "Finding",
-    "Limits",
-    "Outcome",
-    "Prison",
-    "PrisonError",
-    "Trial",
-    "available",
-    "chosen",
-    "examined",
-    "is_choice",
-]
+    "AUTO", "CHOICES", "Court", "Finding", "Limits", "Outcome", "Prison", "PrisonError", "Trial", "available",
+    "chosen", "examined", "is_choice",
+]  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers would take any name for one of the package
     __getattr__, __dir__ = lazily(__name__, _HOMES)

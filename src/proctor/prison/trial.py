@@ -11,13 +11,49 @@ import secrets
 import select
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from proctor.prison.cell import Cell
+from proctor.prison.inside import kernel
 from proctor.prison.limits import Limits
 from proctor.prison.prisons import Prison, Role
-from proctor.prison.shield import Shield
+
+_shield_lock = threading.Lock()
+_shields = 0
+
+
+class Shield:
+    """Closes ``/proc/<this process>`` to others of the same user while it is raised (Linux only).
+
+    A program without a prison could read there this process's environment, with the keys in it, and its memory.
+    """
+
+    def __init__(self) -> None:
+        self._is_up = False
+
+    def rise(self) -> None:
+        """Close it."""
+        if not self._is_up:
+            self._is_up = True
+            _count_shields(1)
+
+    def lower(self) -> None:
+        """Open it, where nobody else needs it closed."""
+        if self._is_up:
+            self._is_up = False
+            _count_shields(-1)
+
+
+def _count_shields(change: int) -> None:
+    global _shields  # noqa: PLW0603 - a fact about the process
+    with _shield_lock:
+        _shields += change
+        if kernel.MACHINE:
+            with suppress(OSError):
+                kernel.prctl(kernel.PR_SET_DUMPABLE, 0 if _shields else 1)
+
 
 How = Literal["pass", "wrong_answer", "failed", "timeout"]
 

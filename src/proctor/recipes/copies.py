@@ -61,12 +61,7 @@ class CopiesGrader(ReducingGrader):
 
 
 def _count_questions(grade: Grade, places: Sequence[Sequence[int]]) -> None:
-    """Count questions instead of copies, in the grade and in its groups.
-
-    Args:
-        grade: The grade of all copies.
-        places: Where the copies of each question stand.
-    """
+    """Count questions instead of copies, in the grade and in its groups."""
     question_of = {place: number for number, copies in enumerate(places) for place in copies}
     failures: dict[int, Failure] = {}
     for place, failure in sorted(grade.failures.items()):
@@ -80,11 +75,7 @@ def _count_questions(grade: Grade, places: Sequence[Sequence[int]]) -> None:
 
 
 def _mean_of_copies(grade: Grade, runs: Sequence[Sequence[int]]) -> tuple[Score | None, MainColumn | None]:
-    """Return the score that is the mean of all runs, with the scores of rows where it is their mean.
-
-    The main score of a config may be that of the last run alone, as in OpenCompass where an evaluator tells nothing of
-    single rows.
-    """
+    """Return the score that is the mean of all runs, with the scores of rows where it is their mean."""
     main = grade.main
     if main is None:
         return None, None
@@ -97,10 +88,7 @@ def _mean_of_copies(grade: Grade, runs: Sequence[Sequence[int]]) -> tuple[Score 
 
 
 def _put_means(grade: Grade, runs: Sequence[Sequence[int]]) -> None:
-    """Make means over runs those of questions that have been answered each time; say what the last run is of.
-
-    Runs differ in what failed, and the mean of their scores is one of no set of questions.
-    """
+    """Make means over runs those of questions that have been answered each time; say what the last run is of."""
     listed = {score.name: score for score in grade.table}
     for score in list(grade.table):
         mean = listed.get(mean_of_runs(score.name, len(runs)))

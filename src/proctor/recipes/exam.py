@@ -39,14 +39,7 @@ if TYPE_CHECKING:
     from proctor.data.streams import MultiStream
     from proctor.engines.engine import Engine
 
-__all__ = [
-    "Answered",
-    "Exam",
-    "Question",
-    "add_groups",
-    "limited",
-    "suited",
-]
+__all__ = ["Answered", "Exam", "Question", "add_groups", "limited", "suited"]
 
 LOOKED_AT = 10
 """Rows that are put in words before anybody is asked: where none of them can be used, the exam is refused. A wrong

@@ -139,9 +139,7 @@ class Instances:
         source = plan.demos_taken_from
         if source not in streams:
             raise DemosError(
-                missing_stream(source),
-                why=f"the splits are {', '.join(streams)}",
-                hint="set demos_taken_from",
+                missing_stream(source), why=f"the splits are {', '.join(streams)}", hint="set demos_taken_from"
             )
         everything = plan.pool_size == ALL
         pool, duplicates = draw_pool(iter(streams[source]), None if everything else plan.pool_size)
@@ -169,10 +167,7 @@ def _draws_on(step: Any) -> bool:
 
 
 def _going_on(stream: Stream, before: Course) -> Stream:
-    """Return a stream whose every pass draws as if it came directly after the pass that drew the demos.
-
-    Inside a :class:`Course` of the caller's, passes come one after the other instead.
-    """
+    """Return a stream whose every pass draws as if it came directly after the pass that drew the demos."""
 
     def rows() -> Iterator[Instance]:
         course = current_course() or Course()
@@ -194,10 +189,7 @@ def _is_limit(refiner: Any) -> bool:
 
 
 def _refining(refiner: Any, limit: int | None) -> Any:
-    """Return a refiner for one split, whatever it names, that knows the split's limit.
-
-    Rows that are balanced and then cut would not be balanced.
-    """
+    """Return a refiner for one split, whatever it names, that knows the split's limit."""
     changes: dict[str, Any] = {"apply_to_streams": None}
     if isinstance(refiner, filters.StreamRefiner):
         changes["max_instances"] = _smaller(refiner.max_instances, limit)

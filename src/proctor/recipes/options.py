@@ -376,11 +376,7 @@ class ExamOptions:
         section=_SCORED,
         takes="several",
         metavar="NAME[:VALUE]",
-        where={
-            "tables": "how answers are scored; the first gives the main score",
-            "class": NO_TABLE,
-            _ALL: DEPENDS,
-        },
+        where={"tables": "how answers are scored; the first gives the main score", "class": NO_TABLE, _ALL: DEPENDS},
     )
     judge: str | None = declare(
         "--judge",

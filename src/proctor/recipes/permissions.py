@@ -106,15 +106,7 @@ def admit(exams: Iterable[Exam], engine: Engine | None = None) -> None:
 
 
 class _Asking(NamedTuple):
-    """Who asks for permission.
-
-    Attributes:
-        key: A digest of who it is, and of what is wanted.
-        name: The exam's, or the engine's.
-        author: Who wrote it.
-        wanted: What it does that needs permission.
-        strange: What of it the user did not say himself.
-    """
+    """Who asks for permission."""
 
     key: str
     name: str
@@ -128,7 +120,6 @@ class _Asking(NamedTuple):
 
 
 def _needing(wanted: Iterable[Effect]) -> list[Effect]:
-    """Return the effects that need permission."""
     return effects.missing(wanted, ())
 
 

@@ -131,11 +131,7 @@ _TAKEN_OUT = frozenset({"system_prompt", "instruction", "target_prefix", "demos"
 
 
 def _checked(step: SystemPrompt | Format, before: Instance, after: Instance, made: str) -> Any:
-    """Return the field that a program's own ``process`` makes; what else it changes would reach nobody.
-
-    Raises:
-        TemplateError: It changes another field.
-    """
+    """Return the field that a program's own ``process`` makes; what else it changes would reach nobody."""
     others = after.keys() - {made, *_TAKEN_OUT}
     if odd := sorted(name for name in others if name not in before or not _is_same(after[name], before[name])):
         raise TemplateError(

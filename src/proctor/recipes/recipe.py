@@ -21,7 +21,6 @@ from proctor.recipes.pipeline import Pipeline
 from proctor.recipes.plan import ALL, Plan
 from proctor.recipes.prompts import Rendered
 from proctor.recipes.rows import RowMaker
-from proctor.recipes.stages import Staged
 from proctor.settings import settings
 from proctor.tasks.card import TaskCard
 from proctor.tasks.serializers import MultiTypeSerializer, SingleTypeSerializer
@@ -46,7 +45,7 @@ class Recipe(SourceOperator):
         """Return the prompts of instances that a program brings: task fields without references."""
 
 
-class DatasetRecipe(Staged, Recipe):
+class DatasetRecipe(Recipe):
     """A complete exam: card or task, template, format, demos and metrics.
 
     Attributes:
@@ -68,7 +67,6 @@ class DatasetRecipe(Staged, Recipe):
         request: ``generate`` asks for text, ``choose`` compares the likelihoods of the template's choices.
         max_tokens, stop, temperature: How to generate, where the run says nothing else.
         split: The split that an exam asks about.
-        max_steps: Stop after so many of the recipe's six ``steps``, when it is called for its streams.
     """
 
     card: TaskCard | None = None
@@ -96,9 +94,7 @@ class DatasetRecipe(Staged, Recipe):
     demos_pool: SkipValidation[list[Row] | None] = None
     num_demos: int | list[int] | None = 0
     demos_removed_from_data: bool = True
-    demos_pool_field_name: str = "_demos_pool_"
     demos_taken_from: str = "train"
-    demos_field: str = "demos"
     sampler: Sampler | None = None
     demos_sampling_seed: int | None = None
     skip_demoed_instances: bool = False
@@ -109,7 +105,6 @@ class DatasetRecipe(Staged, Recipe):
     stop: Annotated[list[str] | None, NON_POSITIONAL] = None
     temperature: Annotated[float, NON_POSITIONAL] = 0.0
     split: Annotated[str, NON_POSITIONAL] = "test"
-    max_steps: Annotated[int | None, NON_POSITIONAL] = None
 
     # -- checks -----------------------------------------------------------------------------------------------
 
@@ -309,9 +304,7 @@ class DatasetRecipe(Staged, Recipe):
         return RowMaker(metrics=self.metrics, postprocessors=self.postprocessors, group_by=self.group_by)
 
     def process(self) -> MultiStream:
-        """Return the streams of dataset rows; those of an earlier stage with ``max_steps``."""
-        if (stopped := self.stopped()) is not None:
-            return stopped
+        """Return the streams of dataset rows."""
         make, pipeline = self.row_maker().make, self.compile()
         passes: dict[str, Callable[[], Iterator[Row]]] = {
             name: partial(_made, make, render) for name, render in pipeline.render_all().items()

@@ -9,24 +9,103 @@ score of N (:mod:`proctor.recipes.reduction`). Copies of rows, which configs hav
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, overload
 
 from msgspec import structs
 
+from proctor.ir import Failure
 from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.exam import Exam
-from proctor.recipes.exam_parts import NEED_SCORES, Asker, Context, Demos, Kind
+from proctor.recipes.exam_parts import NEED_SCORES, Asker, Context, Demos, Grader, Kind
 from proctor.recipes.reduction import Answers, ReducingGrader, complete_rows, count_scored, of_corpus, reduced
 from proctor.recipes.selection import Opened, Row
-from proctor.recipes.side_by_side import SideBySide, graded_side_by_side
 from proctor.scoring.answer_reducers import Reducer, reducers
 from proctor.scoring.columns import ABSENT, ConstantColumn
 from proctor.scoring.flat_scores import HIGH, LOW
 from proctor.scoring.grades import Grade, main_column
+from proctor.scoring.grading.column_store import Store
+from proctor.scoring.grading.grader import ExamGrader, blocks_of_answers
 from proctor.scoring.scores import Score
+
+
+def graded_side_by_side(base: Grader, answered: Iterable[Answered], count: int) -> list[Grade]:
+    """Return a grade for each repeat.
+
+    Args:
+        base: The exam's own grader.
+        answered: Questions with the responses of all repeats, one repeat behind the other; read once.
+        count: How many repeats there are.
+    """
+    core = getattr(base, "grader", base)
+    if not isinstance(core, ExamGrader):
+        everything = list(answered)
+        return [base.grade(_nth(each, number, count) for each in everything) for number in range(count)]
+    store = Store()
+    passes = [core.begin(store) for _ in range(count)]
+    for block in blocks_of_answers(answered):
+        for number, one in enumerate(passes):
+            one.add([_nth(each, number, count) for each in block])
+    return [one.finish() for one in passes]
+
+
+def _nth(answered: Answered, number: int, count: int) -> Answered:
+    """Return one repeat of a question; where one of its answers has failed, all of them have."""
+    question, size = answered.question, len(answered.question.requests) // count
+    where = slice(number * size, (number + 1) * size)
+    responses = answered.responses[where]
+    if answered.failure is not None:
+        responses = tuple(structs.replace(each, failure=answered.failure) for each in responses)
+    return Answered(structs.replace(question, requests=question.requests[where]), responses)
+
+
+class SideBySide(Sequence[Any]):
+    """What all repeats have of each question: lists that are made where somebody looks at them.
+
+    Where the first repeat has a failure, that stands for all of them.
+
+    Args:
+        columns: One column for each repeat, equally long.
+    """
+
+    def __init__(self, columns: Sequence[Sequence[Any]]) -> None:
+        if len({len(each) for each in columns}) > 1:
+            raise ValueError(f"the columns of repeats have {[len(each) for each in columns]} entries")
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(_together, zip(*self._columns, strict=True))
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        found = [each[index] for each in self._columns]
+        return list(map(_together, zip(*found, strict=True))) if isinstance(index, slice) else _together(found)
+
+    def all_at(self, place: int) -> list[Any]:
+        """Return each repeat's entry for a question, failures too."""
+        return [each[place] for each in self._columns]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str | bytes):
+            return NotImplemented
+        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+def _together(values: Sequence[Any]) -> Any:
+    return values[0] if isinstance(values[0], Failure) else list(values)
 
 
 def repeated(exam: Exam, *, is_known_to_write: bool = False) -> Exam:
@@ -80,7 +159,6 @@ class RepeatsGrader(ReducingGrader):
 
 
 def _united(parts: Sequence[Grade], chosen: Sequence[Reducer]) -> Grade:
-    """Return one grade of the grades of all repeats."""
     first, size = parts[0], len(parts[0].predictions)
     failures = {place: failure for part in reversed(parts) for place, failure in part.failures.items()}
     tables = [{score.name: score for score in part.table} for part in parts]
@@ -121,10 +199,7 @@ def _names_in(lists: Iterable[Iterable[str]]) -> list[str]:
 
 
 def _flat_of(views: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the flat view of the means of all repeats.
-
-    The mean of bounds (and of standard errors) is that of one repeat: too wide for several, and never too narrow.
-    """
+    """Return the flat view of the means of all repeats."""
     values = {name: [view[name] for view in views if name in view] for name in _names_in(views)}
     return {name: _groups(each) if name == "groups" else _mean_or_first(each) for name, each in values.items()}
 

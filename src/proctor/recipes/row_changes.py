@@ -130,10 +130,7 @@ def _choices(row: Row, names: Sequence[str]) -> tuple[list[Any], list[Any]]:
 
 
 def _named(value: Any, texts: Sequence[Any], labels: Sequence[Any]) -> tuple[int | None, Callable[[int], Any]]:
-    """Return which number a value says of a choice, and what writes another number in the same way.
-
-    Numbers count from 0 or 1, and letters from A: where they are told by somebody else, only their distance is used.
-    """
+    """Return which number a value says of a choice, and what writes another number in the same way."""
     if isinstance(value, list | tuple) and len(value) == 1:
         place, write = _named(value[0], texts, labels)
         return place, lambda new: [write(new)]

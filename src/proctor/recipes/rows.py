@@ -115,7 +115,6 @@ class _Texts:
         self._last: tuple[Sequence[Any], list[str]] = ((), [])
 
     def of(self, artifacts: Sequence[Any]) -> list[str]:
-        """Return a new list."""
         if artifacts is not self._last[0]:
             self._last = (artifacts, _as_texts(artifacts))
         return list(self._last[1])

@@ -21,10 +21,7 @@ Rows = list[dict[str, Any]]
 
 
 def evaluate_frame(
-    dataset: DataFrame | Sequence[Mapping[str, Any]],
-    metric_names: Sequence[str | Metric],
-    *,
-    intervals: bool = False,
+    dataset: DataFrame | Sequence[Mapping[str, Any]], metric_names: Sequence[str | Metric], *, intervals: bool = False
 ) -> tuple[Any, Any]:
     """Score rows by metrics.
 

@@ -130,10 +130,7 @@ class Tally:
     """
 
     def __init__(
-        self,
-        blocks: Iterable[Sequence[Answered]] = (),
-        anywhere: Distinct | None = None,
-        above: int | None = None,
+        self, blocks: Iterable[Sequence[Answered]] = (), anywhere: Distinct | None = None, above: int | None = None
     ) -> None:
         self.items = blocks
         self._above = above

@@ -151,7 +151,6 @@ class _Loop:
             raise
 
     def close(self) -> None:
-        """Close the connections."""
         self.run(self._room.__aexit__(None, None, None))
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -81,11 +81,7 @@ class Claims:
         connection.execute("DELETE FROM processes WHERE id = ?", (self.process,))
 
     def _check_alone(self, others: Sequence[Mapping[str, Any]]) -> None:
-        """See to it that one process at a time writes a log on a network file system, and say so.
-
-        Raises:
-            LogError: There is another one.
-        """
+        """See to it that one process at a time writes a log on a network file system, and say so."""
         where = f"the response log {self._log.path} lies on a network file system ({self._log.store.network})"
         if others:
             raise LogError(

@@ -157,11 +157,7 @@ def decode(body: bytes) -> Response:
             body = zlib.decompress(body)
         return _DECODER.decode(body)
     except (zlib.error, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise LogError(
-            "a stored response cannot be read",
-            why=str(error),
-            hint=_WHAT_NEXT,
-        ) from None
+        raise LogError("a stored response cannot be read", why=str(error), hint=_WHAT_NEXT) from None
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -74,7 +74,6 @@ def evaluate(
 
 
 def _set_aside(anew: Anew | None, log: ResponseLog | str | Path | None, grading: Grading) -> None:
-    """Set aside what is asked anew."""
     if anew is None:
         return
     from proctor.running.anew import set_aside
@@ -85,11 +84,7 @@ def _set_aside(anew: Anew | None, log: ResponseLog | str | Path | None, grading:
 
 
 def evaluate_exam(
-    exam: Exam,
-    predictions: Sequence[Any],
-    *,
-    log: ResponseLog | str | Path | None = None,
-    anew: Anew | None = None,
+    exam: Exam, predictions: Sequence[Any], *, log: ResponseLog | str | Path | None = None, anew: Anew | None = None
 ) -> RunResult:
     """Score predictions for the questions of an exam of any dialect, as a run that got these answers would.
 

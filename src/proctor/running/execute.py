@@ -75,10 +75,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
 
 
 def _count(exams: Sequence[Exam]) -> int | None:
-    """Return how many requests the exams make, or ``None`` where that takes too long to find out.
-
-    It is an upper bound: requests that are equal are asked once. What was read for it is read again by nobody.
-    """
+    """Return how many requests the exams make, or ``None`` where that takes too long to find out."""
     give_up = time.monotonic() + _COUNTING_SECONDS
     total = size = 0
     for exam in exams:
@@ -115,11 +112,7 @@ def _size_of(request: Request) -> int:
 
 
 def _drawn_again(step: Step, engine: Engine) -> Single:
-    """Return what is sent for a step that repeats another.
-
-    Repeats have seeds of their own where an engine would draw equal answers. The answer is filed under the request as
-    the exam makes it, with the number of the repeat.
-    """
+    """Return what is sent for a step that repeats another."""
     request, repeat = step.request, step.key.repeat
     if not isinstance(request, Generate):
         return request
@@ -193,11 +186,7 @@ class _Asking:
         return (kind, id(exam)) in self._visited
 
     def open_steps(self, exam: Exam, requests: list[Wanted], *, count: bool) -> tuple[list[Step], bool]:
-        """Return the requests to ask now for an exam, and whether a conversation goes on after them.
-
-        A step is claimed before the log is asked a second time, so an answer that was committed between the first
-        look and the claim is seen, and nothing is asked twice.
-        """
+        """Return the requests to ask now for an exam, and whether a conversation goes on after them."""
         if not any(isinstance(entry.request, Converse) for entry in requests):
             return self._open_plain(requests, count=count), False
         steps, answered = self.filed.heard_by(listening(self.session.engine, exam)).next_steps(requests)
@@ -237,10 +226,7 @@ class _Asking:
         return fresh
 
     def further(self) -> Iterator[Step]:
-        """Yield the next steps of conversations that were just answered: a server has their beginnings at hand.
-
-        What the log has of them already is left to the next round.
-        """
+        """Yield the next steps of conversations that were just answered: a server has their beginnings at hand."""
         while self._next:
             yield from self.unclaimed(iter(self._unknown([self._next.popleft()])[0]))
 
@@ -261,20 +247,14 @@ class _Asking:
             self._on_the_way -= keys
 
     def wait_for_others(self) -> bool:
-        """Wait for what other processes have on their way; return whether there was anything.
-
-        What they answered or failed at is not asked again; what nobody alive asks any more is this process's.
-        """
+        """Wait for what other processes have on their way; return whether there was anything."""
         if self._shared is None or not self._shared.elsewhere or self.session.stopped is not None:
             return False
         self._shared.left_by_others()
         return True
 
     def send(self, step: Step) -> bool:
-        """Give a step the next position; return whether the budget allows it now.
-
-        Where it does not and nothing is on its way, the budget has ended the run.
-        """
+        """Give a step the next position; return whether the budget allows it now."""
         session, claim = self.session, None
         self.model.before(step.key, step.request)
         if session.budget is not None:
@@ -336,11 +316,7 @@ class _Asking:
 
 
 class _Stream:
-    """The requests of one kind that some exams still need, read lazily by an engine.
-
-    An error while reading an exam ends the stream and is raised by :meth:`check`, because the engine that reads
-    the stream could take it for an error of its own.
-    """
+    """The requests of one kind that some exams still need, read lazily by an engine."""
 
     are_talks: bool = False
     """Whether what was read last is a turn of a conversation: of these no more are begun than are answered at once."""

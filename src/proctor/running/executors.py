@@ -197,11 +197,7 @@ class _Crew:
         self.workers = [self.hire() for _ in range(self._count)]
 
     def _check_room(self, gpus: float) -> None:
-        """See to it that the cluster can ever have a worker: Ray would wait for one without a word.
-
-        Raises:
-            UsageError: No node has as many GPUs.
-        """
+        """See to it that the cluster can ever have a worker: Ray would wait for one without a word."""
         most = max((node["Resources"].get("GPU", 0) for node in self.ray.nodes() if node["Alive"]), default=0)
         if gpus > most:
             raise UsageError(

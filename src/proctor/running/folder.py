@@ -92,11 +92,7 @@ class RunFolder:
         self.check_rows(exams)
 
     def _compared(self, spec: RunSpec) -> RunSpec | None:
-        """Return the run that is here already, and keep what its exams were made of.
-
-        Raises:
-            UsageError: It is another one.
-        """
+        """Return the run that is here already, and keep what its exams were made of."""
         before = self._before(spec)
         if before is not None and (differences := spec.differences(before)):
             raise self._another(differences)

@@ -100,7 +100,6 @@ def _is_same(handle: int, path: Path) -> bool:
 
 @contextmanager
 def _held_file(folder: Path, log: str) -> Iterator[None]:
-    """Be the one whose file it is."""
     path = folder / HELD
     handle = _made(path)
     if handle is None:

@@ -156,11 +156,7 @@ class GateResult:
 
 
 def run_gate(
-    exams: Sequence[Exam],
-    engine: Engine,
-    baseline: Baseline | None,
-    rules: GateRules,
-    **terms: Unpack[Terms],
+    exams: Sequence[Exam], engine: Engine, baseline: Baseline | None, rules: GateRules, **terms: Unpack[Terms]
 ) -> GateResult:
     """Let an engine pass or fail exams, asking as few questions as that takes.
 
@@ -203,10 +199,7 @@ def _decide(states: Sequence[_State], session: Session, rules: GateRules) -> Non
 
 
 def _share(states: Sequence[_State], alpha: float) -> None:
-    """Decide what can be decided with an error that all exams share (Holm 1979).
-
-    Of the two nulls of an exam only one can be true, so there are no more true nulls than exams that are open.
-    """
+    """Decide what can be decided with an error that all exams share (Holm 1979)."""
     while True:
         left = [state for state in states if state.verdict == "undecided"]
         decided = [state.decide(alpha / len(left)) for state in left]
@@ -216,13 +209,7 @@ def _share(states: Sequence[_State], alpha: float) -> None:
 
 @dataclass
 class _State:
-    """One exam of a gate.
-
-    Attributes:
-        exam: The exam.
-        questions: In the order in which they are asked, with the baseline's score of each.
-        test: The bets.
-    """
+    """One exam of a gate."""
 
     exam: Exam
     questions: list[tuple[Question, float | None]]
@@ -270,7 +257,6 @@ class _State:
         return self.verdict == "undecided" and self.asked < len(self.questions)
 
     def next_round(self) -> Exam:
-        """Return the next questions as an exam."""
         size = self.units.after(self.asked, max(FIRST_ROUND, self.asked // _GROWTH))
         return part_of(self.exam, [question for question, _ in self.questions[self.asked : self.asked + size]])
 

@@ -66,11 +66,7 @@ def infer(
 
 
 def _put_before(rows: Sequence[dict[str, Any]], previous_messages: Sequence[Sequence[dict[str, Any]]]) -> None:
-    """Put messages before the prompts of rows.
-
-    Raises:
-        UsageError: There are not as many lists of them as rows.
-    """
+    """Put messages before the prompts of rows."""
     if len(previous_messages) != len(rows):
         raise UsageError(
             f"there are previous messages of {len(previous_messages)} instances, and {len(rows)} instances",

@@ -91,5 +91,4 @@ def _price(given: Mapping[str, Any]) -> Price | None:
 
 
 def _first_of(price: Any) -> list[Any]:
-    """Return the first step of a price; none where it has none."""
     return sorted(getattr(price, "tiers", ()), key=lambda tier: float(tier.start))[:1]

@@ -139,7 +139,6 @@ class Judging:
             yield position, Response(failure=_NO_ANSWER) if found is None else hear(every[position], found)
 
     def _known(self, engine: Engine, number: int, keys: Sequence[Key]) -> dict[Key, Response]:  # noqa: ARG002
-        """Return what the log has of an engine."""
         return self._log().get_many(number, keys, failures=not self._retry_failed)
 
     def _asked(
@@ -241,12 +240,7 @@ def judges_through(
 
 
 class _Asking:
-    """Requests of one judge on their way.
-
-    Attributes:
-        held: What the budget did not pay for, if anything.
-        asked: What was sent.
-    """
+    """Requests of one judge on their way."""
 
     def __init__(self, engine: Engine, wanted: Mapping[Key, Generate], budget: Budget | None) -> None:
         self.budget = budget

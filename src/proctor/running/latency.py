@@ -121,10 +121,7 @@ class Latency:
         return parts
 
     def _over_time(self) -> dict[str, Any]:
-        """Return the figures of equal parts of the duration, by the seconds at which they begin.
-
-        A request counts where it ended.
-        """
+        """Return the figures of equal parts of the duration, by the seconds at which they begin."""
         ended, took = np.asarray(self._ended), np.asarray(self._columns["E2EL"])
         began = min(self._started)
         seconds = (float(ended.max()) - began) / _PARTS

@@ -299,7 +299,6 @@ class _Checking:
         self.faults += self._log.check()
 
     def engines(self, connection: Connection) -> None:
-        """Check the rows of engines."""
         rows = connection.execute("SELECT id, identity, label, config, created FROM engines").fetchall()
         self._labels = {row[0]: str(row[2] or row[1]) for row in rows}
         self._sealers = {row[0]: Sealer(str(row[1]), self._log.writers) for row in rows}
@@ -314,7 +313,6 @@ class _Checking:
         self.faults += [f"engine {number} is missing" for number in seals]
 
     def responses(self, connection: Connection) -> None:
-        """Check the answers."""
         for number, *row in connection.stream(f"SELECT {_COLUMNS} FROM responses"):  # noqa: S608 - our names
             self.count += 1
             self.unsealed += not is_sealed(row[-1])
@@ -322,7 +320,6 @@ class _Checking:
                 self.damaged.append(number)
 
     def failures(self, connection: Connection) -> None:
-        """Check the failures."""
         for row in connection.stream("SELECT engine, request, repeat, at, body FROM failures"):
             if not self._is_sound(*row):
                 self.damaged_failures.append(row[:3])

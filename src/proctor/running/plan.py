@@ -200,13 +200,7 @@ class Filed:
 
 
 class _Talk:
-    """A conversation, as far as its answers are known.
-
-    Attributes:
-        replies: The answers so far.
-        keys: What they are filed under.
-        step: What has to be asked next; ``None`` at its end.
-    """
+    """A conversation, as far as its answers are known."""
 
     def __init__(self, request: Converse, repeat: int, keeps_thoughts: bool) -> None:
         self._keeps_thoughts = keeps_thoughts

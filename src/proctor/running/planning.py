@@ -203,7 +203,6 @@ class _Answers:
         return next(self._of(self._own, exam, entries), [()] * len(entries))
 
     def of_others(self, exam: Exam, entries: Sequence[Wanted]) -> list[Response]:
-        """Return other models' answers."""
         return [each for found in self._of(self._others, exam, entries) for replies in found for each in replies]
 
     def _of(self, numbers: Sequence[int], exam: Exam, entries: Sequence[Wanted]) -> Iterator[list[Sequence[Response]]]:
@@ -215,13 +214,7 @@ class _Answers:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of an exam.
-
-    Attributes:
-        left: What has to be sent.
-        sent: What the model answered before, with its answers.
-        others: Answers of other models.
-    """
+    """What was seen of an exam."""
 
     left: list[Single] = field(default_factory=list)
     sent: list[tuple[Single, Response]] = field(default_factory=list)
@@ -284,13 +277,7 @@ def _reckon(plan: ExamPlan, seen: _Seen, engine: Engine) -> None:
 
 
 def _like_those_read(tokens: float, read: Sequence[tuple[int, int]], left: int) -> Estimate:
-    """Return the tokens to read where the log says how many of such prompts were read: a ratio estimate.
-
-    Args:
-        tokens: What is held for the prompts that are left.
-        read: Tokens of prompts that were read, and what would have been held for each.
-        left: How many prompts are left.
-    """
+    """Return the tokens to read where the log says how many of such prompts were read: a ratio estimate."""
     held = sum(each for _, each in read)
     ratio = sum(found for found, _ in read) / held
     spread = math.sqrt(math.fsum((found - ratio * each) ** 2 for found, each in read) / (len(read) - 1))

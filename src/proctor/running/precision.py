@@ -262,7 +262,6 @@ class _State:
         return len(self.draws.places) == len(self.questions) or (high - low) / 2 <= self.plan.precision
 
     def next_round(self) -> Exam:
-        """Return the next questions as an exam."""
         return part_of(self.exam, [self.questions[place] for place in self.draws.next()])
 
     def take(self, chunk: Exam, found: Sequence[Answered]) -> None:
@@ -294,11 +293,7 @@ class _State:
 
 
 def _is_clustered(exam: Exam, plan: _Plan) -> bool:
-    """Return whether whole clusters are drawn, which is done uniformly.
-
-    Raises:
-        UsageError: Adaptive draws are wanted all the same.
-    """
+    """Return whether whole clusters are drawn, which is done uniformly."""
     by = exam.options.clusters or exam.clusters
     if by is not None and (plan.how == "adaptive" or plan.others):
         why = "adaptive draws are of single questions, and their interval knows no clusters"

@@ -222,7 +222,6 @@ class _Shared:
         return turns, requests, rows, (*scalars, *nested, *own)
 
     def unpacked(self, packed: _Packed) -> list[Question]:
-        """Return the questions of columns."""
         (asked, opening), requests, rows, rest = packed
         values = self._values
         columns = zip(_turns(asked), _turns(opening), self._requests(requests), _rows(rows), *rest, strict=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 import shlex
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
@@ -19,16 +22,18 @@ from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
-from proctor.running.accounts import Distinct, Sent, Tally
+from proctor.recipes.metric_code import installed_version
+from proctor.running.accounts import Distinct, Sent, Tally, cost_of
 from proctor.running.anew import Renewal
+from proctor.running.budget import price_table
 from proctor.running.checks import check_exams
-from proctor.running.circumstances import circumstances, version_of
 from proctor.running.entries import SCORE_ORDER, entry_of, group_entries, order_of
 from proctor.running.execute import ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging
 from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
+from proctor.running.machine import platform_name
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.sampled import Sampled
@@ -36,6 +41,55 @@ from proctor.running.session import Session, Terms, session_with
 from proctor.running.spec import RunSpec
 from proctor.scoring.grades import Grade
 from proctor.scoring.judges.judged import JUDGED, tell
+from proctor.wall import standing
+
+_VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
+"""Packages whose versions can change scores: random numbers, models, rows."""
+
+
+def circumstances(session: Session, usage: Mapping[str, Usage], sent: Sent, began: float) -> dict[str, Any]:
+    """Return the circumstances of a run: time, machine, versions, and the usage of each exam's answers.
+
+    Args:
+        session: Who asked.
+        usage: The tokens of each exam's requests.
+        sent: Those of all requests.
+        began: When the run began, in Unix seconds.
+    """
+    progress = session.progress
+    return {
+        "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.time() - began, 3),
+        "engine": {"label": session.engine.label, "identity": session.engine.identity},
+        "log": str(session.log.path),
+        "requests": {
+            "asked": progress.asked,
+            "answered": progress.answered,
+            "failed": progress.failed,
+            "from_log": progress.cached,
+            **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
+            **({"writers": others} if (others := session.log.writers.others()) else {}),
+        },
+        "usage": {name: each.as_data() for name, each in usage.items()},
+        **_cost(session, sent),
+        "wall": str(standing() or "none"),
+        "machine": {"platform": platform_name(), "python": platform.python_version()},
+        "versions": {name: found for name in _VERSIONED if (found := version_of(name)) is not None},
+    }
+
+
+def _cost(session: Session, sent: Sent) -> dict[str, Any]:
+    """Return what all answers cost at list prices, whenever they were given."""
+    table, price = session.prices or price_table(), session.price
+    if price is None:
+        why = f"no price is known for '{session.engine.price_name}'; name a table of your own with --prices"
+        return {"cost": {"usd": None, "why": why, "prices_of": table.date}} if session.engine.is_billed else {}
+    return {"cost": cost_of(price, table, sent, Sent.in_run(session.progress))}
+
+
+def version_of(package: str) -> str | None:
+    """Return the version of a package; ``None`` where it is not loaded, and so changed no score."""
+    return installed_version(package) if package in sys.modules else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +179,7 @@ def run_exams(
 
 
 def _begun(folder: RunFolder, session: Session, spec: RunSpec, exams: Sequence[Exam], stack: ExitStack) -> bool:
-    """Begin to write a folder; return whether that is possible now.
-
-    Where this very run is going on there already, in a process that shares the log, it is not: this one then asks
-    along, and writes when the other one has ended, whose results it has by then, or which died.
-
-    Raises:
-        FolderHeldError: Another run is going on there.
-    """
+    """Begin to write a folder; return whether that is possible now."""
     try:
         stack.enter_context(folder.held(session.log.name))
     except FolderHeldError as held:

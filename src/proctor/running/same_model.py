@@ -61,20 +61,12 @@ class SameModel:
             self._is_there(address)  # who is away is asked all the same: whoever does says so
 
     def _check_new(self, address: str) -> None:
-        """Look at a server that comes while others are asked.
-
-        Raises:
-            EngineError: It has another model; a ``ServerAwayError`` where it does not answer yet.
-        """
+        """Look at a server that comes while others are asked."""
         if not self._is_there(address):
             raise ServerAwayError("it does not say yet which model it has", hint="it is asked again in a while")
 
     def _is_there(self, address: str) -> bool:
-        """Check the model of a server; return whether it answers.
-
-        Raises:
-            EngineError: It has another one.
-        """
+        """Check the model of a server; return whether it answers."""
         log, number, engine = self._session.log, self._session.number, self._engine
         known = log.servers(number)
         says = engine.says_of_itself(address)
@@ -94,11 +86,7 @@ class SameModel:
             self._session.log.keep_probes(self._session.number, self._sent)
 
     def _is_known_by_its_answers(self, server: Engine, address: str) -> bool:
-        """Ask a server what was answered elsewhere; return whether it was tried, or there is nothing to try it with.
-
-        Raises:
-            EngineError: It answers otherwise.
-        """
+        """Ask a server what was answered elsewhere; return whether it was tried, or there is nothing to try it with."""
         probes = self._session.log.probes(self._session.number) or self._sent
         found = [(key, request) for key, body in probes if (request := _read(body)) is not None]
         filed = self._session.log.get_many(self._session.number, [key for key, _ in found])

@@ -108,7 +108,6 @@ _REASONS: Callable[[Response], Sequence[str]] = attrgetter("finish_reasons")
 
 
 def _of_each(parts: Callable[[Any], Iterable[Any]], values: Iterable[Any]) -> list[Any]:
-    """Return the parts of all values, one list."""
     return list(chain.from_iterable(map(parts, values)))
 
 

@@ -65,11 +65,7 @@ class Closure(ConfigFunction, Invocable):
 
 
 def _bind_arguments(function: Closure, arguments: Arguments, named: Named) -> dict[str, Any]:
-    """Return the parameters of a call by name.
-
-    Raises:
-        TypeError: Too many, too few or unknown arguments.
-    """
+    """Return the parameters of a call by name."""
     signature = function.signature
     positional = [*signature.posonlyargs, *signature.args]
     names = {parameter.arg: value for parameter, value in zip(positional, arguments, strict=False)}

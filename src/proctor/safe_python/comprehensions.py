@@ -25,11 +25,7 @@ class Loops:
     __slots__ = ("_clauses", "_entering", "_weight", "first")
 
     def __init__(
-        self,
-        first: Callable[[Frame], Any],
-        clauses: Sequence[Clause],
-        entering: Callable[[Frame], Frame],
-        weight: int,
+        self, first: Callable[[Frame], Any], clauses: Sequence[Clause], entering: Callable[[Frame], Frame], weight: int
     ) -> None:
         self.first = first
         self._clauses = clauses

@@ -43,11 +43,7 @@ class ConfigDict(dict[str, Any]):
     __slots__ = ("location",)
 
     def __init__(
-        self,
-        values: Mapping[str, Any] | Iterable[tuple[str, Any]] = (),
-        /,
-        *,
-        location: Location | None = None,
+        self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), /, *, location: Location | None = None
     ) -> None:
         super().__init__(values)
         self.location = location

@@ -170,8 +170,7 @@ def called(function: Callable[..., Any], gold: object, prediction: object, argum
         return function([gold, prediction])
 
 
-_OF_PAIRS = frozenset({pair, nothing})
-"""Metrics that are known to take a pair."""
+_OF_PAIRS = frozenset({pair, nothing})  # metrics that are known to take a pair
 
 
 def as_mapping(name: str, value: object) -> Mapping[str, Any]:

@@ -17,8 +17,7 @@ from proctor.scoring.scores import Score, Unit
 Values = Mapping[str, Any]
 """What one row has, by the metric's name."""
 
-_ZERO, _ONE = 0.0, 1.0
-"""Most values of most metrics; one object of each is enough."""
+_ZERO, _ONE = 0.0, 1.0  # most values of most metrics; one object of each is enough
 
 
 def _raw(metric: str) -> Unit:

@@ -116,10 +116,7 @@ class AssertionMetric(Metric):
 
     def _engine(self) -> Artifact:
         if self.judge is None:
-            raise UsageError(
-                NO_JUDGE,
-                hint="--judge openai/gpt-4.1 names one, or PROCTOR_JUDGE",
-            )
+            raise UsageError(NO_JUDGE, hint="--judge openai/gpt-4.1 names one, or PROCTOR_JUDGE")
         return self.judge
 
     def asked_with(self) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from proctor.errors import MissingExtraError, ScoringError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.regexes import bounded
 from proctor.scoring import answer_checks
-from proctor.scoring.bare_answers import bare
+from proctor.scoring.distances import bare
 
 RUBRICS: Final = "rubrics"
 """The assertion whose criteria, with their points, stand in a column of the row, as HealthBench has them."""

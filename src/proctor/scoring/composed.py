@@ -29,7 +29,6 @@ class MetricPipeline(Metric):
     Attributes:
         main_score: The score of ``metric`` that becomes the main score.
         preprocess_steps: Operators on rows with ``prediction``, ``references`` and ``task_data``.
-        metric: The metric.
         postprocess_steps: Operators on rows that also have ``score/instance`` and ``score/global``.
         postpreprocess_steps: An old name of ``postprocess_steps``.
     """
@@ -186,7 +185,6 @@ class MetricsEnsemble(InstanceMetric):
     The scores of each are reported too, under ``ensemble_0_``, ``ensemble_1_`` …
 
     Attributes:
-        metrics: The metrics.
         weights: The weight of each; equal ones where it is ``None``.
     """
 

@@ -96,8 +96,7 @@ class Grade:
     last_resorts: frozenset[int] = frozenset()
 
 
-_CLOSE = 1e-6
-"""How near a mean of instances has to be to the score of all to be it: sums are rounded in another order."""
+_CLOSE = 1e-6  # how near a mean of instances has to be to the score of all to be it: sums are rounded in another order
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,13 +135,7 @@ class ResampledInstancesMetric(Metric):
             sheet.name_main(public)
 
     def _put_interval(
-        self,
-        sheet: ScoreSheet,
-        bootstrap: Bootstrap,
-        name: str,
-        resampler: Resampler,
-        values: Floats,
-        public: str = "",
+        self, sheet: ScoreSheet, bootstrap: Bootstrap, name: str, resampler: Resampler, values: Floats, public: str = ""
     ) -> None:
         """List the interval of a score, where it has one: of values that are all equal, resampling knows none."""
         present = values[~np.isnan(values)]

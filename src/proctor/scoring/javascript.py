@@ -18,8 +18,7 @@ from proctor.ir import Failure
 from proctor.scoring.assertions import JAVASCRIPT, Verdict
 from proctor.settings import settings
 
-_SECONDS: Final = 5.0
-"""Longest time of one assertion: promptfoo's own have none, and nobody waits for a circle."""
+_SECONDS: Final = 5.0  # longest time of one assertion: promptfoo's own have none, and nobody waits for a circle
 _BYTES: Final = 512 * 1024**2  # of memory: answers have at most some megabytes
 _MARK: Final = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|(;)", re.DOTALL)
 _RUN: Final = """(function (body, output, given) {

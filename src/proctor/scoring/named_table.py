@@ -203,7 +203,6 @@ class Table(Generic[E]):
         """Return the error for a name that no table has, with the closest names of all.
 
         Args:
-            name: The name.
             kind: How the dialect calls what is named.
             known: Names of the dialect itself, which are listed where there is a list.
         """

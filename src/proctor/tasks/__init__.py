@@ -5,47 +5,19 @@ from __future__ import annotations
 from proctor.lazy import lazily
 
 _HOMES = {
-    "card": (
-        "ICLCard",
-        "TaskCard",
-    ),
+    "card": "ICLCard TaskCard",
     "serializers": (
-        "ConversationSerializer",
-        "DefaultListSerializer",
-        "DefaultSerializer",
-        "DialogSerializer",
-        "DictAsJsonSerializer",
-        "DocumentSerializer",
-        "ImageSerializer",
-        "ListSerializer",
-        "MultiDocumentSerializer",
-        "MultiTypeSerializer",
-        "NumberQuantizingSerializer",
-        "NumberSerializer",
-        "SQLDatabaseAsSchemaSerializer",
-        "Serializer",
-        "SingleTypeSerializer",
-        "TableSerializer",
-        "ToolCallSerializer",
-        "ToolsSerializer",
-        "VideoSerializer",
-        "default_serializer",
+        "ConversationSerializer DefaultListSerializer DefaultSerializer DialogSerializer DictAsJsonSerializer "
+        "DocumentSerializer ImageSerializer ListSerializer MultiDocumentSerializer MultiTypeSerializer "
+        "NumberQuantizingSerializer NumberSerializer SQLDatabaseAsSchemaSerializer Serializer SingleTypeSerializer "
+        "TableSerializer ToolCallSerializer ToolsSerializer VideoSerializer default_serializer"
     ),
     "table_serializers": (
-        "SerializeTable",
-        "SerializeTableAsConcatenation",
-        "SerializeTableAsDFLoader",
-        "SerializeTableAsHTML",
-        "SerializeTableAsImage",
-        "SerializeTableAsIndexedRowMajor",
-        "SerializeTableAsJson",
-        "SerializeTableAsMarkdown",
-        "distinct_names",
+        "SerializeTable SerializeTableAsConcatenation SerializeTableAsDFLoader SerializeTableAsHTML "
+        "SerializeTableAsImage SerializeTableAsIndexedRowMajor SerializeTableAsJson SerializeTableAsMarkdown "
+        "distinct_names"
     ),
-    "task": (
-        "FormTask",
-        "Task",
-    ),
+    "task": "FormTask Task",
 }
-__getattr__, __dir__ = lazily(__name__, _HOMES)
-__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = lazily(__name__, {home: names.split() for home, names in _HOMES.items()})
+__all__ = [name for names in _HOMES.values() for name in names.split()]

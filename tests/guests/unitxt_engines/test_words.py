@@ -6,7 +6,7 @@ import pytest
 
 from proctor.artifacts import build, fetch_artifact
 from proctor.engines.engine_registry import make_engine
-from proctor.guests.unitxt import engines
+from proctor.guests.table import table_of
 from proctor.guests.unitxt.engines.providers import LiteLLMInferenceEngine, MockInferenceEngine
 
 # What Unitxt 1.26.9 writes is what it was given; each of these was compared with it, names, values and order.
@@ -61,7 +61,7 @@ SAVED = [
 
 @pytest.mark.parametrize("name, fields", SAVED, ids=[f"{name}-{len(fields)}" for name, fields in SAVED])
 def test_engines_are_saved_as_unitxt_saves_them(name, fields, tmp_path):
-    engine = getattr(engines, name)(**fields)
+    engine = table_of("unitxt").find("unitxt.inference", name)(**fields)
     engine.save(tmp_path / "engine.json")
     saved = json.loads((tmp_path / "engine.json").read_text())
     assert saved == {"__type__": engine.type_name(), **fields}
@@ -81,14 +81,14 @@ def test_engines_are_saved_as_unitxt_saves_them(name, fields, tmp_path):
     ],
 )
 def test_credentials_are_never_saved(name, fields, secret):
-    engine = getattr(engines, name)(**fields)
+    engine = table_of("unitxt").find("unitxt.inference", name)(**fields)
     del fields["credentials"]
     assert engine.to_dict() == {"__type__": engine.type_name(), **fields}
     assert secret not in engine.to_json()
 
 
 def test_our_own_names_are_saved_as_unitxts():
-    engine = engines.OpenAiInferenceEngine(model="m", max_concurrency=4)
+    engine = table_of("unitxt").find("unitxt.inference", "OpenAiInferenceEngine")(model="m", max_concurrency=4)
     assert engine.to_dict() == {
         "__type__": "open_ai_inference_engine",
         "model_name": "m",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import EngineError
-from proctor.scoring.judges.concurrent_evaluations import ConcurrentEvaluations
+from proctor.scoring.judges.llama_index import ConcurrentEvaluations
 
 
 class Asked:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.scoring.columns import Columns
-from proctor.scoring.metrics.binary import F1BinaryPosOnly
+from proctor.scoring.metrics.binary import F1Binary
 from proctor.scoring.metrics.correlation import pearson, spearman
 from proctor.scoring.metrics.finqa import equivalent, read_program, run_program
 from proctor.scoring.metrics.robustness import (
@@ -289,7 +289,7 @@ def test_finance_questions_are_scored():
 
 def test_scores_with_intervals_are_chosen():
     """The bounds are those of Unitxt 1.26.9."""
-    metric = F1BinaryPosOnly(ci_scores=["precision_binary"])
+    metric = F1Binary(average="binary", ci_scores=["precision_binary"])
     references = [[1], [0], [0], [1], [1], [0], [1], [0]]
     found = score(metric, [0.9, 0.2, 0.8, 0.1, 0.7, 0.4, 1.0, 0.0], references, [{}] * 8).scores
     assert (found["precision_binary_ci_low"], found["precision_binary_ci_high"]) == pytest.approx((0.0938, 1), abs=1e-4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.scoring.evaluators.ocrbench.groups import overall_scores
+from proctor.scoring.evaluators.ocrbench.questions import overall_scores
 
 
 def test_groups_weigh_alike_however_many_questions_they_have() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.scoring.evaluators.ocrbench.numbers import box_said, count_said, last_box, signed_overlap
+from proctor.scoring.evaluators.ocrbench.matching import box_said, count_said, last_box, signed_overlap
 
 
 @pytest.mark.parametrize(

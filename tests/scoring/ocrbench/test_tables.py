@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.scoring.evaluators.ocrbench.pages import outline, page_similarity
+from proctor.scoring.evaluators.ocrbench.reading import outline, page_similarity
 from proctor.scoring.evaluators.ocrbench.tables import (
     chart_similarity,
     html_table_similarity,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Any
 
 from proctor.compat.lm_eval_names.models import engine_of
 from proctor.compat.lm_eval_names.tasks import LOAD, TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
-from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker
 from proctor.dialects.lm_eval.classes.configurable_task import changed_class, plain_config
 from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED, DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
@@ -88,7 +87,6 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     fewshot_random_seed: int | None = DEFAULT_SEED,
     torch_random_seed: int | None = TORCH_SEED,
     metadata: Mapping[str, Any] | None = None,
-    evaluation_tracker: Any = None,
     **idle: Any,
 ) -> dict[str, Any]:
     """Let a model sit tasks, and return the results in lm-eval's form.
@@ -118,7 +116,6 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
             requests.
         metadata: More metadata for tasks whose code reads it, on top of the model's arguments; a task manager that is
             given has its own.
-        evaluation_tracker: Is told who is asked and how; its ``save_results_aggregated`` writes files.
         idle: Arguments that decide nothing here; they are logged.
 
     Raises:
@@ -126,8 +123,6 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     """
     _say_idle(idle)
     _check_choice(limit, samples)
-    if evaluation_tracker is not None:
-        _check_tracker(evaluation_tracker)
     manager = task_manager or TaskManager(metadata={**_named_arguments(model, model_args), **(metadata or {})})
     template = apply_chat_template if isinstance(model, str) else bool(apply_chat_template)
     named = (model, _with_template(model_args, template), {
@@ -169,15 +164,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         "limit": limit,
         "torch_seed": torch_random_seed,
     }
-    if evaluation_tracker is not None:
-        evaluation_tracker.general_config_tracker.log_experiment_args(
-            model_source=model if isinstance(model, str) else "CUSTOM",
-            model_args=model_args or {"model": made["model_name"]},
-            system_instruction=system_instruction,
-            chat_template=_template_of(engine, made["chat_template"], apply_chat_template),
-            fewshot_as_multiturn=fewshot_as_multiturn is not False,
-        )
-    return {key: value for key, value in made.items() if key not in _OF_TRACKERS}
+    return {key: value for key, value in made.items() if key not in _OF_FILES}
 
 
 def _engine_of(model: Any, model_args: Any, more: dict[str, Any]) -> Engine | None:
@@ -190,22 +177,18 @@ def _engine_of(model: Any, model_args: Any, more: dict[str, Any]) -> Engine | No
         return None
 
 
-_OF_TRACKERS = frozenset((*(each.name for each in fields(GeneralConfigTracker)), "task_hashes"))
-"""What lm-eval's trackers add to results."""
-
-
-def _template_of(engine: Engine, known: str | None, asked: bool | str) -> str | None:
-    """Return the chat template that is used; a model that the program brings is asked for its own."""
-    own = getattr(engine.lm, "chat_template", None) if isinstance(engine, ForeignModel) and asked else None
-    return own(asked) if callable(own) else known
+_OF_FILES = frozenset(
+    (
+        *("model_source", "model_name", "model_name_sanitized", "system_instruction", "system_instruction_sha"),
+        *("fewshot_as_multiturn", "chat_template", "chat_template_sha", "start_time", "end_time"),
+        *("total_evaluation_time_seconds", "task_hashes"),
+    )
+)
+"""What files of results say, and results do not."""
 
 
 def _check_choice(limit: float | None, samples: Any) -> None:
-    """See that documents are chosen in one way.
-
-    Raises:
-        UsageError: They are chosen in two.
-    """
+    """See that documents are chosen in one way."""
     if limit is not None and samples is not None:
         raise UsageError("limit and samples both choose documents", hint="give one of them, and None for the other")
 
@@ -215,19 +198,6 @@ def _named_arguments(model: Any, model_args: Any) -> dict[str, Any]:
     if not isinstance(model, str) or not model_args:
         return {}
     return without_secrets(parse_model_args(model_args) if isinstance(model_args, str) else model_args)
-
-
-def _check_tracker(tracker: Any) -> None:
-    """See before anybody is asked whether a tracker can be told.
-
-    Raises:
-        UsageError: It is something else.
-    """
-    if not hasattr(getattr(tracker, "general_config_tracker", None), "log_experiment_args"):
-        raise UsageError(
-            f"the evaluation_tracker is a {type(tracker).__name__}",
-            hint="lm_eval.loggers.EvaluationTracker(output_path=…)",
-        )
 
 
 def _code_seeds(python: int | None, numpy: int | None, fewshot: int | None) -> tuple[int, int] | None:
@@ -315,11 +285,7 @@ def _loaded(loaded: Mapping[str, Any]) -> Iterable[TaskHandle]:
 
 
 def _of_group(group: Group, tasks: Sequence[TaskHandle] = ()) -> TaskHandle:
-    """Return a group by its name, under which its scores are filed, too.
-
-    Raises:
-        UsageError: One of its tasks was changed: by its name it would be found as it was.
-    """
+    """Return a group by its name, under which its scores are filed, too."""
     members = tasks or group.get_all_tasks()
     if changed := [each.name for each in members if each.changed is not None]:
         raise UsageError(
@@ -336,12 +302,13 @@ def _tasks_in(nested: Mapping[Any, Any]) -> Iterable[TaskHandle]:
 
 
 def _say_idle(idle: Mapping[str, Any]) -> None:
-    """Log arguments that decide nothing.
-
-    Raises:
-        UsageError: One is unknown.
-    """
-    if unknown := [name for name in idle if name not in _IDLE]:
+    """Log arguments that decide nothing."""
+    if idle.get("evaluation_tracker") is not None:
+        raise UsageError(
+            "an evaluation_tracker is not told anything here",
+            hint="cli_evaluate and proctor run --output-format lm-eval write the files that lm-eval writes",
+        )
+    if unknown := [name for name in idle if name not in {*_IDLE, "evaluation_tracker"}]:
         raise TaskTypeError(
             f"there is no argument '{unknown[0]}'", why=f"known are those of lm-eval, and {', '.join(_IDLE)}"
         )

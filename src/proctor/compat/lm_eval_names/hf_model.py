@@ -112,11 +112,7 @@ class HFLM(TorchLM):
             setattr(self, name, None if (kind := given.get(name)) is None else get_dtype(kind))
 
     def _made(self, pretrained: Any, given: Mapping[str, Any]) -> HFEngine:
-        """Return the engine; where a program says how it answers, with layers that are as they were loaded.
-
-        Raises:
-            UsageError: A model in memory comes without its tokenizer, or an argument cannot be honoured.
-        """
+        """Return the engine; where a program says how it answers, with layers that are as they were loaded."""
         told = {name: str(value) if name == "dtype" else value for name, value in given.items()}
         if self._own_names():
             told = {"reorder_weights": False, **{name: value for name, value in told.items() if name not in _STEPS}}
@@ -339,12 +335,7 @@ class HFLM(TorchLM):
         self.tokenizer = configure_pad_token(self.tokenizer, self.config)
 
     def _get_config(self, pretrained: str, **more: Any) -> None:
-        """Make the configuration.
-
-        Args:
-            pretrained: The model.
-            more: ``revision``, ``subfolder``, ``gguf_file``, ``trust_remote_code``.
-        """
+        """Make the configuration."""
         from proctor.engines.hf.loading import load_config
 
         self._config = load_config(_engine_of(pretrained, more).source())
@@ -356,14 +347,7 @@ class HFLM(TorchLM):
         self.backend = "seq2seq" if encodes else "causal"
 
     def _create_tokenizer(self, pretrained: Any, tokenizer: Any, **more: Any) -> None:
-        """Make the tokenizer: the one that is given, else the model's.
-
-        Args:
-            pretrained: The model.
-            tokenizer: Name, folder or tokenizer.
-            more: ``revision``, ``subfolder``, ``gguf_file``, ``trust_remote_code``, ``add_bos_token``,
-                ``use_fast_tokenizer``.
-        """
+        """Make the tokenizer: the one that is given, else the model's."""
         from proctor.engines.hf.loading import load_tokenizer_alone
 
         if tokenizer and not isinstance(tokenizer, str):
@@ -373,12 +357,7 @@ class HFLM(TorchLM):
         self.tokenizer = load_tokenizer_alone(_engine_of(name, {**more, "tokenizer": tokenizer}).source())
 
     def _create_model(self, pretrained: str, **more: Any) -> None:
-        """Make the model, of :attr:`AUTO_MODEL_CLASS` where a class names one.
-
-        Args:
-            pretrained: The model.
-            more: What lm-eval's ``hf`` creates it with, and what the model's own class takes.
-        """
+        """Make the model, of :attr:`AUTO_MODEL_CLASS` where a class names one."""
         from proctor.engines.hf.loading import load_weights
 
         told = {name: value for name, value in more.items() if value != _CREATED.get(name, "")}

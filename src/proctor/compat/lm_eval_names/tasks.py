@@ -12,11 +12,12 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
-from proctor.compat.lm_eval_names.task_index import Entry, resolved
 from proctor.dialects.lm_eval.classes.configurable_task import UNASKED, ConfigurableTask
 from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
+from proctor.dialects.lm_eval.functions import resolve_function
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
+from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.dialects.lm_eval.tree import Group as Members
 from proctor.dialects.lm_eval.tree import Leaf
@@ -137,11 +138,20 @@ def unknown_as_key_error() -> Iterator[None]:
 
 def made_task(name: str, values: Mapping[str, Any]) -> Any:
     """Return a task of its configuration: an object of its class, where it names one."""
-    config = {key: resolved(key, each, resolve=True) for key, each in values.items()} | {"task": name}
+    config = {key: _resolved(key, each) for key, each in values.items()} | {"task": name}
     for key in ("tag", "group", "task_list"):
         config.pop(key, None)
     kind = config.pop("class", ConfigurableTask)
     return kind(config=config) if "config" in signature(kind).parameters else kind()
+
+
+def _resolved(key: str, value: Any) -> Any:
+    """Return a value of a task file, with its functions as functions."""
+    if isinstance(value, FunctionReference):
+        return resolve_function(value, key)
+    if isinstance(value, Mapping):
+        return {name: _resolved(name, each) for name, each in value.items()}
+    return [_resolved(key, each) for each in value] if isinstance(value, list) else value
 
 
 def _finder(handle: TaskHandle) -> TaskFinder:
@@ -182,17 +192,9 @@ class TaskManager:
         return build_index(self.include_paths, installed=self.include_defaults)
 
     @property
-    def task_index(self) -> dict[str, Entry]:
-        """By name: kind, file and tags."""
-        return {name: Entry.of(each) for name, each in self.index.entries.items()}
-
-    @property
-    def _index(self) -> dict[str, Entry]:
-        return self.task_index
-
-    def _entry(self, name: str) -> Entry | None:
-        found = self.index.entries.get(name)
-        return None if found is None else Entry.of(found)
+    def task_index(self) -> dict[str, dict[str, Any]]:
+        """By name: what it means (``type``), and its file (``yaml_path``)."""
+        return {name: {"type": each.kind, "yaml_path": each.file} for name, each in self.index.entries.items()}
 
     @property
     def all_tasks(self) -> list[str]:

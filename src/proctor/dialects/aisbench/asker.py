@@ -17,19 +17,7 @@ from proctor.dialects.aisbench.options import DatasetOptions, changed_inference,
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.values import short_name
 from proctor.errors import DataError, MissingFieldError
-from proctor.ir import (
-    Choose,
-    Converse,
-    Exchange,
-    Generate,
-    Likelihood,
-    Message,
-    Pair,
-    Prompt,
-    Request,
-    Rolling,
-    turn,
-)
+from proctor.ir import Choose, Converse, Exchange, Generate, Likelihood, Message, Pair, Prompt, Request, Rolling, turn
 from proctor.ir.question import Ask, Question
 from proctor.logs import get_logger
 from proctor.recipes.exam_parts import Context, Demos, Kind

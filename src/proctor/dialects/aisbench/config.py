@@ -7,14 +7,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.absent_evaluators import RECORDED_ONLY
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
 from proctor.dialects.aisbench.dataset_checks import dataset_value_problems
 from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.evaluation_checks import evaluation_slips
-from proctor.dialects.aisbench.inference_checks import idle_labels, template_misfits
+from proctor.dialects.aisbench.evaluators import RECORDED_ONLY
+from proctor.dialects.aisbench.inference_checks import (
+    columns_of_reader,
+    idle_labels,
+    prompting_problems,
+    template_misfits,
+)
 from proctor.dialects.aisbench.inferencers import (
     GENERATE,
     INFERENCERS,
@@ -25,17 +30,8 @@ from proctor.dialects.aisbench.inferencers import (
 )
 from proctor.dialects.aisbench.judged_names import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
-from proctor.dialects.aisbench.prompting_checks import columns_of_reader, prompting_problems
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
-from proctor.dialects.aisbench.values import (
-    ConfigDict,
-    Reference,
-    abbr_of,
-    dotted_name,
-    location_of,
-    short_name,
-    shown,
-)
+from proctor.dialects.aisbench.values import ConfigDict, Reference, abbr_of, dotted_name, location_of, short_name, shown
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
 
@@ -280,10 +276,7 @@ def _reader_problems(reader: Mapping[str, Any]) -> Iterator[Diagnostic]:
     output = reader.get("output_column")
     if output is not None and (not isinstance(output, str) or not output):
         yield Diagnostic(
-            "output_column is one name",
-            path="$.reader_cfg.output_column",
-            location=where,
-            why=f"it is {output!r}",
+            "output_column is one name", path="$.reader_cfg.output_column", location=where, why=f"it is {output!r}"
         )
 
 

@@ -22,7 +22,6 @@ def inferencer_keys(kind: str, inferencer: Mapping[str, Any]) -> Keys:
 
     Args:
         kind: What it asks.
-        inferencer: It.
     """
     if short_name(inferencer.get("type", "")) == "SCInferencer":
         return Keys.of("vote")

@@ -11,8 +11,7 @@ from proctor.errors import Diagnostic, did_you_mean
 
 _KINDS = ("evaluators", "inferencers", "retrievers", "templates", "models", "postprocessors", "summarizers")
 _PROCESSORS = ("pred_postprocessor", "dataset_postprocessor")
-_PLAIN = (bool, int, float, str)
-"""Types whose defaults tell what an argument has to be."""
+_PLAIN = (bool, int, float, str)  # types whose defaults tell what an argument has to be
 
 
 def dataset_value_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:

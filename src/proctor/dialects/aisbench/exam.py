@@ -37,7 +37,6 @@ class ConfigExam:
         config: The dataset.
         given: What the run gives.
         options: What that means for the dataset.
-        rows: Its rows.
         prompts: What makes its prompts.
     """
 

@@ -9,22 +9,18 @@ from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.datasets.reader import kept_places
 from proctor.dialects.aisbench.evaluation_checks import evaluation_problems
 from proctor.dialects.aisbench.evaluator_scorer import NO_REFERENCES
-from proctor.dialects.aisbench.evaluators import (
-    is_recorded_only,
-    reads_rows,
-)
+from proctor.dialects.aisbench.evaluators import is_recorded_only, reads_rows
+from proctor.dialects.aisbench.inference_checks import columns_of_reader
 from proctor.dialects.aisbench.inferencers import CHAT, TEXT_PPL
 from proctor.dialects.aisbench.judge_inference import ANSWER
 from proctor.dialects.aisbench.judged_names import judge_of
 from proctor.dialects.aisbench.judges import judge_templates
-from proctor.dialects.aisbench.prompting_checks import columns_of_reader
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import location_of, short_name, texts_in
 from proctor.errors import Diagnostic
 from proctor.templates.prompt_list import safe_format
 
-_JUDGED = ("prediction", "prediction2", "obj_gold", "reference")
-"""What judges see beside the columns of the row."""
+_JUDGED = ("prediction", "prediction2", "obj_gold", "reference")  # what judges see beside the columns of the row
 OWN_REFERENCES = (CHAT, TEXT_PPL)
 """What needs no output column: conversations bring what would have been said, and losses are compared with nothing."""
 

@@ -145,8 +145,7 @@ class ConfigGrader:
 
 _EQUALS = ("AccEvaluator", "AccwithDetailsEvaluator")
 """Evaluators that compare the label that was chosen with the right answer."""
-_SHOWN = 3
-"""Right answers that a message names."""
+_SHOWN = 3  # right answers that a message names
 
 
 # -- what becomes of answers --------------------------------------------------------------------------------------

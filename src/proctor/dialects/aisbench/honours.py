@@ -28,8 +28,7 @@ _ASKS_BY = {
     CALL: "the model calls functions",
     ROUNDS: "the model takes the open turns of a conversation",
 }
-_AS_MESSAGES = (CHAT, CALL)
-"""What is asked with the messages of the rows, which no template or retriever makes."""
+_AS_MESSAGES = (CHAT, CALL)  # what is asked with the messages of the rows, which no template or retriever makes
 
 
 def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOptions) -> Honours:

@@ -10,24 +10,51 @@ from functools import partial
 from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
-from proctor.dialects.aisbench.judge_reports import report_of
 from proctor.dialects.aisbench.judged_names import ASKING
 from proctor.dialects.aisbench.models import ModelConfig, author_of_config, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
-from proctor.dialects.aisbench.values import it_is, location_of
+from proctor.dialects.aisbench.values import it_is, location_of, short_name
 from proctor.effects import Effect
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.model_args import Origin
-from proctor.errors import Diagnostic, ProctorError, ScoringError, problems_of
+from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean, problems_of
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
 from proctor.scoring.evaluators.judged_answers import reported
-from proctor.scoring.evaluators.judgement_readers import all_parts_right
+from proctor.scoring.evaluators.judgement_readers import REPORTS as GENERIC_REPORTS
+from proctor.scoring.evaluators.judgement_readers import Report, Tagged, all_parts_right
+from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
+
+_REPORTS: Mapping[str, Report] = {**GENERIC_REPORTS, **SUBJECTIVE_REPORTS}
+_TAGGED = ("generic_llmjudge_postprocess", "generic_llmjudge_academic_postprocess")
+READERS = (*_TAGGED, *_REPORTS)
+
+
+def report_of(config: Mapping[str, Any] | None) -> Report:
+    """Return what makes a verdict of judgements, by a ``dict_postprocessor``.
+
+    Raises:
+        ScoringError: There is none, or it is not known.
+    """
+    if not config:
+        raise ScoringError("the evaluator says nothing about how judgements are read", hint="add a dict_postprocessor")
+    name = short_name(config.get("type", ""))
+    if name in _TAGGED:
+        return Tagged(str(config.get("true_tag", "A")), str(config.get("false_tag", "B")))
+    if name in _REPORTS:
+        return _REPORTS[name]
+    raise ScoringError(
+        f"judgements cannot be read by '{name}' here",
+        location=getattr(config, "location", None),
+        why=f"known are {', '.join(READERS)}",
+        hint=did_you_mean(name, READERS),
+    )
+
 
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
@@ -210,7 +237,6 @@ def shape_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
 
     Args:
         name: The evaluator; others than those by a judge have no such parts.
-        config: It.
     """
     if name not in ASKING:
         return
@@ -262,8 +288,35 @@ def _judgements(cases: Cases, prompt_template: Mapping[str, Any], judge_cfg: Map
     if not len(cases.predictions):
         return []
     judge = judge_of_config(judge_cfg)
-    said = words_of(judge_engine(judge, judge_cfg), _questions(cases, prompt_template, judge))
-    clean = postprocessor(judge.postprocessor, cases.project)
+    rows = [
+        {**row, "prediction": given, "obj_gold": gold, "reference": gold}
+        for row, given, gold in zip(
+            cases.rows or [{}] * len(cases.predictions), cases.predictions, cases.references, strict=True
+        )
+    ]
+    return said_of(rows, judge_builder(prompt_template, judge), judge, judge_cfg, cases.project)
+
+
+def said_of(
+    rows: Sequence[Mapping[str, Any]],
+    builder: PromptBuilder,
+    judge: ModelConfig,
+    config: Mapping[str, Any] | None,
+    project: str,
+) -> list[Any]:
+    """Return what a judge says of each row, after its own post-processor; a failure where it says nothing.
+
+    Args:
+        rows: With the answers in them.
+        builder: Makes the prompts.
+        judge: Who is asked.
+        config: What the config says of the judge.
+        project: Whose post-processors are meant.
+    """
+    prompts = [builder.generate(row) for row in rows]
+    asked = [JudgePrompt([*each.messages] if each.is_chat else each.text) for each in prompts]
+    said = [answer.prediction for answer in ask(judge_engine(judge, config), asked)]
+    clean = postprocessor(judge.postprocessor, project)
     return [each if isinstance(each, Failure) else clean(each) for each in said]
 
 
@@ -289,7 +342,6 @@ def judge_engine(judge: ModelConfig, config: Mapping[str, Any] | None) -> Engine
     """Return the judge's engine, writing as the config says.
 
     Args:
-        judge: The judge.
         config: What the config says of it; where it says nothing, the user's own variables do.
 
     Raises:
@@ -320,22 +372,6 @@ def _told(judge: ModelConfig, known: set[str], engine: Engine) -> dict[str, Any]
             f"the judge '{judge.abbr}' cannot be told {', '.join(extra)}", hint="take it out of its config"
         )
     return told
-
-
-def words_of(engine: Engine, prompts: Sequence[JudgePrompt]) -> list[Any]:
-    """Return what a judge says to each prompt; a failure where it says nothing."""
-    return [answer.prediction for answer in ask(engine, prompts)]
-
-
-def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[JudgePrompt]:
-    builder = judge_builder(template, judge)
-    rows = cases.rows or [{}] * len(cases.predictions)
-    asked = [
-        {**row, "prediction": given, "obj_gold": gold, "reference": gold}
-        for row, given, gold in zip(rows, cases.predictions, cases.references, strict=True)
-    ]
-    prompts = [builder.generate(row) for row in asked]
-    return [JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text) for prompt in prompts]
 
 
 def judge_builder(template: Mapping[str, Any], judge: ModelConfig) -> PromptBuilder:

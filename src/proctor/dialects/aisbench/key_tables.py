@@ -224,7 +224,6 @@ def homes_of(key: str, table: str = "homes") -> list[str]:
     """Return the parts of a config that a key belongs to.
 
     Args:
-        key: It.
         table: ``homes``, or ``owners`` where a class would take anything.
     """
     return [part for part, entry in _table()[table].items() if key in _keys_at(entry)]

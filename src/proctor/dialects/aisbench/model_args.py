@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from proctor.dialects.aisbench.values import as_data, location_of, model_abbr_of
-from proctor.errors import (
-    UsageError,
-)
+from proctor.errors import UsageError
 
 _KEY_FROM_ENVIRONMENT = "ENV"
 _LEAST_RATE = 0.001  # requests in a second: below it AISBench takes a rate for none (tasks/utils.py)

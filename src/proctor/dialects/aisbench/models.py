@@ -21,7 +21,6 @@ from proctor.dialects.aisbench.model_keys import (
     model_signature,
     project_of_model,
 )
-from proctor.dialects.aisbench.model_names import named_models
 from proctor.dialects.aisbench.postprocessors import misspelt
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.values import as_data, known_name, location_of, model_abbr_of, short_name
@@ -36,6 +35,30 @@ from proctor.errors import (
     problems_of,
 )
 from proctor.formats.meta_template import MetaTemplate
+
+
+def named_models(models: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return models by their names; one that is listed twice is one.
+
+    Raises:
+        ValidationError: Different models have one name: one of them would not be asked, or overwrite the other.
+    """
+    if found := list(model_name_problems(models)):
+        raise ValidationError(found)
+    return {model_abbr_of(each): each for each in models}
+
+
+def model_name_problems(models: Sequence[Mapping[str, Any]]) -> Iterator[Diagnostic]:
+    """Yield models that have the name of a different one before them."""
+    first: dict[str, Mapping[str, Any]] = {}
+    for each in models:
+        before = first.setdefault(abbr := model_abbr_of(each), each)
+        if before != each:
+            place = location_of(before)
+            why = f"the other is at {place}" if place is not None else "results are filed under it"
+            hint = "abbr='…', another for each"
+            yield Diagnostic(f"different models have the name '{abbr}'", location_of(each), "$.abbr", why, hint)
+
 
 _SAMPLING = {"temperature", "top_p", "top_k", "seed"}
 _EXTRA = ("gen_config", "generation_kwargs", "sample_kwargs", "openai_extra_kwargs", "claude_extra_kwargs")
@@ -214,13 +237,7 @@ def _unknown_type(name: str, abbr: str, values: Mapping[str, Any]) -> UsageError
     what = (
         f"the model '{abbr}' is a {name}, for which there is no engine" if name else f"the model '{abbr}' has no type"
     )
-    return UsageError(
-        what,
-        location=location_of(values),
-        path="$.type",
-        why=why,
-        hint=hint,
-    )
+    return UsageError(what, location=location_of(values), path="$.type", why=why, hint=hint)
 
 
 _ELSEWHERE = {"QwenImageEditModel": "it makes pictures, and exams here read what is written"}

@@ -19,8 +19,7 @@ from proctor.dialects.aisbench.components import AnyTemplate, build_retriever, b
 from proctor.dialects.aisbench.conversations import MultiTurn
 from proctor.dialects.aisbench.datasets.reader import FILLED
 from proctor.dialects.aisbench.examples import Chosen, Examples, kept
-from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
-from proctor.dialects.aisbench.prompt_layout import PromptLayout
+from proctor.dialects.aisbench.prompt_frames import ChatFrame, PromptLayout, TextFrame
 from proctor.dialects.aisbench.values import location_of, texts_in
 from proctor.errors import DataError, DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
 from proctor.formats.dialogue_layout import Mode
@@ -145,9 +144,7 @@ class PromptBuilder:
             builder = PromptBuilder(parts, reader, self.index_rows)
         labels = getattr(tried, "labels", None) or builder.labels
         return LabelPrompts(
-            labels,
-            lambda chosen: str(builder._examples.together(tuple(chosen))),
-            partial(builder._label_texts, labels),
+            labels, lambda chosen: str(builder._examples.together(tuple(chosen))), partial(builder._label_texts, labels)
         )
 
     def _label_texts(self, labels: Sequence[Any], row: Row | Failure, examples: str) -> list[str]:
@@ -196,9 +193,7 @@ class PromptBuilder:
         """Return the prompt whose likelihood stands for a label.
 
         Args:
-            row: The row.
             demos: The positions of its examples.
-            label: The label.
             normalizing: What stands in place of everything before the separator, where likelihoods are normalised.
         """
         if normalizing is not None:

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.dialects.aisbench.exporting import data_names, exported, merged
-from proctor.dialects.aisbench.registered import with_registered
+from proctor.dialects.aisbench.exporting import data_names, exported, merged, with_registered
 from proctor.dialects.aisbench.sources import (
     absolute,
     base_names,
@@ -251,12 +250,7 @@ class _Reading:
         return [*bases.values()], body
 
     def _bind(
-        self,
-        module: SourceFile,
-        node: ast.ImportFrom,
-        path: str,
-        base: _Read,
-        copies: dict[tuple[str, str], Any],
+        self, module: SourceFile, node: ast.ImportFrom, path: str, base: _Read, copies: dict[tuple[str, str], Any]
     ) -> None:
         for alias in node.names:
             for name in base.names if alias.name == "*" else [alias.name]:

@@ -44,11 +44,7 @@ class ConfigRows:
         if selection.limit is None and selection.ceiling is None:
             len(test)  # all are asked about: what is wrong with the file is said before the first question
         return Opened(
-            test,
-            lambda: len(test),
-            self.dataset.index,
-            copies=self._config.count,
-            in_blocks=self.dataset.in_blocks,
+            test, lambda: len(test), self.dataset.index, copies=self._config.count, in_blocks=self.dataset.in_blocks
         )
 
     def stages(self) -> Iterator[tuple[str, MultiStream]]:

@@ -38,10 +38,8 @@ _COMBINATIONS = "model_dataset_combinations"
 _WORK_DIR = "--output says where results go"
 _OPTIONS = Keys.of("command line").idle
 """Options of ``ais_bench`` and ``opencompass`` that stand in a config as if it were read there."""
-_NAMED = 3
-"""Datasets that a note names."""
-_SLIPS = 2
-"""Letters in which a mistyped name differs, as for other names at the top of a file."""
+_NAMED = 3  # datasets that a note names
+_SLIPS = 2  # letters in which a mistyped name differs, as for other names at the top of a file
 
 
 def section_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:

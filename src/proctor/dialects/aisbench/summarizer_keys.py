@@ -26,7 +26,6 @@ def summarizer_problems(summarizer: Mapping[str, Any], datasets: Collection[str]
     """Yield what is wrong with a summarizer.
 
     Args:
-        summarizer: It.
         datasets: What the file's datasets are called. Summarizers name others, too, and show no scores of them; a name
             is wrong where it is nearly that of a dataset or group which does not stand beside it.
     """

@@ -100,7 +100,6 @@ class _File:
     # -- parts --------------------------------------------------------------------------------------------------
 
     def tasks(self) -> list[HubTask]:
-        """Return the tasks."""
         values = self._values
         if not isinstance(values, Mapping) or not isinstance(values.get("tasks"), list) or not values["tasks"]:
             self._say(("tasks",), "the file has no tasks", hint="tasks: is a list with at least one task")

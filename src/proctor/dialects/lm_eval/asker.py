@@ -21,19 +21,7 @@ from proctor.dialects.lm_eval.prompts import (
 )
 from proctor.dialects.lm_eval.task_fields import checked_choices, placed
 from proctor.errors import ProctorError, TemplateError
-from proctor.ir import (
-    Choose,
-    Exchange,
-    Generate,
-    Likelihood,
-    Media,
-    Pair,
-    Prompt,
-    Request,
-    Rolling,
-    Span,
-    Turn,
-)
+from proctor.ir import Choose, Exchange, Generate, Likelihood, Media, Pair, Prompt, Request, Rolling, Span, Turn
 from proctor.ir.question import Ask, Question
 from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.selection import Opened
@@ -103,11 +91,7 @@ class _Asking:
     # -- documents --------------------------------------------------------------------------------------------
 
     def question(self, ask: Ask, doc: Document, demos: Demos) -> Question:
-        """Return the question about a document.
-
-        Raises:
-            ProctorError: The document cannot be used; it names split, field, the field's place in the file and why.
-        """
+        """Return the question about a document."""
         try:
             return self._question(ask.listed, doc, demos)
         except ProctorError as error:

@@ -95,11 +95,7 @@ def nowhere(path: str) -> Location | None:
 
 
 def task_from_values(
-    values: Mapping[str, Any],
-    source: TaskFile | None = None,
-    item: str = "",
-    *,
-    template: str | None = None,
+    values: Mapping[str, Any], source: TaskFile | None = None, item: str = "", *, template: str | None = None
 ) -> TaskConfig:
     """Return the task that a file's values describe.
 

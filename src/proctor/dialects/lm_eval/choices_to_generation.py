@@ -67,11 +67,7 @@ def finds_labels(step: Mapping[str, Any]) -> bool:
 
 @dataclass
 class _AskedForLabel:
-    """The fields of such a task, from those of the task that it was.
-
-    Attributes:
-        are_labels: Whether the choices are labels, or words, that the prompt shows already.
-    """
+    """The fields of such a task, from those of the task that it was."""
 
     task: str
     find_text: Find
@@ -137,16 +133,9 @@ def _place_of(gold: Any, choices: Sequence[Any]) -> int | None:
 
 
 def _seen(
-    config: TaskConfig,
-    documents: TaskDocuments,
-    find_choices: Find,
-    find_text: Find,
+    config: TaskConfig, documents: TaskDocuments, find_choices: Find, find_text: Find
 ) -> tuple[list[Any], list[Any]]:
-    """Return choices and questions of the first documents that have some.
-
-    Raises:
-        ProctorError: None of them has; it says why the first has not.
-    """
+    """Return choices and questions of the first documents that have some."""
     choices, questions, errors = [], [], []
     for number, doc in enumerate(documents.asked()[:LOOKED_AT]):
         try:

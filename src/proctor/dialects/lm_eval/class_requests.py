@@ -63,11 +63,7 @@ _MEDIA: Final[Mapping[str, Literal["image", "audio"]]] = {"visual": "image", "au
 
 
 def _prompt(instance: Any, *, is_laid_out: bool) -> Prompt:
-    """Return the context of a request, with the pictures and sounds that its third argument holds.
-
-    Raises:
-        UsageError: The argument holds something else, or the context is a text that a chat template made.
-    """
+    """Return the context of a request, with the pictures and sounds that its third argument holds."""
     context, _, *more = instance.arguments
     if unknown := [name for each in more for name in each if name not in _MEDIA]:
         raise UsageError(f"a request of the task has '{unknown[0]}'", why=f"requests may have {', '.join(_MEDIA)}")

@@ -92,11 +92,7 @@ class TaskDocuments:
         return config.training_split or config.validation_split or self.eval_split
 
     def _samples(self, samples: Any) -> Documents:
-        """Return demos that a task brings.
-
-        Raises:
-            DataError: One is not a row.
-        """
+        """Return demos that a task brings."""
         listed = list(samples)
         odd = next((place for place, each in enumerate(listed) if not isinstance(each, Mapping)), None)
         if odd is None:

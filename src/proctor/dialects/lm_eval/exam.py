@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED, seeds_of
 from proctor.dialects.lm_eval.config import TaskConfig
@@ -18,6 +19,36 @@ from proctor.recipes.exam import Exam
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.row_changes import RowParts, honours_of_changes
+
+_USUAL: Final = ("choices", "options")  # names of columns of choices
+_INDEXED: Final = re.compile(r"(\w+)(?:\.text|\[['\"]text['\"]\])?\s*\[\s*0\s*\]")
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+
+
+def parts_of(task: PreparedTask) -> RowParts:
+    """Return what the columns of a task's documents are; nothing where code puts them in words."""
+    config = task.config
+    keys = ("doc_to_text", "doc_to_choice", "doc_to_target")
+    text, choice, target = ((config.originals or vars(config)).get(key) for key in keys)
+    asked, right, choices = _names(text), _names(target), _names(choice)
+    if not choices:  # labels are compared
+        indexed = _INDEXED.findall(text) if isinstance(text, str) else []
+        choices = tuple(each for each in asked if each in indexed or each.lower() in _USUAL)[:1]
+    answers = [each for each in right if each not in choices]
+    inputs = tuple(each for each in asked if each not in {*choices, *right})
+    if len(answers) != 1:
+        return RowParts(inputs)
+    return RowParts(inputs, choices, answers[0], lambda doc: task.view(doc).target)
+
+
+def _names(field: Any) -> tuple[str, ...]:
+    """Return the columns that a field reads, in the order in which it does; none of code, numbers and lists."""
+    from proctor.dialects.lm_eval.jinja import field_names, is_template
+
+    if not isinstance(field, str) or not is_template(field):
+        return (field,) if isinstance(field, str) and _NAME.fullmatch(field) else ()
+    known = field_names(field)
+    return tuple(name for name in dict.fromkeys(_NAME.findall(field)) if name in known)
 
 
 def task_exam(
@@ -86,7 +117,6 @@ def _parts(name: str, config: TaskConfig, options: ExamOptions, documents: TaskD
     """Return what the columns are of documents that a run changes, as the task has them that compares choices."""
     if options.choice_order is None and options.perturb is None:  # thousands of tasks are listed
         return None
-    from proctor.dialects.lm_eval.row_parts import parts_of
 
     documents = documents or TaskDocuments(config, seeds_of(options))
     return parts_of(PreparedTask(name, config, options, documents))

@@ -90,11 +90,7 @@ _READ: Final = "__proctor_read__"
 
 
 def _load(file: Path, reference: FunctionReference) -> ModuleType:
-    """Return the module of a file of a task, whatever it imports from lm_eval answered.
-
-    Raises:
-        TaskCodeError: It fails when it is imported.
-    """
+    """Return the module of a file of a task, whatever it imports from lm_eval answered."""
     try:
         return module_of_file(file)
     except KeyboardInterrupt:

@@ -286,9 +286,7 @@ def explained(error: BaseException, template: str, row: Row) -> TemplateError:
         problem = error.diagnostics[0]
         how = "is stopped" if isinstance(error, SlowPatternError) else "fails"
         return TemplateError(
-            f"the template {how}: {problem.what}",
-            why=f"{problem.why}; in {_shortened(template)!r}",
-            hint=problem.hint,
+            f"the template {how}: {problem.what}", why=f"{problem.why}; in {_shortened(template)!r}", hint=problem.hint
         )
     return TemplateError(
         f"the template fails: {type(error).__name__}: {error}", why=f"in {_shortened(template)!r}; {columns}"

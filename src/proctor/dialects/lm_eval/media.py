@@ -49,11 +49,7 @@ def _source(kind: str, value: Any) -> str:
 
 
 def _wav(samples: Any, rate: Any) -> bytes:
-    """Return a sound as a file: numbers from -1 to 1, in one channel, as ``datasets`` decodes them.
-
-    Raises:
-        DataError: They are not numbers.
-    """
+    """Return a sound as a file: numbers from -1 to 1, in one channel, as ``datasets`` decodes them."""
     import numpy as np
 
     try:

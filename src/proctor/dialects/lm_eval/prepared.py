@@ -116,10 +116,7 @@ class PreparedTask:
 
     @cached_property
     def _lists_golds(self) -> bool:
-        """Whether a list is several right answers, and not the text of one.
-
-        As in lm-eval the first document decides it for a task whose answers are written.
-        """
+        """Whether a list is several right answers, and not the text of one."""
         if self.config.output_type != "generate_until" or self.config.doc_to_choice is not None:
             return True
         documents = self.documents.asked()

@@ -27,11 +27,7 @@ from proctor.dialects.lm_eval.generation import generation_arguments
 from proctor.dialects.lm_eval.honours import class_honours
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import UsageError
-from proctor.ir import (
-    Exchange,
-    Span,
-    Turn,
-)
+from proctor.ir import Exchange, Span, Turn
 from proctor.ir.question import Ask, Question
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import Context, Demos, Kind

@@ -312,13 +312,7 @@ class TaskReader:
             raise
 
     def _check_include(self, target: str, below: tuple[str, ...]) -> None:
-        """Let files include others of their tree of tasks, of their own folder, and of that of the outermost file.
-
-        The gate knows of all others.
-
-        Raises:
-            NotAllowedError: It lies elsewhere, and nobody allowed that.
-        """
+        """Let files include others of their tree of tasks, of their own folder, and of that of the outermost file."""
         path = below[-1]
         if any(path.startswith(root) and target.startswith(root) for root in self.roots):
             return

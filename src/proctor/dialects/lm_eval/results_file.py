@@ -198,7 +198,6 @@ def _bare_row(group: ScoredGroup) -> dict[str, Any]:
 def _group_row(
     group: ScoredGroup, grades: Mapping[str, Grade], rows: Mapping[str, Any], *, with_errors: bool
 ) -> dict[str, Any] | None:
-    """Return the scores of a group; ``None`` where it has none."""
     if isinstance(group, Group):
         if not group.metrics:
             return None

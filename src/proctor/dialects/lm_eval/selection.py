@@ -137,8 +137,7 @@ class TaskFinder:
     def _with_template(self, base: str, template: str) -> list[Member]:
         if self._template is not None:
             raise UsageError(
-                f"'{base}@{template}' and --template {self._template} both choose a template",
-                hint="use one of the two",
+                f"'{base}@{template}' and --template {self._template} both choose a template", hint="use one of the two"
             )
         found = self._find(base)
         if chosen := next((leaf.template for leaf in _leaves(found) if leaf.template is not None), None):

@@ -4,23 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from proctor.dialects.lm_eval.checks import nowhere
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
 from proctor.dialects.lm_eval.factory import template_choices
 from proctor.dialects.lm_eval.field_values import missing_column
-from proctor.dialects.lm_eval.fields import (
-    Find,
-    find_choices,
-    find_literal,
-    find_plain,
-    find_target,
-    find_text,
-)
+from proctor.dialects.lm_eval.fields import Find, find_choices, find_literal, find_plain, find_target, find_text
 from proctor.dialects.lm_eval.lmms_keys import find_messages
-from proctor.dialects.lm_eval.prompts_library import named_prompt
-from proctor.errors import Diagnostic, ProctorError, TemplateError
+from proctor.dialects.lm_eval.reader import parse
+from proctor.errors import Diagnostic, ProctorError, TemplateError, did_you_mean, reason_of
+
+PROMPTS: dict[str, dict[str, str]] = {
+    "qa-basic": {"question-newline-answer": "Question: {{question}}\nAnswer:", "q-newline-a": "Q: {{question}}\nA:"}
+}
+"""Built-in prompts by category and name."""
+
+
+def named_prompt(name: str, config: TaskConfig) -> tuple[Any, Any]:
+    """Return ``doc_to_text`` and ``doc_to_target`` that ``use_prompt`` stands for.
+
+    A built-in prompt says how to ask, and leaves the task's target; a file may say both.
+
+    Raises:
+        TemplateError: There is no such prompt.
+    """
+    category, colon, prompt = name.partition(":")
+    if not colon:
+        raise TemplateError(f"use_prompt is '{name}'", hint="write category:name, or file.yaml:name")
+    if category == "promptsource":
+        raise TemplateError(
+            f"'{name}' is a prompt of promptsource, which no Python that runs here can install",
+            why="promptsource needs Python below 3.10",
+            hint="copy the prompt into a file and write use_prompt: file.yaml:name",
+        )
+    if ".yaml" in category:
+        return _from_file(category, prompt, config)
+    known = PROMPTS.get(category)
+    if known is None or prompt not in known:
+        names = [f"{each}:{one}" for each, prompts in PROMPTS.items() for one in prompts]
+        raise TemplateError(
+            f"there is no prompt '{name}'", why=f"there are {', '.join(names)}", hint=did_you_mean(name, names)
+        )
+    return known[prompt], config.doc_to_target
+
+
+def _from_file(file: str, prompt: str, config: TaskConfig) -> tuple[Any, Any]:
+    beside = Path(config.source.path).parent / file if config.source is not None else Path(file)
+    path = beside if beside.is_file() else Path(file)
+    try:
+        content = parse(path.read_bytes(), str(path))
+    except OSError as error:
+        raise TemplateError(f"the prompts '{file}' cannot be read", why=reason_of(error)) from None
+    prompts = content.get("prompts", {}) if isinstance(content, dict) else {}
+    found = prompts.get(prompt)
+    if not isinstance(found, dict) or "doc_to_text" not in found:
+        raise TemplateError(f"{path} has no prompt '{prompt}'", hint=did_you_mean(prompt, prompts))
+    if "doc_to_choice" in found:
+        raise TemplateError(f"the prompt '{prompt}' sets doc_to_choice", why="a named prompt sets text and target only")
+    return found["doc_to_text"], found.get("doc_to_target", config.doc_to_target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +101,7 @@ def compile_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
         named_prompt(config.use_prompt, config) if config.use_prompt else (config.doc_to_text, config.doc_to_target)
     )
     own = FewshotConfig(
-        doc_to_text=text,
-        doc_to_target=target,
-        doc_to_choice=config.doc_to_choice,
-        gen_prefix=config.gen_prefix,
+        doc_to_text=text, doc_to_target=target, doc_to_choice=config.doc_to_choice, gen_prefix=config.gen_prefix
     )
     shown = FewshotConfig(
         doc_to_text=text if config.use_prompt or fewshot.doc_to_text is None else fewshot.doc_to_text,
@@ -89,11 +129,7 @@ def compiled_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
 
 
 def _refuse_unwrappable(config: TaskConfig, columns: Sequence[str]) -> None:
-    """Refuse fields that a template is to wrap and that the task or its documents do not have, all of them at once.
-
-    Raises:
-        TemplateError: With every such field.
-    """
+    """Refuse fields that a template is to wrap and that the task or its documents do not have, all of them at once."""
     made = config.template_config
     if made is None or config.use_prompt:
         return

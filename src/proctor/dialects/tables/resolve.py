@@ -1,7 +1,7 @@
 """Resolves a table to an exam: ``rows.csv`` or ``rows.csv[input_column=Q,answer_column=A]``.
 
 The exam is one of lm-eval's kind: it compares choices by their likelihoods, or writes an answer that must equal the
-table's but for case and what stands around it (:data:`~proctor.scoring.bare_answers.AROUND`).
+table's but for case and what stands around it (:data:`~proctor.scoring.distances.AROUND`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from proctor.recipes.honours import OF_TABLES, Honours, declared
 from proctor.recipes.option import ASKS_NOBODY, DEPENDS, Honoured, no_effect
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.row_changes import RowParts, honours_of_changes
-from proctor.scoring.bare_answers import AROUND
+from proctor.scoring.distances import AROUND
 
 _NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
 _SPLIT: Final = "test"

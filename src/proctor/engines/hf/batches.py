@@ -42,10 +42,7 @@ class Budget:
 
 
 def run_batches(
-    items: Sequence[_T],
-    width_of: Callable[[_T], int],
-    budget: Budget,
-    run: Callable[[Sequence[_T]], Sequence[_R]],
+    items: Sequence[_T], width_of: Callable[[_T], int], budget: Budget, run: Callable[[Sequence[_T]], Sequence[_R]]
 ) -> Iterator[tuple[_T, _R | None]]:
     """Run items in batches, widest first; a batch that does not fit in memory is tried again in halves.
 

@@ -265,7 +265,6 @@ class _Recorder:
         return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
 
     def row(self, tokenizer: Any, index: int) -> tuple[TokenLogProbability, ...]:
-        """Return the tokens of one row."""
         return tuple(
             TokenLogProbability(
                 tokenizer.decode([chosen[index]]),

@@ -11,13 +11,12 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from pydantic import model_validator
 
 from proctor.effects import Effect
-from proctor.engines.chat_templates import has_chat_template
+from proctor.engines.chat_templates import has_chat_template, template_options
 from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, facts_of, load_model
 from proctor.engines.model_places import model_effects, places_in
-from proctor.engines.template_thinking import template_options
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import Marks, marks_of
 from proctor.engines.truncation import Truncate

@@ -99,7 +99,6 @@ def _layer_class() -> Any:
             linear.weight = None
 
         def forward(self, inputs: Any) -> Any:
-            """Return ``inputs @ weight.T + bias``."""
             return torch.ops.mkldnn._linear_pointwise(inputs, self.weight, self.bias, "none", [], "")  # noqa: SLF001
 
     return ReorderedLinear

@@ -249,11 +249,7 @@ class _Crew(Generic[R]):
         self._wake()  # what this one was woken for is another's
 
     def _deliver(self, outcome: _Outcome) -> None:
-        """Hand an answer to the caller: soon where requests are running out, else together with others.
-
-        The two threads share one interpreter lock, so waking the caller for each answer costs more than anything else
-        that is done here for a request.
-        """
+        """Hand an answer to the caller: soon where requests are running out, else together with others."""
         self._arrived.append(outcome)
         if len(self._inbox) < self._scarce:
             if not self._flush_is_due:

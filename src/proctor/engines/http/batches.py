@@ -188,11 +188,7 @@ class BatchAPI:
         content_type: str = "",
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Return a reply to what costs nothing to ask twice.
-
-        Raises:
-            EngineError: There is none.
-        """
+        """Return a reply to what costs nothing to ask twice."""
         said = ""
         for attempt in range(_ATTEMPTS):
             try:
@@ -230,7 +226,6 @@ class BatchAPI:
         return str(msgspec.json.decode(reply.body)["id"])
 
     def _making(self, file: str, route: str, name: str) -> dict[str, Any]:
-        """Return the body that makes a batch of a file."""
         window = {"completion_window": "24h", "metadata": {"proctor": name}}
         return {"input_file_id": file, "endpoint": f"/v1{route}", **window}
 

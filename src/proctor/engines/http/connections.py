@@ -98,7 +98,6 @@ class _Watch:
         return self._poll is not None and bool(self._poll.poll(0))
 
     def has_data(self) -> bool:
-        """Return whether it is data, not the end."""
         try:
             with socket.socket(fileno=os.dup(self._descriptor)) as twin:
                 return bool(twin.recv(1, socket.MSG_PEEK))

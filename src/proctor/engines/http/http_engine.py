@@ -145,10 +145,7 @@ class HTTPEngine(ThinkingEngine):
         return self.author is None or bool(self.typed_fields & self.address_fields)
 
     def _destination(self) -> tuple[str, list[str], bool]:
-        """Return where it asks, which variables' values it would send there, and whether it cannot do without them.
-
-        An empty address is one that nobody knows yet: nobody is asked there.
-        """
+        """Return where it asks, which variables' values it would send there, and whether it cannot do without them."""
         return "", [], False
 
     def _may_send(self, name: str, address: str) -> bool:
@@ -187,11 +184,7 @@ class HTTPEngine(ThinkingEngine):
         return values
 
     def _run(self, requests: Iterable[Any], answering: Answering) -> Answers:
-        """Answer requests, ``max_concurrency`` at once.
-
-        Raises:
-            NotAllowedError: A file says where it asks, and nobody allowed that.
-        """
+        """Answer requests, ``max_concurrency`` at once."""
         self.act()
         if self._key() is None and (variables := self._key_variables()):
             answering = partial(_without_key, answering, variables[0])

@@ -109,12 +109,7 @@ class OpenAIEngine(HTTPEngine):
             raise UsageError(f"base_url names a server twice: {self._address()}", hint="leave it out once")
 
     def _read_servers(self, path: Path) -> None:
-        """Take the addresses from a file.
-
-        Raises:
-            NotAllowedError: A file of somebody else names it, and it lies elsewhere.
-            UsageError: It names none, or services without a name for their model.
-        """
+        """Take the addresses from a file."""
         require(reading(path, self.author, "base_url"), self.author)
         self._file = ServerFile(path, normal_url, self._admit)
         self._url, *more = self._file.addresses
@@ -368,11 +363,7 @@ class OpenAIEngine(HTTPEngine):
         )
 
     def _thinking(self) -> Thinking:
-        """Return what the user says of the model's thoughts, in the words of whoever runs it.
-
-        Raises:
-            UsageError: There are no words for it.
-        """
+        """Return what the user says of the model's thoughts, in the words of whoever runs it."""
         order = self._thinking_order()
         return Thinking(
             self.thought_marks, order.allowance, self.wants_thoughts, order.body, order.drop, self.thinking == "off"

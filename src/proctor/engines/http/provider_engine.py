@@ -60,10 +60,7 @@ class ProviderEngine(OpenAIEngine):
         "provider_specific_args",
     }
     secret_fields: ClassVar[frozenset[str]] = OpenAIEngine.secret_fields | {"credentials"}
-    address_fields: ClassVar[frozenset[str]] = OpenAIEngine.address_fields | {
-        "credentials",
-        "provider_specific_args",
-    }
+    address_fields: ClassVar[frozenset[str]] = OpenAIEngine.address_fields | {"credentials", "provider_specific_args"}
 
     provider: str | None = None
     credentials: Credentials = None

@@ -385,10 +385,7 @@ def _aws_profile() -> dict[str, str | None]:
 
 
 def _endpoint(provider: Provider, model: str) -> str:
-    """Return the part of an address that stands for a model: RITS has one address for each.
-
-    A model ``byom-x/name`` is reached under ``byom-x``.
-    """
+    """Return the part of an address that stands for a model: RITS has one address for each."""
     if model in provider.endpoints:
         return provider.endpoints[model]
     if model.startswith("byom-"):

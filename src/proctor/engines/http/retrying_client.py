@@ -249,11 +249,7 @@ class Caller:
         return self._read(url, reply, parse), None, reply
 
     def _read(self, url: str, reply: Reply, parse: Callable[[bytes], T]) -> T | Failure:
-        """Return what a reply says; whatever a parser stumbles over in it is a failure.
-
-        Raises:
-            CallError: Asking again does not help.
-        """
+        """Return what a reply says; whatever a parser stumbles over in it is a failure."""
         try:
             _check_size(reply.body)
             found = parse(reply.body)

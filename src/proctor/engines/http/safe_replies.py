@@ -33,11 +33,7 @@ async def answered_safely(answer: Callable[[], Awaitable[Response]]) -> Response
 
 
 def _check_scores(response: Response) -> None:
-    """Look at log-likelihoods that no model gives: a server that does not keep them writes zeros.
-
-    Raises:
-        CallError: Each of several choices is certain, or each of several tokens.
-    """
+    """Look at log-likelihoods that no model gives: a server that does not keep them writes zeros."""
     scores = response.scores
     if len(scores) > 1 and not any(score.log_likelihood for score in scores):
         where = f"of all {len(scores)} choices"

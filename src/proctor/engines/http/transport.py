@@ -20,16 +20,83 @@ import re
 import zlib
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from proctor.engines.http.connections import careful_connector
-from proctor.engines.http.deadlines import Deadlines
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, ClientTimeout
     from yarl import URL
+
+
+class Deadlines:
+    """Ends what takes too long. Belongs to the event loop in which it is made."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ends: dict[asyncio.Task[object], float] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = float("inf")
+
+    def within(self, seconds: float) -> _Limit:
+        """Return a context manager for the current task, one at a time.
+
+        Raises:
+            TimeoutError: On leaving it, where its block was ended because ``seconds`` had passed.
+        """
+        return _Limit(self, seconds)
+
+    def close(self) -> None:
+        """Watch no longer."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def add(self, task: asyncio.Task[object], seconds: float) -> None:
+        """Write down that a task has to end after ``seconds``."""
+        end = self._ends[task] = self._loop.time() + seconds
+        if end < self._due:
+            self.close()
+            self._due, self._timer = end, self._loop.call_at(end, self._check)
+
+    def remove(self, task: asyncio.Task[object]) -> bool:
+        """Forget a task; return whether it ended in time."""
+        return self._ends.pop(task, None) is not None
+
+    def _check(self) -> None:
+        now = self._loop.time()
+        for task in [task for task, end in self._ends.items() if end <= now]:
+            del self._ends[task]
+            task.cancel()
+        self._due = min(self._ends.values(), default=float("inf"))
+        self._timer = self._loop.call_at(self._due, self._check) if self._ends else None
+
+
+class _Limit:
+    """One block of one task; after the fashion of ``asyncio.Timeout``."""
+
+    __slots__ = ("_cancelling", "_deadlines", "_seconds", "_task")
+
+    def __init__(self, deadlines: Deadlines, seconds: float) -> None:
+        self._deadlines = deadlines
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        task = self._task = cast("asyncio.Task[object]", asyncio.current_task())  # engines await in tasks only
+        self._cancelling = task.cancelling()
+        self._deadlines.add(task, self._seconds)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._deadlines.remove(self._task):
+            return
+        # Somebody else may have cancelled the task as well: that wish counts more.
+        if self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+            raise TimeoutError from error
+
 
 _LONGEST = 1000  # characters of what is wrong with a reply: some libraries quote it
 _OVERLAP = 64  # bytes that the mark of a first token may have in the chunk before
@@ -290,11 +357,7 @@ class _Inflated:
                 self._inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)
 
     def body(self) -> bytes:
-        """Return all of it.
-
-        Raises:
-            ReplyTooLargeError: It was cut off.
-        """
+        """Return all of it."""
         if self._inflater is not None and not self._inflater.eof:
             raise ReplyTooLargeError("the deflated reply broke off")
         return bytes(self.content)

@@ -20,18 +20,6 @@ from proctor.engines.thoughts.marks import Family, Marks, marks_of, special_mark
 from proctor.engines.thoughts.splitting import Split, split
 
 __all__ = [
-    "UNKNOWN",
-    "Family",
-    "Marks",
-    "Opening",
-    "Split",
-    "as_written",
-    "cut_at",
-    "heard",
-    "marks_of",
-    "opening_of",
-    "special_marks",
-    "split",
-    "token_counter",
-    "turn_of",
-]
+    "UNKNOWN", "Family", "Marks", "Opening", "Split", "as_written", "cut_at", "heard", "marks_of", "opening_of",
+    "special_marks", "split", "token_counter", "turn_of",
+]  # fmt: skip

@@ -16,13 +16,12 @@ from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect
-from proctor.engines.chat_templates import has_chat_template
+from proctor.engines.chat_templates import has_chat_template, template_options
 from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, RefusedError, Scorable
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_errors import is_too_long
 from proctor.engines.model_places import model_effects, places_in
-from proctor.engines.template_thinking import template_options
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
 from proctor.engines.truncation import Truncate, fitted_prompt
@@ -184,15 +183,7 @@ class VLLMEngine(ThinkingEngine):
         return cut_at(heard(response, self.thought_marks, replace(asked.opening, is_shown=True), count), asked.stop)
 
     def _parameters(self, decoding: Decoding, *, shows_marks: bool = False) -> Any:
-        """Return vLLM's form of a decoding; what is open is left to vLLM.
-
-        Args:
-            decoding: How to write.
-            shows_marks: Whether marks of thoughts are special tokens, which vLLM leaves out by itself.
-
-        Raises:
-            RefusedError: vLLM does not take it.
-        """
+        """Return vLLM's form of a decoding; what is open is left to vLLM."""
         from vllm import SamplingParams
 
         given = {**({"skip_special_tokens": False} if shows_marks else {}), **decoding.extra}
@@ -253,13 +244,7 @@ class VLLMEngine(ThinkingEngine):
             yield position, refused.get(position) or Response(scores=scores)
 
     def _answers(self, asked: Sequence[_Asked]) -> Iterator[tuple[_Asked, Any]]:
-        """Yield vLLM's outputs, or a failed response for what it refuses.
-
-        One refusal ends a whole batch, so that its halves are asked again.
-
-        Raises:
-            EngineError: The engine died.
-        """
+        """Yield vLLM's outputs, or a failed response for what it refuses."""
         if not asked:
             return
         llm = self._llm()
@@ -350,13 +335,7 @@ class VLLMEngine(ThinkingEngine):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """One prompt for vLLM.
-
-    Attributes:
-        repeats: How often its answer is wanted, where equal answers are asked for once.
-        opening: What the prompt says of thoughts.
-        stop: Where the answer ends.
-    """
+    """One prompt for vLLM."""
 
     position: int
     ids: list[int]

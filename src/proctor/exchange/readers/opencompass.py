@@ -54,11 +54,7 @@ def _lines(content: Any) -> list[Mapping[str, Any]] | None:
 
 
 def _places(lines: Sequence[Mapping[str, Any]], details: Mapping[int, Any]) -> Sequence[int]:
-    """Return where AISBench's details tell of each line.
-
-    Details are by row, and of a row that is asked several times so many in a row; rows and answers that failed are
-    among them, and not among the lines.
-    """
+    """Return where AISBench's details tell of each line."""
     numbers = [number for line in lines if isinstance(number := line.get("id"), int)]
     if len(lines) == len(details) or len(numbers) != len(lines):
         return range(len(lines))
@@ -124,11 +120,7 @@ def _results(path: Path) -> tuple[Mapping[int, Mapping[str, Any]], Mapping[str, 
 
 
 def _ungrouped(details: Sequence[Any]) -> Sequence[Any]:
-    """Return details one for each answer, the answers to a row beside each other.
-
-    AISBench 3.1 files the details of several runs under names of rows as if the answers to a row stood together; they
-    stand run after run (``icl_base_evaluator.py``, ``group``), so that what it says of a row is of other rows.
-    """
+    """Return details one for each answer, the answers to a row beside each other."""
     if not all(isinstance(each, Mapping) and "example_abbr" in each for each in details):
         return details
     runs = max((len(value) for each in details for value in each.values() if isinstance(value, list)), default=1)

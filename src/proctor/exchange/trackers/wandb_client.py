@@ -39,11 +39,7 @@ def send(record: Record, destination: Destination) -> str:
 
 
 def _begun(record: Record, destination: Destination) -> Any:
-    """Return a run that has begun.
-
-    Raises:
-        OutputError: The service does not take it.
-    """
+    """Return a run that has begun."""
     import wandb
 
     entity, slash, project = (destination.project or os.environ.get("WANDB_PROJECT") or "proctor").rpartition("/")

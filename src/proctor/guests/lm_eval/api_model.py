@@ -311,12 +311,7 @@ class TemplateAPI(TemplateLM):
         return dict(zip(places, values, strict=True))
 
     def _replies(self, payloads: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Return the replies to what is posted, in order.
-
-        Raises:
-            UsageError: Nothing says where to post.
-            EngineError: One got no reply.
-        """
+        """Return the replies to what is posted, in order."""
         if not self.base_url:
             raise UsageError(f"{type(self).__name__} has no base_url", why="nothing says where requests go")
         keep(self.api_key)

@@ -19,19 +19,7 @@ from proctor.errors import EngineError, UsageError
 from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.model import keep_secrets_of
 from proctor.guests.lm_eval.registry import model_registry
-from proctor.ir import (
-    Answers,
-    Decoding,
-    Failure,
-    Generate,
-    Pair,
-    Prompt,
-    Response,
-    Rolling,
-    Score,
-    Scored,
-    content_key,
-)
+from proctor.ir import Answers, Decoding, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, content_key
 from proctor.recipes.held_code import code_of_file
 from proctor.secrets import cleaned, keep_named
 

@@ -7,18 +7,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from proctor.errors import ValidationError
-from proctor.guests.lm_eval.metrics import (
-    aggregate_subtask_metrics,
-    pooled_sample_stderr,
-    unweighted_mean_stderr,
-)
-from proctor.logs import get_logger
-from proctor.scoring.aggregations import NO_ERROR
-
-Metrics = Mapping[str, Mapping[str, Any]]
-"""Scores of tasks by name, with ``sample_len``."""
-
-_UNKNOWN_VERSION = "N/A"
 
 
 @dataclass
@@ -121,14 +109,6 @@ class Group:
         """Take a task or a group in."""
         self._children[name_of(item)] = item
 
-    def pop(self, name: str) -> Any:
-        """Take a member out, and return it; ``None`` where it is none."""
-        return self._children.pop(name, None)
-
-    def get(self, name: str) -> Any:
-        """Return a member; ``None`` where there is none of that name."""
-        return self._children.get(name)
-
     def __contains__(self, name: str) -> bool:
         return name in self._children
 
@@ -142,16 +122,6 @@ class Group:
     def child_names(self) -> list[str]:
         """The names of its members."""
         return list(self._children)
-
-    @property
-    def version(self) -> str:
-        """Its version, ``N/A`` where nobody said."""
-        return str((self.metadata or {}).get("version", _UNKNOWN_VERSION))
-
-    @property
-    def has_aggregation(self) -> bool:
-        """Whether it has scores of its own."""
-        return bool(self.aggregate_metric_list)
 
     def get_all_tasks(self, recursive: bool = True) -> list[Any]:
         """Return its tasks, those of groups within it where that is wanted."""
@@ -170,52 +140,6 @@ class Group:
             if isinstance(each, Group):
                 found += [each, *(each.get_all_groups() if recursive else ())]
         return found
-
-    def aggregate(self, task_metrics: Metrics) -> dict[str, Any]:
-        """Return its scores, with standard errors and how many documents they are made of.
-
-        Args:
-            task_metrics: Scores of tasks, ``metric,filter`` and ``metric_stderr,filter``, with ``sample_len``.
-        """
-        found: dict[str, Any] = {"alias": self.alias or self.name, "name": self.name}
-        if not self.aggregate_metric_list:
-            return found
-        names = [name for name in map(name_of, self.get_all_tasks()) if name in task_metrics]
-        members = [task_metrics[name] for name in names]
-        found["sample_len"] = sum(each.get("sample_len", 0) for each in members)
-        counts: dict[str, int] = {}
-        for each in self.aggregate_metric_list:
-            pipelines = _pipelines(each.metric, members) if each.filter_list is None else each.filter_list
-            if not pipelines:
-                get_logger().warning("group %s: none of its tasks has %s", self.name, each.metric)
-            for pipeline in pipelines:
-                key = f"{each.metric},{pipeline}"
-                having = [scores for scores in members if key in scores]
-                if lacking := [name for name, scores in zip(names, members, strict=True) if key not in scores]:
-                    _say_lacking(self.name, key, lacking, len(members))
-                if having:
-                    error = f"{each.metric}_stderr,{pipeline}"
-                    found[key], found[error] = _aggregated(having, key, error, by_size=each.weight_by_size)
-                    counts[key] = sum(scores.get("sample_len", 0) for scores in having)
-        return {**found, "sample_count": counts} if counts else found
-
-    def _discover_filters_for_metric(self, metric_name: str, task_metrics: Metrics) -> list[str]:
-        """Return the filter pipelines under which its tasks have a metric, sorted."""
-        names = map(name_of, self.get_all_tasks())
-        return _pipelines(metric_name, [task_metrics[name] for name in names if name in task_metrics])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as a mapping."""
-        if self._config is not None:
-            return self._config.to_dict()
-        listed = [asdict(each) for each in self.aggregate_metric_list or ()]
-        more = {
-            "task": self.child_names,
-            "group_alias": self.alias,
-            "aggregate_metric_list": listed,
-            "metadata": self.metadata,
-        }
-        return {"group": self.name, **{name: value for name, value in more.items() if value}}
 
 
 class ConfigurableGroup(Group):
@@ -252,26 +176,3 @@ class ConfigurableGroup(Group):
 def name_of(item: Any) -> str:
     """Return the name of a task or a group."""
     return str(item.task_name if hasattr(item, "task_name") else item.name)
-
-
-def _pipelines(metric: str, members: list[Mapping[str, Any]]) -> list[str]:
-    """Return the filter pipelines under which tasks have a metric."""
-    start = f"{metric},"
-    return sorted({key.removeprefix(start) for each in members for key in each if key.startswith(start)})
-
-
-def _aggregated(having: list[Mapping[str, Any]], key: str, error: str, *, by_size: bool) -> tuple[float, Any]:
-    values, sizes = [each[key] for each in having], [each.get("sample_len", 0) for each in having]
-    errors = [each[error] for each in having if each.get(error) is not None]
-    score = aggregate_subtask_metrics(values, sizes, weight_by_size=by_size)
-    if len(errors) < len(values) or NO_ERROR in errors:
-        return score, NO_ERROR
-    return score, pooled_sample_stderr(errors, sizes) if by_size else unweighted_mean_stderr(errors)
-
-
-def _say_lacking(group: str, key: str, lacking: list[str], members: int) -> None:
-    if len(lacking) == members:
-        get_logger().warning("group %s: no values found for %s in %s", group, key, ", ".join(lacking))
-    else:
-        places = f"{len(lacking)}/{members} tasks ({', '.join(lacking)})"
-        get_logger().warning("group %s: %s is missing in %s, and is made of the others", group, key, places)

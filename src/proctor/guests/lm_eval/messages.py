@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-_ID_LETTERS = 8  # as many as lm-eval's have
 
 
 @dataclass
@@ -51,13 +48,3 @@ def requires_delimiter(prefix: str, suffix: str) -> bool:
 def messages_to_text(messages: Sequence[Message]) -> str:
     """Return messages as one text."""
     return "".join(each.to_text() for each in messages)
-
-
-def multiturn_to_singleturn(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return messages as one of the user, with that of the system before and a begun answer behind."""
-    before = list(messages[:1]) if messages[0].role == "system" else []
-    rest = list(messages[len(before) :])
-    begun = [rest.pop()] if rest[-1].role == "assistant" else []
-    rest[-1].without_delimiter()
-    joined = Message("user", messages_to_text(rest))
-    return [each.to_dict() for each in (*before, joined, *begun)]

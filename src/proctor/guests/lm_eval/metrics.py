@@ -29,55 +29,13 @@ from proctor.statistics.standard_errors import mean_error as mean_stderr
 from proctor.statistics.standard_errors import sample_deviation as sample_stddev
 
 __all__ = [
-    "acc_all",
-    "acc_all_stderr",
-    "acc_bytes_fn",
-    "acc_fn",
-    "acc_mutual_info_fn",
-    "acc_norm_fn",
-    "aggregate_subtask_metrics",
-    "bits_per_byte",
-    "bits_per_byte_fn",
-    "bleu",
-    "bleu_fn",
-    "bootstrap_stderr",
-    "brier_score",
-    "brier_score_fn",
-    "bypass",
-    "bypass_agg",
-    "byte_perplexity_fn",
-    "chrf",
-    "chrf_fn",
-    "chrfpp",
-    "chrfpp_fn",
-    "combined_sample_stderr",
-    "exact_match_fn",
-    "exact_match_hf_evaluate",
-    "f1_fn",
-    "f1_score",
-    "is_non_str_iterable",
-    "likelihood_fn",
-    "matthews_corrcoef",
-    "mcc_fn",
-    "mean",
-    "mean_stderr",
-    "median",
-    "metric_max_over_ground_truths",
-    "nanmean",
-    "perplexity",
-    "perplexity_fn",
-    "pooled_sample_stderr",
-    "pop_stddev",
-    "register_aggregation",
-    "register_metric",
-    "sample_stddev",
-    "stderr_for_metric",
-    "ter",
-    "ter_fn",
-    "unweighted_mean_stderr",
-    "weighted_mean",
-    "weighted_perplexity",
-    "word_perplexity_fn",
+    "acc_all", "acc_all_stderr", "acc_bytes_fn", "acc_fn", "acc_mutual_info_fn", "acc_norm_fn", "bits_per_byte",
+    "bits_per_byte_fn", "bleu", "bleu_fn", "bootstrap_stderr", "brier_score", "brier_score_fn", "bypass",
+    "bypass_agg", "byte_perplexity_fn", "chrf", "chrf_fn", "chrfpp", "chrfpp_fn", "exact_match_fn",
+    "exact_match_hf_evaluate", "f1_fn", "f1_score", "is_non_str_iterable", "likelihood_fn", "matthews_corrcoef",
+    "mcc_fn", "mean", "mean_stderr", "median", "metric_max_over_ground_truths", "nanmean", "perplexity",
+    "perplexity_fn", "pop_stddev", "register_aggregation", "register_metric", "sample_stddev", "stderr_for_metric",
+    "ter", "ter_fn", "weighted_mean", "weighted_perplexity", "word_perplexity_fn",
 ]  # fmt: skip
 
 bleu, chrf, chrfpp, ter = (AGGREGATIONS[name] for name in ("bleu", "chrf", "chrf++", "ter"))
@@ -172,33 +130,3 @@ _WITH_ERROR = frozenset(
 
 def _error(name: str, metric: Callable[[Any], float], resamples: int, values: Sequence[Any]) -> Any:
     return standard_error(name, metric, values, resamples)
-
-
-def pooled_sample_stderr(stderrs: Sequence[float], sizes: Sequence[int]) -> float:
-    """Return the standard error of the mean of several samples together (pooled variance)."""
-    squares = sum((size - 1) * error**2 * size for size, error in zip(sizes, stderrs, strict=True))
-    return math.sqrt(squares / (sum(sizes) - len(sizes)) / sum(sizes))
-
-
-def unweighted_mean_stderr(stderrs: Sequence[float]) -> float:
-    """Return the standard error of the plain mean of independent means."""
-    return math.sqrt(sum(error**2 for error in stderrs)) / len(stderrs)
-
-
-def combined_sample_stderr(stderrs: Sequence[float], sizes: Sequence[int], metrics: Sequence[float]) -> float:
-    """Return the standard error of samples put together two by two, as lm-eval once did.
-
-    Source: https://github.com/EleutherAI/lm-evaluation-harness/pull/1390, which left the formula in for comparison.
-    """
-    variance, count, score = stderrs[0] ** 2, sizes[0], metrics[0]
-    for error, size, each in zip(stderrs[1:], sizes[1:], metrics[1:], strict=True):
-        score = (score * count + each * size) / (count + size)
-        within = ((count - 1) * variance + (size - 1) * error**2) / (count + size - 1)
-        variance = within + count * size / ((count + size) * (count + size - 1)) * (score - each) ** 2
-    return math.sqrt(variance)
-
-
-def aggregate_subtask_metrics(metrics: Sequence[float], sizes: Sequence[int], weight_by_size: bool = True) -> float:
-    """Return the mean of scores, weighted by the sizes of their samples or not."""
-    weights = list(sizes) if weight_by_size else [1] * len(sizes)
-    return sum(score * weight for score, weight in zip(metrics, weights, strict=True)) / sum(weights)

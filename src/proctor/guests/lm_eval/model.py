@@ -2,102 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Self
 
 from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.utils import simple_parse_args_string
 from proctor.guests.overrides import Obeyed
-from proctor.secrets import cleaned, keep_environment, keep_named
-
-
-def hash_args(attr: str, args: Iterable[Any]) -> str:
-    """Return the digest of a method and what it is asked, under which answers are kept.
-
-    Pictures and bytes count by their content.
-
-    Raises:
-        TypeError: Something has no content that could be told from another's.
-    """
-    return hashlib.sha256(json.dumps([attr, *args], default=_content).encode()).hexdigest()
-
-
-def _content(value: Any) -> dict[str, Any]:
-    if isinstance(value, bytes | bytearray | memoryview):
-        return {"bytes": hashlib.sha256(value).hexdigest()}
-    if hasattr(value, "tobytes") and hasattr(value, "size"):
-        form = (str(getattr(value, "mode", getattr(value, "dtype", ""))), list(getattr(value, "shape", value.size)))
-        return {"pixels": hashlib.sha256(value.tobytes()).hexdigest(), "form": form}
-    raise TypeError(f"a request holds a {type(value).__name__}, which cannot be told from another of its kind")
+from proctor.secrets import keep_environment, keep_named
 
 
 class CacheHook:
-    """What models of one's own tell each answer as they have it.
-
-    Answers are kept by the response log (``use_cache``), so one without a store keeps nothing.
-
-    Args:
-        cachinglm: Something with a mapping ``dbdict`` to keep them in.
-    """
+    """What models of one's own tell each answer as they have it; the response log (``use_cache``) keeps them."""
 
     def __init__(self, cachinglm: Any = None) -> None:
-        self.dbdict = None if cachinglm is None else cachinglm.dbdict
+        del cachinglm
 
-    def add_partial(self, attr: str, req: Iterable[Any], res: Any) -> None:
-        """Keep an answer."""
-        if self.dbdict is not None:
-            self.dbdict[hash_args(attr, req)] = res
-
-
-class CachingLM:
-    """A model whose answers are kept in a file, and asked for once. Answers that are sampled are not kept.
-
-    The file is SQLite, and holds JSON.
-
-    Args:
-        lm: The model.
-        cache_db: The file.
-    """
-
-    def __init__(self, lm: LM, cache_db: str) -> None:
-        keep_secrets_of(lm)
-        Path(cache_db).parent.mkdir(parents=True, exist_ok=True)
-        self.lm, self.cache_db, self.dbdict = lm, cache_db, KeptAnswers(cache_db)
-        lm.set_cache_hook(self.get_cache_hook())
-
-    def get_cache_hook(self) -> CacheHook:
-        """Return what the model tells its answers to."""
-        return CacheHook(self)
-
-    def loglikelihood(self, requests: list[Instance]) -> list[Any]:
-        """Return as the model does what is not kept yet."""
-        return [tuple(each) for each in self._answered("loglikelihood", requests)]
-
-    def loglikelihood_rolling(self, requests: list[Instance]) -> list[Any]:
-        """Return as the model does what is not kept yet."""
-        return self._answered("loglikelihood_rolling", requests)
-
-    def generate_until(self, requests: list[Instance]) -> list[Any]:
-        """Return as the model does what is not kept yet."""
-        return self._answered("generate_until", requests)
-
-    def _answered(self, kind: str, requests: list[Instance]) -> list[Any]:
-        keys = [None if _is_sampled(kind, each) else hash_args(kind, each.args) for each in requests]
-        missing = [place for place, key in enumerate(keys) if key is None or key not in self.dbdict]
-        found = getattr(self.lm, kind)([requests[place] for place in missing]) if missing else []
-        answers = dict(zip(missing, found, strict=True))
-        for place, answer in answers.items():
-            if (key := keys[place]) is not None:
-                self.dbdict[key] = answer
-        return [answers[place] if place in answers else self.dbdict[str(key)] for place, key in enumerate(keys)]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.lm, name)
+    def add_partial(self, attr: str, req: Any, res: Any) -> None:
+        """Keep nothing."""
 
 
 def keep_secrets_of(model: Any) -> None:
@@ -109,41 +31,6 @@ def keep_secrets_of(model: Any) -> None:
     for kind in reversed(type(model).__mro__):
         keep_named(dict(vars(kind)))
     keep_named(getattr(model, "__dict__", {}))
-
-
-def _is_sampled(kind: str, request: Instance) -> bool:
-    return kind == "generate_until" and bool(request.args[1].get("do_sample"))
-
-
-class KeptAnswers(MutableMapping[str, Any]):
-    """Answers in a file, by digest.
-
-    Args:
-        file: The file; it is made where there is none.
-    """
-
-    def __init__(self, file: str) -> None:
-        self._store = sqlite3.connect(file, isolation_level=None)
-        self._store.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-
-    def __getitem__(self, key: str) -> Any:
-        row = self._store.execute("SELECT value FROM answers WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            raise KeyError(key)
-        return json.loads(row[0])
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._store.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, cleaned(json.dumps(value))))
-
-    def __delitem__(self, key: str) -> None:
-        if not self._store.execute("DELETE FROM answers WHERE key = ?", (key,)).rowcount:
-            raise KeyError(key)
-
-    def __iter__(self) -> Iterator[str]:
-        return (key for (key,) in self._store.execute("SELECT key FROM answers"))
-
-    def __len__(self) -> int:
-        return int(self._store.execute("SELECT count(*) FROM answers").fetchone()[0])
 
 
 class LM(Obeyed, ABC):

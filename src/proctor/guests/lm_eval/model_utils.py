@@ -41,39 +41,6 @@ def undistribute(iterable: Iterable[Iterable[Any]]) -> list[Any]:
     return [each for each in chain.from_iterable(rounds) if each is not None]
 
 
-class Grouper:
-    """Things by what a function says of them, and the way back to their order.
-
-    Args:
-        arr: The things.
-        fn: Returns the group of one.
-    """
-
-    def __init__(self, arr: Sequence[Any], fn: Callable[[Any], Any]) -> None:
-        self.size = len(arr)
-        self.arr: dict[Any, list[tuple[int, Any]]] = {}
-        for numbered in enumerate(arr):
-            self.arr.setdefault(fn(numbered[1]), []).append(numbered)
-
-    def get_grouped(self) -> dict[Any, list[Any]]:
-        """Return the things by group."""
-        return {key: [each for _, each in members] for key, members in self.arr.items()}
-
-    def get_original(self, grouped_dict: Mapping[Any, Sequence[Any]]) -> list[Any]:
-        """Return one value for each thing, in the order of the things, from values by group.
-
-        Raises:
-            ValueError: The groups are others, or a group has another number of values than things.
-        """
-        if grouped_dict.keys() != self.arr.keys():
-            raise ValueError("the groups are not those of the things")
-        found: list[Any] = [None] * self.size
-        for key, values in grouped_dict.items():
-            for (position, _), value in zip(self.arr[key], values, strict=True):
-                found[position] = value
-        return found
-
-
 class Collator:
     """Things in batches, sorted and perhaps grouped, and the way back to their order.
 
@@ -209,32 +176,6 @@ def normalize_gen_kwargs(gen_kwargs: Mapping[str, Any], default_max_gen_toks: in
         get_logger().warning("do_sample=True with temperature 0 draws nothing")
     limit = int(limits[0]) if limits else default_max_gen_toks
     return {**found, "until": until if isinstance(until, list) else [until], "max_gen_toks": limit}
-
-
-def replace_placeholders(string: str, default_placeholder: str, image_token: str, max_images: int) -> str:
-    """Return a text with the first places for pictures in a model's own words.
-
-    Later ones stay as they are, or go where the model's words are the same.
-    """
-    first, *others = string.split(default_placeholder)
-    kept = "" if default_placeholder == image_token else default_placeholder
-    return first + "".join((image_token if place < max_images else kept) + each for place, each in enumerate(others))
-
-
-def truncate_tokens(tokens: Ids, max_length: int, side: str = "left") -> Ids:
-    """Return tokens without those at the left, in the middle, or at the right that are too many.
-
-    Raises:
-        ValueError: There is no such side.
-    """
-    if side == "left":
-        return tokens[-max_length:]
-    if side == "right":
-        return tokens[:max_length]
-    if side == "middle":
-        first = max_length // 2
-        return tokens[:first] + tokens[first - max_length :]
-    raise ValueError(f"side is '{side}', not left, middle or right")
 
 
 def postprocess_generated_text(generation: str, stop: list[str] | str | None, think_end_token: str | None) -> str:

@@ -84,7 +84,6 @@ class Registry(Mapping[str, Any]):
         self._taken = taken
         self.own: dict[str, Any] = {}
         self._built_in = built_in
-        self._frozen = False
 
     def register(self, *names: str, target: Any = None) -> Any:
         """Return a decorator that registers what it decorates; without a name, under its own.
@@ -95,12 +94,9 @@ class Registry(Mapping[str, Any]):
 
         Raises:
             RegistryError: Something else has the name.
-            TypeError: The registry is frozen.
         """
 
         def decorate(found: Any) -> Any:
-            if self._frozen:
-                raise TypeError(f"the registry of {self.name}s is frozen")
             for name in names or (found.__name__,):
                 if _takes(name):
                     self._take(name, found)
@@ -146,15 +142,6 @@ class Registry(Mapping[str, Any]):
     def is_ours(self, name: str) -> bool:
         """Whether a name means something here that no code has registered."""
         return name in self._taken or name in self._built_in()
-
-    def freeze(self) -> None:
-        """Take nothing more."""
-        self._frozen = True
-
-    def _clear(self) -> None:
-        """Forget what was registered."""
-        self._frozen = False
-        self.own.clear()
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self._built_in(), **self.own})
@@ -320,13 +307,6 @@ def registered(kind: str, name: Any) -> Any:
     """
     registry: Registry = globals()[kind]
     return registry[name] if name in registry.own else None
-
-
-def freeze_all() -> None:
-    """Let no registry take anything more."""
-    for each in (model_registry, filter_registry, aggregation_registry, metric_registry, metric_agg_registry):
-        each.freeze()
-    higher_is_better_registry.freeze()
 
 
 def _got(registry: Registry, name: Any) -> Any:

@@ -128,7 +128,6 @@ class TorchLM(TemplateLM):
 
     @property
     def _words(self) -> Any:
-        """The tokenizer."""
         return self.tokenizer
 
     # -- the model ----------------------------------------------------------------------------------------------------
@@ -149,14 +148,7 @@ class TorchLM(TemplateLM):
             return self.model(input_ids=inps, attention_mask=attn_mask, labels=labels).logits
 
     def _model_generate(self, context: Any, max_length: int, stop: list[str], **generation_kwargs: Any) -> Any:
-        """Return contexts with what the model writes behind them, as tokens.
-
-        Args:
-            context: Tokens, padded on the left.
-            max_length: Most tokens, those of the context included.
-            stop: Texts that end what is written.
-            generation_kwargs: Of transformers' ``generate``; temperature 0 takes the likeliest tokens.
-        """
+        """Return contexts with what the model writes behind them, as tokens."""
         import torch
 
         temperature = generation_kwargs.setdefault("temperature", 0.0)
@@ -260,16 +252,7 @@ class TorchLM(TemplateLM):
     def _loglikelihood_tokens(  # type: ignore[override]
         self, requests: list[Any], disable_tqdm: bool = False, override_bs: int | None = None
     ) -> list[tuple[float, bool]]:
-        """Return log-likelihoods of ((context, continuation), context tokens, continuation tokens).
-
-        Args:
-            requests: What is asked; the texts are ``None`` where nobody asks for them again.
-            disable_tqdm: No effect: no bar is shown here.
-            override_bs: How many make a batch where the size is ``auto``.
-
-        Raises:
-            UsageError: A context or a continuation has no tokens, or a continuation more than the model reads.
-        """
+        """Return log-likelihoods of ((context, continuation), context tokens, continuation tokens)."""
         del disable_tqdm
         shared = "contexts" if self.backend == "causal" and self.logits_cache else None
         order = Collator(requests, sort_fn=_longest_first, group_fn=_as_read, group_by=shared)

@@ -53,14 +53,7 @@ def _criteria() -> type[Any]:
     from transformers import StoppingCriteria
 
     class MultiTokenEOSCriteria(StoppingCriteria):  # type: ignore[misc]
-        """Ends generation where every row of a batch has a stop string.
-
-        Args:
-            sequence: The stop string.
-            tokenizer: Reads what was written.
-            initial_decoder_input_length: Tokens of the prompt, in which nothing is looked for.
-            batch_size: Rows.
-        """
+        """Ends generation where every row of a batch has a stop string."""
 
         def __init__(self, sequence: str, tokenizer: Any, initial_decoder_input_length: int, batch_size: int) -> None:
             self.sequence, self.tokenizer = sequence, tokenizer
@@ -70,7 +63,6 @@ def _criteria() -> type[Any]:
             self.sequence_id_len = len(self.sequence_ids) + 2  # tokens that write it in another way may be more
 
         def __call__(self, input_ids: Any, scores: Any, **_: Any) -> bool:  # noqa: ARG002 - transformers' signature
-            """Return whether all rows have it."""
             written = input_ids[:, self.initial_decoder_input_length :][:, -self.sequence_id_len :]
             texts = self.tokenizer.batch_decode(written)
             pairs = zip(self.done_tracker, texts, strict=False)

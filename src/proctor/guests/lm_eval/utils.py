@@ -6,12 +6,11 @@ Source of their rules: lm-eval 0.4.13. Templates render sandboxed, as everywhere
 from __future__ import annotations
 
 import hashlib
-import io
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import filter as matching
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -70,19 +69,6 @@ def simple_parse_args_string(args_string: str | None) -> dict[str, Any]:
     """Return ``a=1,b=x`` as a mapping."""
     parts = (each.partition("=") for each in (args_string or "").strip().split(",") if each)
     return {key: handle_arg_string(value) for key, _, value in parts}
-
-
-def escaped_split(text: str, sep_char: str, maxsplit: int = -1) -> list[str]:
-    r"""Return a text split at a character, but not where a backslash stands before it.
-
-    Raises:
-        ValueError: The separator is not one character.
-    """
-    if len(sep_char) != 1:
-        raise ValueError(f"the separator is one character, not {sep_char!r}")
-    if maxsplit == 0:
-        return [text]
-    return re.split(rf"(?<!\\){re.escape(sep_char)}", text, maxsplit=max(0, maxsplit))
 
 
 def pattern_match(patterns: str | Iterable[str], source_list: Iterable[str]) -> list[str]:
@@ -151,16 +137,6 @@ def make_disjoint_window(pair: tuple[list[int], list[int]]) -> tuple[list[int], 
     return given[: len(given) - (len(predicted) - 1)], predicted
 
 
-def warning_once(logger: logging.Logger, msg: str, *args: Any) -> None:
-    """Log a warning, each only once."""
-    if (msg, args) not in _said:
-        _said.add((msg, args))
-        logger.warning(msg, *args)
-
-
-_said: set[tuple[str, tuple[Any, ...]]] = set()
-
-
 def setup_logging(verbosity: int | str = logging.INFO) -> None:
     """Set how much lm-eval's logger says."""
     eval_logger.setLevel(verbosity)
@@ -177,69 +153,3 @@ def make_table(result_dict: Mapping[str, Any], column: str = "results", sort_res
     from proctor.guests.lm_eval.tables import table_of_results
 
     return table_of_results(result_dict, column, sort_results=sort_results)
-
-
-SPACING: Final = " " * 47
-"""What lm-eval's help puts before lines that go on."""
-
-HIGHER_IS_BETTER_SYMBOLS: Final = {True: "↑", False: "↓"}
-
-
-def maybe_warn(msg: str, verbose: bool = True) -> None:
-    """Log a warning, where that is wanted."""
-    if verbose:
-        eval_logger.warning(msg)
-
-
-def convert_bytes_to_hash(value: Any) -> str:
-    """Return the SHA-256 of bytes as Python writes them."""
-    return hash_string(str(value))
-
-
-def convert_pil_to_hash(value: Any) -> str:
-    """Return the SHA-256 of a picture as PNG."""
-    file = io.BytesIO()
-    value.save(file, format="PNG")
-    return hashlib.sha256(file.getvalue()).hexdigest()
-
-
-def hash_dict_images(data_dict: Any) -> Any:
-    """Return values with digests in place of bytes and pictures, also of those in mappings and lists."""
-    if isinstance(data_dict, bytes | bytearray):
-        return convert_bytes_to_hash(data_dict)
-    if hasattr(data_dict, "save") and hasattr(data_dict, "mode"):
-        return convert_pil_to_hash(data_dict)
-    if isinstance(data_dict, Mapping):
-        return {name: hash_dict_images(each) for name, each in data_dict.items()}
-    if isinstance(data_dict, list | tuple):
-        return type(data_dict)(hash_dict_images(each) for each in data_dict)
-    return data_dict
-
-
-class Reorderer:
-    """Things sorted by a function, and the way back to their order.
-
-    Args:
-        arr: The things.
-        fn: What they are sorted by.
-    """
-
-    def __init__(self, arr: Sequence[Any], fn: Callable[[Any], Any]) -> None:
-        numbered = [each for some in group(list(enumerate(arr)), lambda each: fn(each[1])) for each in some]
-        self.size = len(arr)
-        self.arr = sorted((([place], some) for place, some in numbered), key=lambda each: fn(each[1]))
-
-    def get_reordered(self) -> list[Any]:
-        """Return the things, sorted."""
-        return [each for _, each in self.arr]
-
-    def get_original(self, newarr: Sequence[Any]) -> list[Any]:
-        """Return values, given in the sorted order, in the order of the things.
-
-        Raises:
-            ValueError: There are not as many as things.
-        """
-        found: list[Any] = [None] * self.size
-        for ([place], _), value in zip(self.arr, newarr, strict=True):
-            found[place] = value
-        return found

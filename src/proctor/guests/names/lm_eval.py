@@ -55,6 +55,11 @@ _NO_REQUESTS = "requests are not kept, because they are built faster than they a
 
 _NO_JANITOR = "training data is not searched for the words of exams"
 
+_NO_TRACKER = "cli_evaluate and proctor run --output-format lm-eval write the files that lm-eval writes"
+_NO_PARSERS = "lm_eval.__main__.cli_evaluate reads a command line"
+_COMMANDS = ("harness", "run", "ls", "validate", "subcommand", "utils")
+"""Modules of lm-eval's parsers."""
+
 _WITHOUT = {
     "lm_eval.caching": _NO_REQUESTS,
     "lm_eval.caching.cache": _NO_REQUESTS,
@@ -64,6 +69,13 @@ _WITHOUT = {
     "lm_eval.decontamination.janitor": _NO_JANITOR,
     "lm_eval.decontamination.archiver": _NO_JANITOR,
     "lm_eval.tasks._factory": "TaskManager().load makes tasks",
+    "lm_eval.tasks._index": "TaskManager().task_index says what there is",
+    "lm_eval.tasks._yaml_loader": "TaskManager().load reads task files",
+    "lm_eval.config.evaluate_config": "simple_evaluate has arguments; --config names a file of them",
+    "lm_eval.loggers": _NO_TRACKER,
+    "lm_eval.loggers.evaluation_tracker": _NO_TRACKER,
+    "lm_eval.loggers.utils": _NO_TRACKER,
+    **dict.fromkeys(("lm_eval._cli", *(f"lm_eval._cli.{each}" for each in _COMMANDS)), _NO_PARSERS),
 }
 """Modules whose names are not here, and what does their work."""
 
@@ -72,6 +84,10 @@ _INSTEAD = {
     **{f"lm_eval.models.{module}": "its engines are named by --model" for module in _MODELS_ELSEWHERE},
     "RemoteTokenizer": "a server's likelihoods are asked by local-completions, which needs no tokenizer of its own",
     "check_remote_tokenizer_support": "a server's likelihoods are asked by local-completions, which needs no tokenizer",
+    **dict.fromkeys(("CachingLM", "hash_args"), "use_cache names the response log, which keeps answers"),
+    "EvaluationTracker": _NO_TRACKER,
+    "EvaluatorConfig": "simple_evaluate has arguments; --config names a file of them",
+    **dict.fromkeys(("HarnessCLI", "Run", "List", "Validate", "SubCommand", "setup_parser"), _NO_PARSERS),
     "WandbLogger": "proctor export RUN --to wandb sends a run",
     "TrackioLogger": "proctor export RUN --to trackio sends a run",
     "TaskFactory": "TaskManager().load makes tasks",
@@ -92,6 +108,10 @@ _INSTEAD = {
         "simple_evaluate puts scores together",
     ),
     **dict.fromkeys(
+        ("aggregate_subtask_metrics", "combined_sample_stderr", "pooled_sample_stderr", "unweighted_mean_stderr"),
+        "simple_evaluate puts scores together",
+    ),
+    **dict.fromkeys(
         ("_get_root_groups", "_process_results", "_propagate_higher_is_better", "_propagate_num_fewshot"),
         "simple_evaluate puts scores together",
     ),
@@ -105,8 +125,6 @@ _INSTEAD = {
 """Names that code imports at its top, and what does their work: only using one of them is refused."""
 
 
-_COMMANDS = ("", ".harness", ".run", ".ls", ".validate", ".subcommand")
-"""Modules of lm-eval's command line."""
 _EVALUATION = {f"{_NAMES}.evaluation": "simple_evaluate evaluate"}
 _TASKS = "TaskManager get_task_dict get_task_name_from_config get_task_name_from_object"
 
@@ -115,8 +133,6 @@ LM_EVAL = Table(
     {
         "lm_eval": {**_EVALUATION, f"{_NAMES}.command_line": "main=cli_evaluate"},
         "lm_eval.__main__": {f"{_NAMES}.command_line": "cli_evaluate main=cli_evaluate"},
-        **{f"lm_eval._cli{end}": {f"{_NAMES}.commands": "*"} for end in _COMMANDS},
-        "lm_eval._cli.utils": {f"{_NAMES}.command_line": "*"},
         "lm_eval.api.filter": _FILTERS,
         "lm_eval.api.group": _GROUP,
         "lm_eval.api.instance": {f"{_HERE}.instance": "*"},
@@ -136,30 +152,26 @@ LM_EVAL = Table(
         "lm_eval.api.template": _TEMPLATES,
         "lm_eval.api.utils": {f"{_HERE}.messages": "*"},
         "lm_eval.config": {**_GROUP, **_CONFIG},
-        "lm_eval.config.evaluate_config": {f"{_NAMES}.evaluator_config": "*"},
         "lm_eval.config.group": _GROUP,
         "lm_eval.config.task": _CONFIG,
         "lm_eval.config.template": _TEMPLATES,
-        "lm_eval.defaults": {f"{_HERE}.defaults": "*"},
-        "lm_eval.evaluator": {**_EVALUATION, f"{_NAMES}.tasks": "get_task_dict"},
+        "lm_eval.evaluator": {
+            **_EVALUATION,
+            f"{_NAMES}.tasks": "get_task_dict",
+            f"{_NAMES}.command_line": "request_caching_arg_to_dict",
+        },
         "lm_eval.evaluator_utils": {f"{_NAMES}.tasks": "get_sample_size"},
         **{
             f"lm_eval.filters{end}": _FILTERS
             for end in ("", ".custom", ".decontamination", ".extraction", ".selection", ".transformation")
         },
-        "lm_eval.loggers": {f"{_NAMES}.tracking": "EvaluationTracker"},
-        "lm_eval.loggers.evaluation_tracker": {f"{_NAMES}.tracking": "*"},
-        "lm_eval.loggers.utils": {f"{_NAMES}.tracking": "*"},
         "lm_eval.models": {},
         "lm_eval.models.api_models": {f"{_HERE}.api_model": "TemplateAPI JsonChatStr"},
         "lm_eval.models.huggingface": {f"{_NAMES}.hf_model": "HFLM"},
         "lm_eval.models.utils": {f"{_HERE}.model_utils": "*", f"{_HERE}.utils": "*"},
         "lm_eval.models.utils_hf": {f"{_HERE}.torch_utils": "*"},
         **{f"lm_eval.models.{module}": {f"{_NAMES}.models": " ".join(names)} for module, names in _MODELS.items()},
-        "lm_eval.result_schema": {f"{_HERE}.result_types": "*"},
         "lm_eval.tasks": {f"{_NAMES}.tasks": _TASKS},
-        "lm_eval.tasks._index": {f"{_NAMES}.task_index": "Entry Kind TaskIndex"},
-        "lm_eval.tasks._yaml_loader": {f"{_NAMES}.task_index": "load_yaml"},
         "lm_eval.tasks.manager": {f"{_NAMES}.tasks": "TaskManager"},
         "lm_eval.utils": {"proctor.dialects.lm_eval.jinja": "apply_template", f"{_HERE}.utils": "*"},
     },

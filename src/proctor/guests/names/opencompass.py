@@ -12,7 +12,9 @@ _INSTEAD = {
     **dict.fromkeys(
         (
             *("GenInferencer", "PPLInferencer", "MultiTurnGenInferencer", "CLPInferencer", "LLInferencer"),
-            *("ChatInferencer", "LMMGenInferencer", "PPLOnlyInferencer", "BaseInferencer"),
+            *("ChatInferencer", "LMMGenInferencer", "PPLOnlyInferencer", "BaseInferencer", "BaseRetriever"),
+            *("ZeroRetriever", "FixKRetriever", "RandomRetriever", "SlidingWindowRetriever", "BM25Retriever"),
+            *("TopkRetriever", "DPPRetriever", "MDLRetriever", "VotekRetriever"),
         ),
         "a config names it, and proctor run CONFIG.py does its work",
     ),
@@ -62,28 +64,20 @@ _KINDS = (
     "build_from_cfg"
 )
 _AIS_KINDS = " ".join(f"{name}=AIS_{name}" for name in _KINDS.split())
-_RETRIEVERS = {
-    f"{_HERE}.retrievers": "BaseRetriever=OpenCompassRetriever ZeroRetriever FixKRetriever RandomRetriever "
-    "SlidingWindowRetriever BM25Retriever TopkRetriever DPPRetriever MDLRetriever VotekRetriever"
-}
-_AIS_RETRIEVERS = {
-    f"{_HERE}.retrievers": " ".join(f"{name}Retriever=Ais{name}Retriever" for name in ("Zero", "FixK", "Random"))
-    + " BaseRetriever=AisRetriever"
-}
 _BELOW = (
     *("datasets", "models", "openicl.icl_evaluator", "openicl.icl_inferencer", "openicl.icl_retriever", "evaluator"),
     *("openicl.icl_prompt_template", "tasks", "runners", "partitioners", "summarizers", "utils.postprocess"),
 )
 
 
-def _openicl(package: str, retrievers: Mapping[str, str]) -> dict[str, Mapping[str, str]]:
+def _openicl(package: str) -> dict[str, Mapping[str, str]]:
     """Return the modules of ``openicl`` of a package, and the packages that have classes in many modules."""
     prompting = {"proctor.templates": f"{_TEMPLATES['proctor.templates']} RawPromptTemplate"}
     return {
-        f"{package}.openicl": {**prompting, **retrievers, **_READER, **_EVALUATOR},
+        f"{package}.openicl": {**prompting, **_READER, **_EVALUATOR},
         f"{package}.openicl.icl_prompt_template": _TEMPLATES,
         f"{package}.openicl.icl_raw_prompt_template": _RAW,
-        f"{package}.openicl.icl_retriever": retrievers,
+        f"{package}.openicl.icl_retriever": {},
         f"{package}.openicl.icl_dataset_reader": _READER,
         f"{package}.openicl.icl_evaluator": _EVALUATOR,
         f"{package}.openicl.icl_inferencer": {},
@@ -95,10 +89,10 @@ def _openicl(package: str, retrievers: Mapping[str, str]) -> dict[str, Mapping[s
 OPENCOMPASS = Table(
     "opencompass",
     {
-        **_openicl("opencompass", _RETRIEVERS),
-        "opencompass.utils": {**_PROMPT, f"{_HERE}.helpers": "get_logger get_data_path"},
+        **_openicl("opencompass"),
+        "opencompass.utils": {**_PROMPT, f"{_HERE}.models": "get_logger get_data_path"},
         "opencompass.utils.prompt": _PROMPT,
-        "opencompass.utils.logging": {f"{_HERE}.helpers": "get_logger"},
+        "opencompass.utils.logging": {f"{_HERE}.models": "get_logger"},
         "opencompass.utils.text_postprocessors": {},
         "opencompass.registry": {f"{_HERE}.registries": f"Registry {_KINDS}"},
         "opencompass.datasets": {
@@ -115,8 +109,8 @@ _AIS = "ais_bench.benchmark"
 AIS_BENCH = Table(
     "ais_bench",
     {
-        **_openicl(_AIS, _AIS_RETRIEVERS),
-        f"{_AIS}.utils": {f"{_HERE}.helpers": "get_logger get_data_path"},
+        **_openicl(_AIS),
+        f"{_AIS}.utils": {f"{_HERE}.models": "get_logger get_data_path"},
         f"{_AIS}.utils.prompt": _AIS_PROMPT,
         f"{_AIS}.utils.prompt.prompt": _AIS_PROMPT,
         f"{_AIS}.utils.postprocess": {},

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from proctor import templates
 from proctor.errors import UnknownArtifactError, did_you_mean
+from proctor.templates import RawPromptTemplate
+from proctor.templates.prompt_template import BasePromptTemplate
 
 _CLASSES = "proctor.dialects.aisbench.classes"
 
@@ -86,11 +89,18 @@ class Registry:
         return found(**arguments)
 
 
+def template_class(name: str, project: str) -> Any:
+    """Return Proctor's class of a template, the same for both projects; ``None`` where there is none."""
+    del project
+    found = getattr(templates, name, None)
+    return found if isinstance(found, type) and issubclass(found, BasePromptTemplate | RawPromptTemplate) else None
+
+
 _KINDS = {
     "TEXT_POSTPROCESSORS": f"{_CLASSES}.functions:text_postprocessor",
     "ICL_EVALUATORS": f"{_CLASSES}.evaluators:evaluator_class",
     "LOAD_DATASET": f"{_CLASSES}.datasets:dataset_class",
-    "ICL_PROMPT_TEMPLATES": "proctor.guests.opencompass.retrievers:template_class",
+    "ICL_PROMPT_TEMPLATES": "proctor.guests.opencompass.registries:template_class",
     **dict.fromkeys(
         (
             *("DATASETS", "DICT_POSTPROCESSORS", "EVALUATORS", "ICL_DATASET_READERS", "ICL_INFERENCERS"),

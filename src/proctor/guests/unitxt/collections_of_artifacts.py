@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
-from random import Random
 from typing import Any
 
-from pydantic import PrivateAttr
 from typing_extensions import override
 
 from proctor.artifacts import Artifact
 from proctor.errors import UsageError
 from proctor.guests.unitxt.class_relations import Counting, counts_in
-from proctor.randomness import random_stream
 from proctor.scoring.pipeline import MetricsList
 
 
@@ -72,52 +69,3 @@ class ListCollection(Collection, metaclass=Counting):
 
 
 counts_in(ListCollection, lambda other: issubclass(other, MetricsList))
-
-
-class DictCollection(Collection):
-    """Members by name."""
-
-    items: dict[Any, Any] = {}
-
-    @override
-    def keys(self) -> list[Hashable]:
-        return list(self.items)
-
-
-class ItemPicker(Artifact):
-    """Picks a member by its place or name.
-
-    Attributes:
-        item: The place, or the name.
-    """
-
-    item: Any = None
-
-    def __call__(self, collection: Collection) -> Any:
-        """Return the member.
-
-        Raises:
-            NoSuchItemError: There is none (a ``LookupError``).
-        """
-        try:
-            return collection[int(self.item)]
-        except (KeyError, ValueError):
-            return collection[self.item]
-
-
-class RandomPicker(Artifact):
-    """Picks a member at random: the same ones in the same order in every program."""
-
-    _stream: Random = PrivateAttr(default_factory=lambda: random_stream("random_picker"))
-
-    @property
-    def random_generator(self) -> Random:
-        """What draws."""
-        return self._stream
-
-    def __call__(self, collection: Collection) -> Any:
-        """Return a member; ``None`` of what is not a collection."""
-        if not isinstance(collection, (ListCollection, DictCollection)):
-            return None
-        found = collection.items
-        return self._stream.choice(list(found.values()) if isinstance(found, dict) else list(found))

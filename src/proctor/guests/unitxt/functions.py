@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import logging
-import platform
+import os
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from proctor.artifacts import Artifact, ArtifactLink, Catalog, LocalCatalog, catalogs, unregister_catalog
 from proctor.artifacts import fetch_artifact as fetch
-from proctor.data.fields import MISSING, deleter, finder, missing_field, setter
-from proctor.errors import DataError, ValidationError
+from proctor.errors import SettingsError, UsageError, ValidationError
 from proctor.logs import get_logger
+from proctor.randomness import random_stream
+from proctor.recipes import produce
 from proctor.results.unitxt_print import pretty_text
 from proctor.settings import settings
 
@@ -23,6 +25,93 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from proctor.scoring.composed import MetricPipeline
+
+
+def new_random_generator(sub_seed: Any) -> Random:
+    """Return a generator for some content, independent of all others; see :func:`proctor.randomness.random_stream`.
+
+    Upstream takes the hash of whatever has one, which other processes compute otherwise (tuples of texts, NaN).
+    Here only numbers, alone and in tuples, are taken by their hash.
+    """
+    is_numbers = isinstance(sub_seed, tuple) and all(isinstance(each, int) for each in sub_seed)
+    return random_stream(str(hash(sub_seed)) if is_numbers else sub_seed)
+
+
+def register_all_artifacts(path: str | None = None) -> None:
+    """Nothing to do, whatever the folder: every class is known by its name from the start."""
+    del path
+
+
+def select(
+    instance_or_instances: Any,
+    engine: Any,
+    dataset_query: str | None = None,
+    return_data: bool = False,
+    previous_messages: list[list[dict[str, str]]] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Return for each instance the option that an engine finds likeliest.
+
+    Args:
+        instance_or_instances: What is asked about.
+        engine: An engine that selects, or its name.
+        dataset_query: The recipe, as text; or its parts by name.
+        return_data: Return the rows, each with its ``prediction``.
+        previous_messages: What was said before, for each instance.
+        kwargs: Parts of the recipe.
+
+    Raises:
+        UsageError: There are other numbers of messages than instances.
+    """
+    dataset = produce(instance_or_instances, dataset_query, **kwargs)
+    if previous_messages is not None:
+        if len(previous_messages) != len(dataset):
+            raise UsageError(f"there are {len(previous_messages)} earlier chats for {len(dataset)} instances")
+        said = iter(previous_messages)
+        dataset = dataset.map(lambda row: {**row, "source": [*next(said), *row["source"]]})
+    selecting: Any = fetch(engine)
+    predictions = selecting.select(dataset)
+    return dataset.add_column("prediction", predictions) if return_data else predictions
+
+
+UNITXT_REMOTE_METRICS = "UNITXT_REMOTE_METRICS"
+"""The variable with the names of metrics, as a JSON list."""
+UNITXT_REMOTE_METRICS_ENDPOINT = "UNITXT_REMOTE_METRICS_ENDPOINT"
+"""The variable with the address of their service."""
+
+
+class RemoteMetricsError(SettingsError, RuntimeError):
+    """Settings of remote metrics that say nothing or nonsense; programs catch a ``RuntimeError``."""
+
+
+def get_remote_metrics_names() -> list[str]:
+    """Return the metrics that a user wants computed elsewhere.
+
+    Raises:
+        RuntimeError: The setting is not a JSON list of names.
+    """
+    text = settings.remote_metrics
+    try:
+        names = json.loads(text) if isinstance(text, str) and text else text or []
+    except json.JSONDecodeError as error:
+        raise RemoteMetricsError(f"{UNITXT_REMOTE_METRICS} is not JSON", why=str(error)) from None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise RemoteMetricsError(
+            f"{UNITXT_REMOTE_METRICS} is {names!r}", why="it is a JSON list", hint='["metrics.rouge", "metrics.wer"]'
+        )
+    return names
+
+
+def get_remote_metrics_endpoint() -> str:
+    """Return the address of the service.
+
+    Raises:
+        RuntimeError: Nobody has set it.
+    """
+    if address := os.environ.get(UNITXT_REMOTE_METRICS_ENDPOINT):
+        return address
+    raise RemoteMetricsError(f"{UNITXT_REMOTE_METRICS_ENDPOINT} is not set", hint="http://127.0.0.1:8000/compute")
+
 
 CATALOG_FOLDER = str(files("proctor") / "catalog")
 """Where the artifacts of this package lie."""
@@ -48,72 +137,6 @@ def _registered(folder: str) -> Catalog | None:
     wanted = Path(folder).resolve()
     found = (each for each in catalogs() if isinstance(each, LocalCatalog) and each.folder.resolve() == wanted)
     return next(found, None)
-
-
-def reset_artifacts_json_cache() -> None:
-    """Forget what :func:`~proctor.guests.unitxt.catalogs.artifacts_json_cache` has read; nothing else is kept."""
-    from proctor.guests.unitxt.catalogs import artifacts_json_cache
-
-    artifacts_json_cache.cache_clear()
-
-
-# -- nested fields --------------------------------------------------------------------------------------------
-
-
-def dict_get(
-    dic: Any, query: str, not_exist_ok: bool = False, default: Any = None, allow_int_index: bool = True
-) -> Any:
-    """Return a nested field; without ``allow_int_index``, numbers in the path are names.
-
-    Raises:
-        ValueError: It is missing, and ``not_exist_ok`` is off.
-    """
-    value = finder(query, use_index=allow_int_index)(dic)
-    if value is not MISSING:
-        return value
-    if not_exist_ok:
-        return default
-    raise ValueError(str(missing_field(query, dic)))
-
-
-def dict_set(
-    dic: Any,
-    query: str,
-    value: Any,
-    not_exist_ok: bool = True,
-    set_multiple: bool = False,
-    allow_int_index: bool = True,
-) -> None:
-    """Write a nested field; with ``set_multiple``, one member of the value to each match of ``*``.
-
-    Raises:
-        ValueError: The place cannot be written.
-    """
-    try:
-        setter(query, create=not_exist_ok, each=set_multiple, use_index=allow_int_index)(dic, value)
-    except DataError as error:
-        raise ValueError(str(error)) from None
-
-
-def dict_delete(
-    dic: Any,
-    query: str,
-    not_exist_ok: bool = False,
-    remove_empty_ancestors: bool = False,
-    allow_int_index: bool = True,
-) -> None:
-    """Remove a nested field, and with ``remove_empty_ancestors`` what held nothing else.
-
-    Raises:
-        ValueError: It is missing, and ``not_exist_ok`` is off.
-    """
-    try:
-        deleter(query, missing_ok=not_exist_ok, prune=remove_empty_ancestors, use_index=allow_int_index)(dic)
-    except DataError as error:
-        raise ValueError(str(error)) from None
-
-
-# -- printing -------------------------------------------------------------------------------------------------
 
 
 def to_pretty_string(
@@ -143,9 +166,6 @@ def print_dict(
     getattr(get_logger(), log_level)("\n%s", to_pretty_string(d, indent, indent_delta, max_chars, keys_to_print))
 
 
-# -- settings and logging -------------------------------------------------------------------------------------
-
-
 def set_verbosity(level: str | int) -> None:
     """Set the level of the logger."""
     settings.default_verbosity = logging.getLevelName(level).lower() if isinstance(level, int) else level
@@ -156,43 +176,25 @@ def get_constants() -> SimpleNamespace:
     """Return names that Unitxt keeps in one place."""
     import proctor
     from proctor.data.streams import INFERENCE_STREAM, INSTANCE_STREAM
-    from proctor.guests.hugging_face import DATASET_FILE, METRIC_FILE
 
+    folders = dict.fromkeys(("local_catalog_path", "catalog_dir", "default_catalog_path"), CATALOG_FOLDER)
     return SimpleNamespace(
+        **folders,
         version=proctor.__version__,
-        python=platform.python_version(),
-        codebase_url="https://github.com/IBM/unitxt",
-        website_url="https://www.unitxt.org",
-        dataset_file=DATASET_FILE,
-        metric_file=METRIC_FILE,
-        local_catalog_path=CATALOG_FOLDER,
         package_dir=str(files("proctor")),
-        catalog_dir=CATALOG_FOLDER,
-        default_catalog_path=CATALOG_FOLDER,
         dataset_url=DATASET_URL,
         metric_url=METRIC_URL,
         env_local_catalogs_paths_sep=":",
         catalog_hierarchy_sep=".",
         instance_stream=INSTANCE_STREAM,
         inference_stream=INFERENCE_STREAM,
-        instruction_field="instruction",
-        system_prompt_field="system_prompt",
         demos_field="demos",
-        demos_pool_field="_demos_pool_",
         image_tag="unitxt-img",
     )
 
 
 logger = get_logger()
 constants = get_constants()
-
-
-def is_package_installed(name: str) -> bool:
-    """Whether a package can be imported."""
-    return find_spec(name) is not None
-
-
-# -- metrics on data frames -----------------------------------------------------------------------------------
 
 
 def evaluate_by_metrics(
@@ -204,7 +206,6 @@ def evaluate_by_metrics(
 
     Metrics that ``UNITXT_REMOTE_METRICS`` names are computed by the service at ``UNITXT_REMOTE_METRICS_ENDPOINT``.
     """
-    from proctor.guests.unitxt.services import get_remote_metrics_names
     from proctor.results.row_scoring import evaluate_frame
     from proctor.running.judging import judges_through
 
@@ -221,7 +222,6 @@ def as_remote_metric(metric: Artifact) -> MetricPipeline:
         ValueError: The metric is not a pipeline, or that of the pipeline has no name.
         RuntimeError: Nobody has set the address.
     """
-    from proctor.guests.unitxt.services import get_remote_metrics_endpoint
     from proctor.scoring.composed import MetricPipeline
     from proctor.scoring.metrics.remote import RemoteMetric
 

@@ -106,10 +106,7 @@ _SERVED: dict[EvaluatorNameEnum, tuple[str, tuple[ModelProviderEnum, ...]]] = {
     _N.LLAMA3_1_70B: ("llama-3-1-70b-instruct", (_P.WATSONX, _P.TOGETHER_AI, _P.OLLAMA)),
     _N.LLAMA3_1_8B: ("llama-3-1-8b-instruct", (_P.WATSONX, _P.TOGETHER_AI, _P.RITS, _P.OLLAMA)),
     _N.LLAMA3_1_405B: ("llama-3-1-405b-instruct", (_P.WATSONX, _P.TOGETHER_AI, _P.RITS, _P.AWS, _P.OLLAMA)),
-    _N.LLAMA3_3_70B: (
-        "llama-3-3-70b-instruct",
-        (_P.WATSONX, _P.TOGETHER_AI, _P.RITS, _P.AWS, _P.OLLAMA, _P.AZURE),
-    ),
+    _N.LLAMA3_3_70B: ("llama-3-3-70b-instruct", (_P.WATSONX, _P.TOGETHER_AI, _P.RITS, _P.AWS, _P.OLLAMA, _P.AZURE)),
     _N.LLAMA3_4_SCOUT: ("llama-4-scout", (_P.AZURE, _P.TOGETHER_AI, _P.AWS, _P.REPLICATE, _P.RITS)),
     _N.LLAMA3_4_MAVERICK: ("llama-4-maverick", (_P.AZURE, _P.TOGETHER_AI, _P.AWS, _P.REPLICATE, _P.RITS)),
     _N.DEEPSEEK_V3: ("deepseek-v3", (_P.RITS, _P.TOGETHER_AI, _P.AWS)),

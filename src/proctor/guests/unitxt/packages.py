@@ -2,57 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from types import ModuleType
 from typing import Any
 
 from packaging.requirements import Requirement
 from pydantic import PrivateAttr
 
 from proctor.artifacts import Artifact
-from proctor.errors import MissingExtraError, NotAllowedError, ProctorError
+from proctor.errors import MissingExtraError
 from proctor.recipes.metric_code import installed_version
-
-
-class DistributionNotFound(ProctorError):  # noqa: N818 - the name that programs catch
-    """A package that is required and not installed."""
-
-
-class VersionConflict(ProctorError):  # noqa: N818
-    """A package of another version than required."""
-
-
-def require(requirements: str | Iterable[str]) -> None:
-    """Check that packages are installed.
-
-    Args:
-        requirements: As pip takes them: ``"numpy>=1.26"``.
-
-    Raises:
-        DistributionNotFound: One is not.
-        VersionConflict: One is of another version.
-    """
-    for text in [requirements] if isinstance(requirements, str) else requirements:
-        needed = Requirement(text)
-        if needed.marker and not needed.marker.evaluate():
-            continue
-        if (found := installed_version(needed.name)) is None:
-            raise DistributionNotFound(f"'{text}' is not installed", hint=f"pip install '{text}'")
-        if not needed.specifier.contains(found, prereleases=True):
-            raise VersionConflict(f"{needed.name} {found} is installed, '{text}' is needed")
-
-
-def import_module_from_file(file_path: str) -> ModuleType:
-    """Refuse: code is run from packages, or from exams under ``--trust-code``.
-
-    Raises:
-        NotAllowedError: Always.
-    """
-    raise NotAllowedError(
-        f"{file_path} is not run",
-        why="a file of code was named by its path",
-        hint="import it as a module of your program",
-    )
 
 
 class RequirementsError(MissingExtraError):
@@ -93,48 +50,17 @@ class PackageRequirementsMixin(Artifact):
         other: list[str] = []
         instructions: list[str] = []
         for text in texts:
-            try:
-                require(text)
-            except (DistributionNotFound, VersionConflict) as error:
-                is_missing = isinstance(error, DistributionNotFound)
-                (missing if is_missing else other).append(text if is_missing else f"{text}: {error}")
-                instructions.append(needed[text] if isinstance(needed, dict) else f"pip install '{text}'")
+            required = Requirement(text)
+            found = installed_version(required.name)
+            if found is None:
+                missing.append(text)
+            elif not required.specifier.contains(found, prereleases=True):
+                other.append(f"{text}: {required.name} {found} is installed, '{text}' is needed")
+            else:
+                continue
+            instructions.append(needed[text] if isinstance(needed, dict) else f"pip install '{text}'")
         if instructions:
             raise RequirementsError(type(self).__name__, missing, other, instructions)
-
-
-class PillowMixin(Artifact):
-    """A mixin of what works on pictures: Pillow by the names ``pil``, ``image``, ``enhance`` and ``filter``."""
-
-    _requirements_list = {"PIL": "pip install pillow"}
-
-    @property
-    def pil(self) -> Any:
-        """Pillow."""
-        import PIL
-
-        return PIL
-
-    @property
-    def image(self) -> Any:
-        """Its pictures."""
-        from PIL import Image
-
-        return Image
-
-    @property
-    def enhance(self) -> Any:
-        """What it makes brighter, sharper, …."""
-        from PIL import ImageEnhance
-
-        return ImageEnhance
-
-    @property
-    def filter(self) -> Any:
-        """Its filters."""
-        from PIL import ImageFilter
-
-        return ImageFilter
 
 
 class NLTKMixin(Artifact):

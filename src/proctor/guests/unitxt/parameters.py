@@ -8,7 +8,6 @@ from functools import wraps
 from importlib import import_module
 from typing import Any
 
-from proctor.guests.unitxt.paths import validate_query_and_break_to_components
 from proctor.logs import get_logger as own_logger
 
 _CALLED: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -18,12 +17,9 @@ _CALLED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "parse_random_mix_string": ("proctor.data.splitters:parse_random_mix_string", {"input_str": "text"}),
     "parse_slices_string": ("proctor.data.splitters:parse_slices_string", {"input_str": "text"}),
     "isoftype": ("proctor.artifacts.types:is_of_type", {"object": "value"}),
-    "flatten": ("proctor.data.collection_operators:flattened", {"container": "members"}),
     "nan_mean": ("proctor.statistics.resampling:nan_mean", {"x": "values", "scores": "values"}),
     "nan_max": ("proctor.scoring.reductions:nan_max", {"x": "values"}),
     "normalize_answer": ("proctor.scoring.distances:normalize_answer", {"s": "text"}),
-    "is_package_installed": ("proctor.guests.unitxt.functions:is_package_installed", {"package_name": "name"}),
-    "is_module_available": ("proctor.guests.unitxt.functions:is_package_installed", {"module_name": "name"}),
     "parse_string_types_instead_of_actual_objects": (
         "proctor.guests.unitxt.type_names:parse_type_string",
         {"obj": "type_string"},
@@ -51,14 +47,6 @@ def _under(function: Callable[..., Any], names: Mapping[str, str]) -> Callable[.
 
     called.also_takes = frozenset(names)  # type: ignore[attr-defined]
     return called
-
-
-def is_subpath(subpath: str, fullpath: str, allow_int_index: bool = True) -> bool:
-    """Whether a path starts with all components of another one; without ``allow_int_index``, numbers are names."""
-    head, whole = (
-        validate_query_and_break_to_components(each, allow_int_index=allow_int_index) for each in (subpath, fullpath)
-    )
-    return whole[: len(head)] == head
 
 
 def get_logger(name: str | None = None) -> logging.Logger:

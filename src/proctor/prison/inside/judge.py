@@ -98,12 +98,7 @@ class _Judge:
     # -- asking the program -----------------------------------------------------------------------------------
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Return the program's answer.
-
-        Raises:
-            ProgramGoneError: There is none.
-            Exception: What the program raised.
-        """
+        """Return the program's answer."""
         message = wire.packed(request)
         while True:
             answer = self._exchanged(message)
@@ -150,15 +145,10 @@ class _Judge:
         raise ProgramGoneError(self._gone)
 
     def form(self, value: Any) -> Any:
-        """Return the form of a value."""
         return self._writer.form(value)
 
     def read(self, form: Any) -> Any:
-        """Return a value that the program answered with.
-
-        Raises:
-            ProgramGoneError: It is not one.
-        """
+        """Return a value that the program answered with."""
         try:
             return self._reader.value(form)
         except ValueError as error:

@@ -84,8 +84,7 @@ def gsm8k(cases: Cases) -> Verdict:
     return share([same_number(given, gold) for given, gold in cases.pairs()], rule=percent_of_sum)
 
 
-_EQUAL = 1e-6
-"""Numbers nearer than this are one."""
+_EQUAL = 1e-6  # numbers nearer than this are one
 
 
 def same_number(given: Any, gold: Any) -> bool:

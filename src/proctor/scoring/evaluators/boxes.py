@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Box = Sequence[float]
-_MOST_STRETCHED = 200
-"""Ratio of sides from which on Qwen's processor refuses a picture."""
+_MOST_STRETCHED = 200  # ratio of sides from which on Qwen's processor refuses a picture
 
 
 def overlap(first: Box, second: Box) -> float:

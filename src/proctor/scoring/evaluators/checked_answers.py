@@ -65,8 +65,7 @@ CHECKS: Final[Mapping[str, Callable[..., Check]]] = {
 }
 """Scorers that look at one answer and its acceptable ones, by their names in inspect: from arguments to a check."""
 
-_MEANS: Final = ("exact", "f1")
-"""Scorers whose score inspect calls ``mean``; that of the others is ``accuracy``."""
+_MEANS: Final = ("exact", "f1")  # scorers whose score inspect calls ``mean``; that of the others is ``accuracy``
 
 
 def score_name(scorer: str) -> str:

@@ -54,8 +54,6 @@ def same_elements(cases: Cases) -> Verdict:
     """
     answers = _answers(cases)
     golds = [_atoms(_molecule(gold)) for gold in cases.references]
-    if not answers:
-        raise ScoringError("there are no predictions to evaluate")
     right, sound = [], []
     for given, gold in zip(answers, golds, strict=True):
         atoms = [_atoms_or_none(each) for each in given]
@@ -72,8 +70,7 @@ def same_elements(cases: Cases) -> Verdict:
 
 
 _PART = re.compile(r"([A-Z][a-z]?)(\d+)?")
-_LONGEST_FORMULA = 500
-"""Characters; those of exams have fewer than a hundred."""
+_LONGEST_FORMULA = 500  # characters; those of exams have fewer than a hundred
 
 
 def _atoms_or_none(formula: str) -> dict[str, int] | None:
@@ -139,8 +136,7 @@ Cn Nh Fl Mc Lv Ts
 """
 _ELEMENTS = tuple(_ELEMENT_NAMES.split())
 _SCIENTIFIC = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
-_MOST = 20.0
-"""No property of the exam is as large; upstream reads larger numbers as 0."""
+_MOST = 20.0  # no property of the exam is as large; upstream reads larger numbers as 0
 
 
 def material_number(cases: Cases) -> Verdict:
@@ -177,8 +173,6 @@ def material_truth(cases: Cases) -> Verdict:
     """Accuracy, precision, recall and F1 of yes and no, as fractions (``MatbenchEvaluator_classification``)."""
     parsed = [_truth(given) for given in cases.predictions]
     pairs = [(given, bool(gold)) for given, gold in zip(parsed, cases.references, strict=True)]
-    if not pairs:
-        raise ScoringError("there are no predictions to evaluate")
     right = [given is gold for given, gold in pairs]
     hits = sum(given and gold for given, gold in pairs)
     precision, recall = (hits / total if total else 0.0 for total in map(sum, zip(*pairs, strict=True)))
@@ -205,8 +199,6 @@ def signs(cases: Cases) -> Verdict:
     """
     said = [str(given[0] if isinstance(given, list) else given).strip().lower() for given in cases.predictions]
     pairs = [(given, str(gold).strip().lower()) for given, gold in zip(said, cases.references, strict=True)]
-    if not pairs:
-        raise ScoringError("there are no predictions to evaluate")
     sure = [pair for pair in pairs if all(each in _SIGNS for each in pair)]
     scores = {"matthews_correlation_all": 100 * _matthews([(_SIGNS.get(a, 0), _SIGNS.get(b, 0)) for a, b in pairs])}
     scores["matthews_correlation_filtered"] = 100 * _matthews([(_SIGNS[a], _SIGNS[b]) for a, b in sure])

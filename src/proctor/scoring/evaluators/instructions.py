@@ -19,8 +19,7 @@ _NAMES = {
 """What ``IFEvaluator`` calls the shares."""
 _TURNS = (1, 2, 3)
 
-_Followed = Mapping[str, Sequence[bool]]
-"""By kind: whether an answer follows each instruction."""
+_Followed = Mapping[str, Sequence[bool]]  # by kind: whether an answer follows each instruction
 
 
 def instructions_followed(cases: Cases) -> Verdict:

@@ -22,8 +22,6 @@ def mean(marks: Sequence[float]) -> Verdict:
     Raises:
         ScoringError: There are no cases.
     """
-    if not marks:
-        raise ScoringError("there are no predictions to evaluate")
     return Verdict({"score": average(marks)}, {"score": marks}, described=True)
 
 
@@ -252,8 +250,7 @@ def infinite_numbers(cases: Cases) -> Verdict:
 
 _TOLD = ("will be", "of the code", "is", "would be", "the value of", "the result of", "printed")
 _SPELLING = ((",", ""), ("'", ""), ("\\", ""), (".0", ""), ("] [", "]["), ("[ [", "[["), ("] ]", "]]"))
-_MORE_WORDS = 3
-"""Words that an answer may have beyond those of the reference."""
+_MORE_WORDS = 3  # words that an answer may have beyond those of the reference
 
 
 def code_output(cases: Cases) -> Verdict:

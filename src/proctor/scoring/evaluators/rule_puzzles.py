@@ -11,8 +11,7 @@ from proctor.errors import ProctorError
 from proctor.safe_python.rows import compile_expression
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
 
-_NOTHING = "NULL"
-"""What upstream reads where there are no brackets; it is compared like an answer."""
+_NOTHING = "NULL"  # what upstream reads where there are no brackets; it is compared like an answer
 _BRACKETS = tuple(
     re.compile(each, re.DOTALL) for each in (r"\[\[\s*(.*?)\s*\]\]", r"\$\\boxed\{(.*?)\}\$", r"\[\s*(.*?)\s*\]")
 )

@@ -23,17 +23,11 @@ def _references(cases: Cases) -> list[list[Any]]:
     return [list(gold) if isinstance(gold, list | tuple) else [gold] for gold in cases.references]
 
 
-def _wanted(cases: Cases) -> None:
-    if not len(cases.predictions):
-        raise ScoringError("there are no predictions to evaluate")
-
-
 def rouge(cases: Cases) -> Verdict:
     """ROUGE-1, -2, -L and -Lsum, in percent (``RougeEvaluator``).
 
     The global score is the median of 1,000 bootstrapped means with numpy's seed 0, as upstream computes it.
     """
-    _wanted(cases)
     metric = Rouge(sent_split_newline=False)
     rows = [metric.compute(gold, given, {}) for given, gold in zip(cases.predictions, _references(cases), strict=True)]
     columns = {name: [row[name] for row in rows] for name in rows[0]}
@@ -58,7 +52,6 @@ def jieba_rouge(cases: Cases) -> Verdict:
     Raises:
         MissingExtraError: ``jieba`` or ``rouge-chinese`` is not installed.
     """
-    _wanted(cases)
     try:
         from rouge_chinese import Rouge as ChineseRouge
     except ImportError as error:
@@ -87,7 +80,6 @@ def bleu_flores(cases: Cases) -> Verdict:
 
 
 def _bleu(cases: Cases, tokenize: str | None) -> Verdict:
-    _wanted(cases)
     references = _references(cases)
     count = len(references[0])
     if any(len(each) != count for each in references):
@@ -113,7 +105,6 @@ def _bleu(cases: Cases, tokenize: str | None) -> Verdict:
 
 def matthews(cases: Cases) -> Verdict:
     """Matthews correlation of labels, times 100 (``MccEvaluator``)."""
-    _wanted(cases)
     given, gold = ([str(each) for each in column] for column in (cases.predictions, cases.references))
     marks = [100.0 * (one == other) for one, other in zip(given, gold, strict=True)]
     return Verdict({"matthews_correlation": 100 * matthews_of_labels(gold, given)}, {"accuracy": marks})
@@ -124,7 +115,6 @@ def squad(cases: Cases) -> Verdict:
 
     Upstream returns the bare number; here it is the score ``f1``.
     """
-    _wanted(cases)
     metric = Squad()
     columns: list[float] = []
     for given, gold in cases.pairs():
@@ -135,7 +125,6 @@ def squad(cases: Cases) -> Verdict:
 
 def auc_roc(cases: Cases) -> Verdict:
     """Area under the ROC curve of the second choice's probability, and accuracy, in percent (``AUCROCEvaluator``)."""
-    _wanted(cases)
     given = np.array(cases.predictions, dtype=float)
     gold = [int(each) for each in cases.references]
     if not {0, 1} <= {*gold}:
@@ -163,7 +152,6 @@ def area_under_roc(values: Sequence[float], labels: Sequence[int]) -> float:
 
 def tydiqa(cases: Cases) -> Verdict:
     """Best exact match and F1 of words with an accepted answer, of the first line (``TydiQAEvaluator``), in percent."""
-    _wanted(cases)
     exact, overlap = list[float](), list[float]()
     for given, golds in zip(cases.predictions, _references(cases), strict=True):
         said = general(given.split("\n", 1)[0].lower())

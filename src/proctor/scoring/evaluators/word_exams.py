@@ -21,8 +21,6 @@ def selected_f1(cases: Cases) -> Verdict:
     """F1 of the options that are named, over all questions together, in percent (``F1ScoreEvaluator``)."""
     sets = [tuple({part.strip() for part in re.sub("[^A-Da-d,]+", "", text.lower()).split(",")} for text in pair)
             for pair in cases.pairs()]  # fmt: skip
-    if not sets:
-        raise ScoringError("there are no predictions to evaluate")
     counts = [(len(given & gold), len(given), len(gold)) for given, gold in sets]
     same, given, gold = map(sum, zip(*counts, strict=True))
     of_each = [100 * f1_of_counts(*each) for each in counts]
@@ -55,8 +53,6 @@ def blanks_rouge(cases: Cases) -> Verdict:
         return average([each["rouge-l"]["f"] for each in found]) * 100
 
     marks = [points(*pair) for pair in cases.pairs()]
-    if not marks:
-        raise ScoringError("there are no predictions to evaluate")
     return Verdict({"AvgRougeScore": average(marks)}, {"AvgRougeScore": marks}, described=True)
 
 
@@ -112,8 +108,6 @@ def last_values(cases: Cases, log_base: float = 1.5) -> Verdict:
     Scores are fractions; where the experiment has them, those of easy and of hard questions stand beside.
     """
     points = [_named_values(given, gold) for given, gold in cases.pairs()]
-    if not points:
-        raise ScoringError("there are no predictions to evaluate")
     updates = [row.get("n_updates", 2) for row in cases.rows]
     pairs = list(zip(points, updates, strict=True))
     scores = {"avg_accuracy": average(points), "auc_log1.5": _weighted(pairs, log_base)}
@@ -168,8 +162,6 @@ _FIRST_CELLS = ("house", "houses", "home", "position")
 def zebra_grid(cases: Cases) -> Verdict:
     """Share of cells that are right, and of whole tables, in percent (``ZebraLogicGridEvaluator``)."""
     counts = [_cells_right(str(given), _rows_of(gold)) for given, gold in cases.pairs()]
-    if not counts:
-        raise ScoringError("there are no predictions to evaluate")
     right, total = map(sum, zip(*counts, strict=True))
     cells = right / total * 100 if total else 0
     whole = [one == other and other is not None for one, other in counts]

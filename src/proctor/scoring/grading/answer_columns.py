@@ -92,7 +92,6 @@ class Book:
     """The predictions and references of one grading.
 
     Attributes:
-        grading: The grading.
         sheet: Its readings.
         failures: Readings that a step could not process.
         read_by: How many were read by what.

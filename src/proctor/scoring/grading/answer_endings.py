@@ -22,17 +22,13 @@ FEWEST_EQUAL: Final = 5
 FEWEST_ALIKE: Final = 2
 """Empty or cut-off answers that are 'all answers': one alone is counted, and that says it."""
 
-_WRITTEN: Final = (Generate, Converse)
-"""Requests to which a model writes."""
+_WRITTEN: Final = (Generate, Converse)  # requests to which a model writes
 
-_STOPPED: Final = ("stop",)
-"""Why nearly all answers end."""
+_STOPPED: Final = ("stop",)  # why nearly all answers end
 
-_TAG: Final = re.compile(r"\s*(<\|?[^<>\s/|]{2,40}\|?>|\[[A-Za-z][\w:]{1,30}\])")
-"""What may begin thoughts: a tag."""
+_TAG: Final = re.compile(r"\s*(<\|?[^<>\s/|]{2,40}\|?>|\[[A-Za-z][\w:]{1,30}\])")  # what may begin thoughts: a tag
 
-_MOST_TAGS: Final = 32
-"""Tags that are counted: one that half of the answers begin with is among the first."""
+_MOST_TAGS: Final = 32  # tags that are counted: one that half of the answers begin with is among the first
 
 _SHOWN: Final = 80  # characters of an answer that all answers are: a line
 

@@ -29,8 +29,7 @@ _LENGTH_BITS: Final = 26  # leaves 37 bits of a 64-bit integer for the offset: f
 _LONGEST: Final = 1 << _LENGTH_BITS
 """A place in the file is one integer of offset and length, which is at most 64 MB; longer values stay in memory."""
 
-_VERSION: Final = 2
-"""Of :mod:`marshal`: the last one in which equal values have equal bytes."""
+_VERSION: Final = 2  # of :mod:`marshal`: the last one in which equal values have equal bytes
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 

@@ -16,12 +16,7 @@ from proctor.scoring.scores import Score
 
 
 def measure(
-    columns: Columns,
-    scorers: Sequence[Scorer],
-    grading: str = "",
-    *,
-    intervals: bool = True,
-    instances: bool = True,
+    columns: Columns, scorers: Sequence[Scorer], grading: str = "", *, intervals: bool = True, instances: bool = True
 ) -> list[Mark]:
     """Return what scorers measure, under the name of their grading.
 

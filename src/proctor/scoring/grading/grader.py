@@ -270,7 +270,6 @@ class _Part:
     """What one grading scores.
 
     Attributes:
-        grading: The grading.
         columns: Its readings, in memory.
         readings: Positions of the readings of each question.
     """

@@ -48,7 +48,6 @@ class LLMAsJudgeBase(BulkInstanceMetric):
         inference_model: The engine that judges.
         template: The words of the question.
         format: How the question is laid out for the engine.
-        system_prompt: The system prompt.
         batch_size: Kept for old files; engines decide how many questions they take at once.
     """
 

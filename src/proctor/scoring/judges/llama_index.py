@@ -8,11 +8,15 @@ Source: Unitxt's metrics of these names.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from typing_extensions import override
 
 from proctor.artifacts import Artifact
 from proctor.data.policy import classes_of
@@ -21,20 +25,92 @@ from proctor.errors import (
     FieldTypeError,
     MissingExtraError,
     MissingFieldError,
+    UsageError,
     ValidationError,
     did_you_mean,
 )
 from proctor.ir import Failure, Message
 from proctor.scoring.instance_metric import BulkInstanceMetric, Computed, Unscored
-from proctor.scoring.judges.concurrent_evaluations import ConcurrentEvaluations
 from proctor.scoring.judges.judge_client import JudgePrompt, ask, check_engine, engine_name
-from proctor.scoring.judges.llama_index_model import asking_model, correctness, echo, faithfulness
 from proctor.scoring.metric import failure_of, present
 from proctor.scoring.scores import Unit
 from proctor.settings import settings
 
 if TYPE_CHECKING:
-    from llama_index.core.llms import CustomLLM
+    from llama_index.core.evaluation import BaseEvaluator
+    from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, CustomLLM, LLMMetadata
+
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+T = TypeVar("T")
+
+
+class ConcurrentEvaluations(Generic[Q, A]):
+    """Runs evaluations side by side, and asks their questions together.
+
+    Args:
+        ask: Answers the questions of a round, each; what it raises ends all evaluations.
+    """
+
+    def __init__(self, ask: Callable[[Sequence[Q]], Sequence[A]]) -> None:
+        self._ask = ask
+        self._waiting: list[tuple[Q, asyncio.Future[A]]] = []
+        self._running = 0
+        self._all_wait: asyncio.Event | None = None
+
+    async def answer(self, question: Q) -> A:
+        """Return the answer to a question of an evaluation that :meth:`run` runs."""
+        future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
+        self._waiting.append((question, future))
+        self._look()
+        return await future
+
+    def run(self, evaluations: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | Exception]:
+        """Return what each evaluation returns, or the exception that ended it."""
+        loop = asyncio.new_event_loop()
+        tasks = [loop.create_task(each()) for each in evaluations]
+        self._running = len(tasks)
+        for task in tasks:
+            task.add_done_callback(self._done)
+        try:
+            while self._running:
+                _turn(loop, self._until_all_wait())
+                round_, self._waiting = self._waiting, []
+                for (_, future), said in zip(round_, self._ask([each for each, _ in round_]), strict=True):
+                    future.set_result(said)
+        finally:
+            for task in tasks:
+                task.cancel()  # of those that are done nothing changes
+            _turn(loop, asyncio.wait(tasks) if tasks else asyncio.sleep(0))
+            loop.close()
+        return [task.exception() or task.result() for task in tasks]  # type: ignore[misc]  # never BaseException alone
+
+    async def _until_all_wait(self) -> None:
+        self._all_wait = asyncio.Event()
+        self._look()
+        await self._all_wait.wait()
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        del task
+        self._running -= 1
+        self._look()
+
+    def _look(self) -> None:
+        if self._all_wait is not None and len(self._waiting) == self._running:
+            self._all_wait.set()
+
+
+def _turn(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any]) -> None:
+    """Run a loop until some work is done: in a thread where this one runs a loop of its own, as notebooks do."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        loop.run_until_complete(work)
+        return
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        pool.submit(loop.run_until_complete, work).result()
+
 
 _MOCK = "mock"
 _BEST = 5.0  # CorrectnessEvaluator asks for 1 to 5
@@ -172,11 +248,7 @@ class LlamaIndexLLMMetric(BulkInstanceMetric):
             return []
         if self.inference_engine is None:
             self.inference_engine = self.fetched(
-                {
-                    "__type__": "open_ai_inference_engine",
-                    "model_name": self.model_name,
-                    "temperature": _TEMPERATURE,
-                }
+                {"__type__": "open_ai_inference_engine", "model_name": self.model_name, "temperature": _TEMPERATURE}
             )
         answers = ask(self.inference_engine, [JudgePrompt(each.messages, each.classes) for each in questions])
         return [each.prediction for each in answers]
@@ -248,3 +320,71 @@ def _points(said: str) -> tuple[float, str]:
 
 def _unreadable(said: str, why: str) -> _NoVerdictError:
     return _NoVerdictError(Failure("unreadable", f"the judge gave {why}: {said[:200]!r}", retryable=False), said)
+
+
+# -- the package, imported when a function here is called ---------------------------------------------------------
+
+Answering = Callable[[Sequence[Message]], Coroutine[Any, Any, str]]
+"""Answers the messages of one question."""
+
+
+def asking_model(answering: Answering, name: str, context_window: int) -> CustomLLM:
+    """Return a chat model of LlamaIndex that hands messages on.
+
+    Args:
+        answering: What answers them.
+        name: The model's name, by which evaluators may choose their prompt.
+        context_window: Tokens that fit into one question; contexts that do not are asked about in several.
+    """
+    return _model_class()(answering, name, context_window)
+
+
+@cache
+def _model_class() -> Callable[[Answering, str, int], CustomLLM]:
+    from llama_index.core.llms import ChatMessage, ChatResponse, CustomLLM, LLMMetadata, MessageRole
+
+    class AskingModel(CustomLLM):  # type: ignore[misc]  # mypy does not follow optional packages
+        def __init__(self, answering: Answering, name: str, context_window: int) -> None:
+            super().__init__()
+            self._answering = answering
+            self._metadata = LLMMetadata(context_window=context_window, is_chat_model=True, model_name=name)
+
+        @property
+        def metadata(self) -> LLMMetadata:
+            return self._metadata
+
+        @override
+        async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+            said = await self._answering(
+                [{"role": each.role.value, "content": each.content or ""} for each in messages]
+            )
+            return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=said))
+
+        @override
+        def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+            raise UsageError("a judge of LlamaIndex is asked by messages, in rounds")
+
+        stream_complete = complete
+
+    return AskingModel
+
+
+def echo() -> CustomLLM:
+    """Return the model that repeats its question, after a 5: whoever reads a number reads the best score."""
+    from llama_index.core.llms import MockLLM
+
+    return MockLLM(system_prompt="5")
+
+
+def correctness(model: CustomLLM, parser: Callable[[str], tuple[float, str]]) -> BaseEvaluator:
+    """Return LlamaIndex' evaluator of correctness, whose answers ``parser`` reads."""
+    from llama_index.core.evaluation import CorrectnessEvaluator
+
+    return CorrectnessEvaluator(llm=model, parser_function=parser)
+
+
+def faithfulness(model: CustomLLM) -> BaseEvaluator:
+    """Return LlamaIndex' evaluator of faithfulness."""
+    from llama_index.core.evaluation import FaithfulnessEvaluator
+
+    return FaithfulnessEvaluator(llm=model)

@@ -37,8 +37,7 @@ class Contest:
     summary: Any = None
 
 
-_FIRST = "1_winrate"
-"""The main score until the names of the systems are known."""
+_FIRST = "1_winrate"  # the main score until the names of the systems are known
 
 
 class LLMJudgePairwise(LLMJudge):

@@ -53,7 +53,6 @@ class Bench:
         task: The fields of an instance.
         template: The words.
         format: The layout.
-        system_prompt: The system prompt.
     """
 
     engine: Artifact
@@ -63,11 +62,7 @@ class Bench:
     system_prompt: Artifact | None = None
 
     def judge(
-        self,
-        cases: Sequence[Mapping[str, Any]],
-        *,
-        log_probabilities: bool = False,
-        previous: Sequence[Messages] = (),
+        self, cases: Sequence[Mapping[str, Any]], *, log_probabilities: bool = False, previous: Sequence[Messages] = ()
     ) -> list[Verdict]:
         """Return a verdict on each instance.
 

@@ -103,8 +103,7 @@ class LLMJudge(BulkInstanceMetric):
             return prediction
         if criteria.prediction_field is None or criteria.prediction_field not in fields:
             raise ScoringError(
-                "there is nothing to judge",
-                hint="give predictions, or name prediction_field in the criteria",
+                "there is nothing to judge", hint="give predictions, or name prediction_field in the criteria"
             )
         return fields[criteria.prediction_field]
 
@@ -177,7 +176,6 @@ class Asker:
 
     Attributes:
         engine: Who judges.
-        words: The words.
         layout: The format of chat messages.
     """
 

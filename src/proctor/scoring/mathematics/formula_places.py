@@ -14,8 +14,7 @@ LONGEST: Final = 4_096
 """Characters of a formula; the parser's time grows with their square."""
 DEEPEST: Final = 64
 """Brackets within brackets of a formula."""
-_LONGEST_TEXT: Final = 1_000_000
-"""Characters of a completion: a longer one was not written to be read."""
+_LONGEST_TEXT: Final = 1_000_000  # characters of a completion: a longer one was not written to be read
 
 _BOX: Final = re.compile(
     r"(?:\\(?:beginboxed|boxed|fbox)|(?<![A-Za-z\\])(?:boxed|fbox|oxed))\s*\{"  # "oxed" is what "\b" leaves of it

@@ -33,12 +33,9 @@ _MOST_DIGITS: Final = 256
 _MOST_PARTS: Final = 512
 _LARGEST_EXPONENT: Final = 10_000
 _LARGEST_FACTORIAL: Final = 10_000
-_LONGEST_REASON: Final = 200
-"""Characters of a reason: sympy quotes whole formulas."""
-_MOST_REASONS: Final = 100
-"""Reasons that are said: whoever reads a hundred knows."""
-_CLOSE: Final = 1e-10
-"""Difference of two numbers that have no exact form, relative or absolute, that is none."""
+_LONGEST_REASON: Final = 200  # characters of a reason: sympy quotes whole formulas
+_MOST_REASONS: Final = 100  # reasons that are said: whoever reads a hundred knows
+_CLOSE: Final = 1e-10  # difference of two numbers that have no exact form, relative or absolute, that is none
 _PERCENT: Final = re.compile(
     r"(?:(?:(?<!\s)\s++)?(?:\\?%|\\text\s*\{\s*(?:percent(?:age)?|pct)\s*\})|(?<!\s)\s++(?:percent(?:age)?|pct))\s*$",
     re.IGNORECASE,

@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-_MOST_BITS: Final = 4_096
-"""Of a whole number: some 1,200 digits."""
+_MOST_BITS: Final = 4_096  # of a whole number: some 1,200 digits
 _GROUPED: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 _FUNCTIONS: Final = frozenset(

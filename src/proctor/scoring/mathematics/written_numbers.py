@@ -36,8 +36,7 @@ _SMALL: Final = {**dict.fromkeys("十拾", 10), **dict.fromkeys("百佰", 100), 
 _LARGE: Final = {**dict.fromkeys("万萬", 10**4), **dict.fromkeys("亿億", 10**8), "兆": 10**12}
 _CHINESE: Final = frozenset([*_DIGITS, *_TENS, *_SMALL, *_LARGE, *_CHINESE_POINTS, *"负負正"])
 
-_LONGEST: Final = 3_000
-"""Characters of a number: Python turns longer runs of digits into no integer."""
+_LONGEST: Final = 3_000  # characters of a number: Python turns longer runs of digits into no integer
 
 
 def number_of(text: str) -> float | None:

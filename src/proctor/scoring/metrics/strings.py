@@ -50,11 +50,7 @@ class StringContainmentOld(InstanceMetric):
 
 
 class StringContainmentRatio(InstanceMetric):
-    """The share of the values of a field of the task that are part of the prediction.
-
-    Attributes:
-        field: The field.
-    """
+    """The share of the values of a field of the task that are part of the prediction."""
 
     unit: ClassVar[Unit | None] = "share"
     main_score: str = "string_containment"

@@ -85,13 +85,7 @@ def _evaluated(
 def _described(task: int, number: int, ending: Outcome) -> dict[str, Any]:
     passed = ending.how == "pass"
     result = "passed" if passed else "timed out" if ending.how == "timeout" else f"failed: {ending.why}"
-    return {
-        "task_id": task,
-        "passed": passed,
-        "result": result,
-        "completion_id": number,
-        "together": ending.together,
-    }
+    return {"task_id": task, "passed": passed, "result": result, "completion_id": number, "together": ending.together}
 
 
 def _trial(program: str, tests: str, limits: Limits, row: Mapping[str, Any]) -> Trial:

@@ -51,8 +51,7 @@ def run_programs(programs: Iterable[Trial]) -> list[Outcome]:
     return batch.endings()
 
 
-_LONGEST_ALONE = Limits(seconds=600.0)
-"""For the tests of programs that come one by one; the program itself has its own."""
+_LONGEST_ALONE = Limits(seconds=600.0)  # for the tests of programs that come one by one; the program itself has its own
 _kept = threading.local()
 
 

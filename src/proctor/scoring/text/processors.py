@@ -46,11 +46,7 @@ class PostProcess(MultiStreamOperator):
         if self.process_prediction:
             steps.append(self.operator.model_copy(update={"field": "prediction"}))
         if self.process_references:
-            update = {
-                "field": "references",
-                "process_every_value": True,
-                "dont_apply_to_streams": [INFERENCE_STREAM],
-            }
+            update = {"field": "references", "process_every_value": True, "dont_apply_to_streams": [INFERENCE_STREAM]}
             steps.append(self.operator.model_copy(update=update))
         for step in steps:
             multi_stream = step(multi_stream)
@@ -66,7 +62,6 @@ def find_text_function(source: Any, own: Own, arguments: Mapping[str, Any] = NOT
     Args:
         source: As anybody writes it.
         own: The system whose names come first.
-        arguments: Its arguments.
 
     Raises:
         ScoringError: There is none of this name, or it does not take these arguments.
@@ -102,7 +97,6 @@ class RegisteredProcessor(InstanceFieldOperator):
 
     Attributes:
         function: The name, alone or with its system.
-        arguments: Its arguments.
     """
 
     function: str

@@ -52,7 +52,6 @@ class TextFunction:
     Attributes:
         name: How messages call it.
         scope: What it is called with.
-        function: The function.
     """
 
     name: str

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from proctor.engines.http.protocols.openai import parse_prompt_scores
 from proctor.engines.http.protocols.openai_echo import parse_echo
-from proctor.engines.http.protocols.openai_prompt_scores import parse_prompt_scores
 from proctor.engines.http.protocols.openai_shapes import FewerAnswersError, parse_chat, parse_completion
 from proctor.engines.http.retrying_client import ReplyError
 from proctor.ir import Response

@@ -100,11 +100,7 @@ class BaseDataset(Obeyed):
     )
 
     def __init__(
-        self,
-        reader_cfg: Mapping[str, Any] | None = None,
-        k: int | Sequence[int] = 1,
-        n: int = 1,
-        **kwargs: Any,
+        self, reader_cfg: Mapping[str, Any] | None = None, k: int | Sequence[int] = 1, n: int = 1, **kwargs: Any
     ) -> None:
         self.abbr = kwargs.pop("abbr", "dataset")
         loaded = self.load(**kwargs)

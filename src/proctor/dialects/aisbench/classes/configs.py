@@ -12,8 +12,7 @@ from proctor.dialects.aisbench.values import dotted_name
 from proctor.safe_files import write_text
 from proctor.safe_python.values import Reference
 
-_DELETES = "_delete_"
-"""Beside other keys of a merged dictionary: it takes the place of the one that was there."""
+_DELETES = "_delete_"  # beside other keys of a merged dictionary: it takes the place of the one that was there
 
 
 class ConfigDict(dict[str, Any]):

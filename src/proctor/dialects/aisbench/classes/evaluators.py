@@ -106,7 +106,6 @@ def evaluator_class(name: str, project: str = "opencompass", *, is_icl: bool = F
     """Return the class of an evaluator; ``None`` where Proctor has none.
 
     Args:
-        name: Its name.
         project: ``opencompass`` or ``aisbench``.
         is_icl: Whether it is the one of ``icl_evaluator``, where one of ``datasets`` has the same name.
     """

@@ -12,11 +12,10 @@ from functools import cache, partial
 from typing import Any
 
 from proctor.data.lazy_rows import AnyRow, LazyRows, RepeatedRows
-from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
+from proctor.dialects.aisbench.datasets.dataset_specs import argument_names, spec_names, spec_of
 from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
 from proctor.dialects.aisbench.datasets.mapping import VARIABLE, mapped_dataset
 from proctor.dialects.aisbench.datasets.reader import check_columns, mapped_splits
-from proctor.dialects.aisbench.datasets.spec_arguments import argument_names
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.dialects.aisbench.datasets.trusted import class_splits, imported
 from proctor.dialects.aisbench.values import Reference, dotted_name

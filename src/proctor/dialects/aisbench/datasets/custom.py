@@ -93,8 +93,7 @@ def _other_delimiter(row: Mapping[str, Any]) -> str | None:
 
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_FIRST_ROW = "\0row"
-"""Where :func:`_meta` leaves the first row; no option of a config can have this name."""
+_FIRST_ROW = "\0row"  # where :func:`_meta` leaves the first row; no option of a config can have this name
 
 
 def _text_of(template: Any) -> str:
@@ -205,10 +204,7 @@ def made_of(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> dic
             "retriever": {"type": Reference(f"{top}.openicl.icl_retriever.ZeroRetriever")},
             "inferencer": {"type": Reference(f"{top}.openicl.icl_inferencer.{inferencer}")},
         },
-        "eval_cfg": {
-            "evaluator": _evaluator(meta, kind, project),
-            **({} if method == "ppl" else {"pred_role": "BOT"}),
-        },
+        "eval_cfg": {"evaluator": _evaluator(meta, kind, project), **({} if method == "ppl" else {"pred_role": "BOT"})},
     }
 
 

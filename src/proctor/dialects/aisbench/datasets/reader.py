@@ -54,7 +54,6 @@ def check_columns(
     An input column that no template and no retriever reads is only warned of: some of upstream's own configs name one.
 
     Args:
-        rows: The rows.
         reader: The ``reader_cfg``.
         infer: The ``infer_cfg``.
         place: Where the config is.
@@ -129,8 +128,7 @@ def kept_places(what: str, part: object, columns: Container[str]) -> None:
         get_logger().warning("%s shows %s as it stands: the data has no such column", what, kept)
 
 
-_TALKS = re.compile("Chat|FunctionCall")
-"""Inferencers whose rows are whole conversations."""
+_TALKS = re.compile("Chat|FunctionCall")  # inferencers whose rows are whole conversations
 _OF_COLUMNS = ("PromptTemplate", "RawPromptTemplate", "")
 _FILLED_BY_NAME = {"MultiTurnPromptTemplate": frozenset({"question", "answer"})}
 """What templates fill that read columns of these names, whatever the reader says."""

@@ -15,7 +15,6 @@ def imported(name: str, place: Location | None = None) -> Any:
     """Return the object of a name: of a module beside the file that names it, of the clone around it, or installed.
 
     Args:
-        name: The name.
         place: Where it stands.
 
     Raises:

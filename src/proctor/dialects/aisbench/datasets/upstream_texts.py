@@ -22,8 +22,7 @@ from proctor.safe_python.scope import Frame, SourceFile
 from proctor.safe_python.statements import Interpreter
 
 _PACKAGE = "opencompass"
-_ALSO = ("ais_bench", "benchmark")
-"""AISBench has some of the same files, below a folder of its own."""
+_ALSO = ("ais_bench", "benchmark")  # AISBench has some of the same files, below a folder of its own
 
 
 def package_file(name: str) -> Path:

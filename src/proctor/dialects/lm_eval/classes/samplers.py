@@ -31,11 +31,7 @@ class ContextSampler(Obeyed):
     """
 
     def __init__(
-        self,
-        df: Sequence[Any] | None = None,
-        *,
-        rnd: int | None = None,
-        fewshot_indices: Sequence[int] | None = None,
+        self, df: Sequence[Any] | None = None, *, rnd: int | None = None, fewshot_indices: Sequence[int] | None = None
     ) -> None:
         self.df: Sequence[Any] = list(df or ())
         self.fewshot_indices = fewshot_indices

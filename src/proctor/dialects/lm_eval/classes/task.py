@@ -237,12 +237,7 @@ class Task(Obeyed, ABC):
             self.sampler.set_rnd(seed)
 
     def doc_iterator(
-        self,
-        limit: int | None = None,
-        samples: Sequence[int] | None = None,
-        *,
-        rank: int = 0,
-        world_size: int = 1,
+        self, limit: int | None = None, samples: Sequence[int] | None = None, *, rank: int = 0, world_size: int = 1
     ) -> Iterator[tuple[int, Any]]:
         """Yield documents with their numbers: the first ``limit``, or those of ``samples``, counted anew.
 

@@ -185,12 +185,7 @@ def _vllm_body(model: str, asked: Asked, extra: Mapping[str, Any]) -> dict[str, 
 
 
 def _completed(body: bytes, asked: Asked) -> tuple[_Completion, _LogProbs]:
-    """Return a reply, and the log-probabilities in it.
-
-    Raises:
-        ReplyError: It has none.
-        ContextError: Its prompt has other tokens than were thought.
-    """
+    """Return a reply, and the log-probabilities in it."""
     reply = _COMPLETION.decode(body)
     found = reply.choices[0].logprobs if reply.choices else None
     if found is None or not found.tokens:
@@ -274,11 +269,7 @@ _SGLANG = {"sampling_params": {"max_new_tokens": 1, "temperature": 0.0}, "return
 
 
 def _suffix(meta: _Meta, ids: Ids) -> Scored:
-    """Return the likelihood of the last tokens of a prompt.
-
-    Raises:
-        ReplyError: They are other tokens, or one has no log-probability (the first, where the cache held the context).
-    """
+    """Return the likelihood of the last tokens of a prompt."""
     last = meta.input_token_logprobs[len(meta.input_token_logprobs) - len(ids) :]
     values = [value for value, _, _ in last if value is not None]
     if [token for _, token, _ in last] != ids or len(values) < len(ids):
@@ -310,10 +301,7 @@ async def _answered(send: Send, route: str, body: Mapping[str, Any], read: Calla
 
 
 _WAYS = {
-    "vllm": (
-        Way("by one token", _vllm_candidates),
-        Way("by one token each", _vllm_forced),
-    ),
+    "vllm": (Way("by one token", _vllm_candidates), Way("by one token each", _vllm_forced)),
     "sglang": (
         Way("by one token", _sglang_candidates, needs_context=True),
         Way("by suffix", _sglang_suffixes, takes_long=True, needs_context=True),

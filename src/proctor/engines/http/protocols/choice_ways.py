@@ -26,15 +26,7 @@ from typing import Any
 
 from msgspec import structs
 
-from proctor.engines.http.protocols.choice_servers import (
-    Asked,
-    ContextError,
-    Ids,
-    Send,
-    Way,
-    read_tokens,
-    ways_of,
-)
+from proctor.engines.http.protocols.choice_servers import Asked, ContextError, Ids, Send, Way, read_tokens, ways_of
 from proctor.engines.http.retrying_client import CallError
 from proctor.ir import Response, Rolling, Score
 from proctor.logs import get_logger
@@ -146,10 +138,7 @@ class ChoiceWays:
             return echo
 
     async def _tried(self, way: Way, asked: Asked, spent: list[Response], by_echo: ByEcho) -> Response | None:
-        """Return the answer by a way, or that by echo while the way is on trial; ``None`` where it is not taken.
-
-        In ``spent`` is the answer by echo, once the question has it, with all that was spent on it.
-        """
+        """Return the answer by a way, or that by echo while the way is on trial; ``None`` where it is not taken."""
         trial = self._trials[way.name]
         if not await trial.admitted():
             return None if trial.reason else await self._asked_by(way, asked)

@@ -141,11 +141,7 @@ class LlamaServerScores:
         return before, _some(whole[len(before) :])
 
     async def _start(self) -> list[int]:
-        """Return the token before a text that has nothing before it.
-
-        Raises:
-            CallError: The model has none.
-        """
+        """Return the token before a text that has nothing before it."""
         found = await self._tokens("", special=True) or await self._tokens(self.start, special=False)
         if not found:
             raise CallError.of(
@@ -154,10 +150,7 @@ class LlamaServerScores:
         return found[:1]
 
     async def _tokens(self, text: str, *, special: bool) -> list[int]:
-        """Return the tokens of a text, with the model's first token where ``special`` says so and the model has one.
-
-        A text that begins with that token in words has it already.
-        """
+        """Return the tokens of a text, with the model's first token where ``special`` says so and the model has one."""
         found: list[int] = []
         special = special and not (self.start and text.startswith(self.start))
 
@@ -184,11 +177,7 @@ class LlamaServerScores:
 
 
 def _completed(body: bytes) -> _Completion:
-    """Return a reply.
-
-    Raises:
-        CallError: It has no log-probabilities, or not those of the whole prompt.
-    """
+    """Return a reply."""
     reply = _COMPLETION.decode(body)
     if reply.truncated:
         raise CallError.of("context_too_long", "the server cut the beginning of the prompt: it is too long")

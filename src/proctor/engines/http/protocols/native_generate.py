@@ -100,20 +100,12 @@ def _parts(prompt: Prompt) -> Iterator[dict[str, Any]]:
 
 
 def _whole(body: bytes, name: str) -> Response:
-    """Return the response in one reply.
-
-    Raises:
-        ReplyError: It has no text.
-    """
+    """Return the response in one reply."""
     return Response(texts=(_text(_object(body), name),))
 
 
 def _joined(body: bytes, name: str, pieces: bool) -> Response:
-    """Return the response in a streamed reply: its pieces joined, or its last text.
-
-    Raises:
-        ReplyError: No event of it has a text.
-    """
+    """Return the response in a streamed reply: its pieces joined, or its last text."""
     texts = []
     for line in body.splitlines():
         data = line.removeprefix(b"data:").strip()

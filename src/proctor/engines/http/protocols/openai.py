@@ -18,24 +18,67 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from msgspec import structs
+import msgspec
+from msgspec import Struct, structs
 
 from proctor.engines.http.protocols.choice_servers import server_kind
 from proctor.engines.http.protocols.choice_ways import ChoiceWays
 from proctor.engines.http.protocols.llama_server import LlamaServerScores
 from proctor.engines.http.protocols.openai_echo import ECHO, BoundaryError, parse_context, parse_echo
-from proctor.engines.http.protocols.openai_prompt_scores import parse_prompt_scores
 from proctor.engines.http.protocols.openai_shapes import (
     FewerAnswersError,
+    UsageReply,
     chat_messages,
     decoding_body,
     parse_chat,
     parse_completion,
+    total_of,
+    usage_of,
 )
 from proctor.engines.http.protocols.openai_stream import parse_stream
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, merged
 from proctor.engines.http.retrying_client import Caller, CallError
-from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score, Timing
+from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Timing
+
+
+class _Token(Struct):
+    logprob: float
+    rank: int | None = None
+
+
+_Listed = list[dict[str, _Token] | None]
+
+
+class _Choice(Struct):
+    prompt_logprobs: _Listed | None = None
+
+
+class _Reply(Struct):
+    choices: list[_Choice] = []
+    prompt_logprobs: _Listed | None = None
+    usage: UsageReply | None = None
+
+
+_REPLY = msgspec.json.Decoder(_Reply)
+_LIKELIEST = 1
+
+
+def parse_prompt_scores(body: bytes) -> Response:
+    """Return the likelihood of a whole prompt without its first token, which nothing comes before.
+
+    Raises:
+        CallError: The server gives no log-probabilities of prompts.
+        msgspec.DecodeError: The reply is not what the protocol says.
+    """
+    reply = _REPLY.decode(body)
+    listed: Any = reply.prompt_logprobs or next((each.prompt_logprobs for each in reply.choices), None)
+    tokens = [next(iter(each.values())) for each in listed or () if each]
+    if not tokens:
+        raise CallError.of("engine", "the server gives no log-probabilities of prompts: vLLM does (prompt_logprobs)")
+    total = total_of([token.logprob for token in tokens])
+    is_greedy = all(token.rank == _LIKELIEST for token in tokens)
+    return Response(scores=(Scored(total, is_greedy, len(tokens)),), usage=usage_of(reply.usage))
+
 
 _REFUSES_N = re.compile(
     r"\bn\b.{0,5}? (?:number )?(?:must be (?:1\b|at most |equal to 1\b)|is not supported|> 1)"

@@ -107,14 +107,7 @@ def parse_context(body: bytes, text: str) -> Response:
 
 
 def _echoed(reply: TextReply, text: str, start: int) -> tuple[TextLogProbs, list[str], bool]:
-    """Return the log-probabilities of a reply, its tokens, and whether the last of these may have been generated.
-
-    Where the reply counts the tokens that it read, those that it wrote are left out.
-
-    Raises:
-        CallError: The server does not echo.
-        ReplyError: The lists have different lengths.
-    """
+    """Return the log-probabilities of a reply, its tokens, and whether the last of these may have been generated."""
     if not reply.choices:
         raise ReplyError("the reply has no choices")
     choice = _beside(reply) or reply.choices[0]
@@ -180,13 +173,7 @@ def align(tokens: Sequence[str], text: str, *, has_more: bool = False) -> list[S
 
 
 class _Unread:
-    """The tokens since the last one whose place in the text is known, with what looking for the next place needs.
-
-    Attributes:
-        tokens: Their texts.
-        position: Where the last known token ends.
-        lost: How many readable ones among them were looked for in vain.
-    """
+    """The tokens since the last one whose place in the text is known, with what looking for the next place needs."""
 
     def __init__(self, text: str) -> None:
         self._text = text

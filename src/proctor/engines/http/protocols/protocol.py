@@ -12,11 +12,41 @@ from msgspec import structs
 from proctor.engines.decoding import with_defaults
 from proctor.engines.http.inline_media import with_inline_media
 from proctor.engines.http.prompt_caches import Beginnings
-from proctor.engines.http.protocols.refused_fields import refused_field, stop_limit
 from proctor.engines.http.retrying_client import Caller, CallError, check_response
 from proctor.engines.thoughts import Marks, cut_at, heard, marks_of, opening_of
 from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing, Usage
 from proctor.logs import get_logger
+
+_NAME = r"[`'\"]?(max_tokens|maxTokens|temperature|top_p|topP|top_k|topK|stop|stop_sequences|stopSequences)[`'\"]?"
+_WORDINGS = tuple(
+    re.compile(pattern.replace("NAME", _NAME), re.IGNORECASE)
+    for pattern in (
+        r"unsupported (?:parameter|value): NAME",
+        r"does(?:n't| not) support the NAME field",
+        r"NAME is deprecated for this model",
+        r"NAME: extra inputs are not permitted",
+        r"property NAME is unsupported",
+        r"temperature[`'\"]? and NAME cannot both be specified",
+    )
+)
+_OURS = {"maxtokens": "max_tokens", "topp": "top_p", "topk": "top_k", "stop_sequences": "stop", "stopsequences": "stop"}
+_STOP_LIMIT = re.compile(r"'?stop'?.{0,60}maximum length (\d+)", re.IGNORECASE | re.DOTALL)
+
+
+def refused_field(message: str) -> str | None:
+    """Return the decoding field that a server's error refuses; ``None`` where it names none."""
+    for wording in _WORDINGS:
+        if found := wording.search(message):
+            name = found[1].lower()
+            return _OURS.get(name, name)
+    return None
+
+
+def stop_limit(message: str) -> int | None:
+    """Return how many stop strings a server says that it takes (OpenAI: 4); ``None`` where it does not say so."""
+    found = _STOP_LIMIT.search(message)
+    return int(found[1]) if found else None
+
 
 _SAYS_CACHE = re.compile(r"cache_?(control|point|options|breakpoint|key)|prompt[_ ]cach", re.IGNORECASE)
 """What a refusal names that means a mark for the provider's cache."""

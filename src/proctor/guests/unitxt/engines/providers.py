@@ -311,10 +311,7 @@ class WMLInferenceEngineGeneration(WMLInferenceEngineBase):
     """watsonx.ai, text generation. Prompts are one string."""
 
     fixed_provider: ClassVar[str | None] = "watsonx-text"
-    other_names: ClassVar[Mapping[str, str]] = {
-        **WMLInferenceEngineBase.other_names,
-        **_OF_TEXT,
-    }
+    other_names: ClassVar[Mapping[str, str]] = {**WMLInferenceEngineBase.other_names, **_OF_TEXT}
     saved_names: ClassVar[Mapping[str, str]] = {
         **WMLInferenceEngineBase.saved_names,
         **{ours: theirs for theirs, ours in _OF_TEXT.items()},
@@ -367,10 +364,7 @@ class IbmGenAiInferenceEngine(UnitxtProviderEngine):
     """A text generation service in the style of IBM's BAM."""
 
     fixed_provider: ClassVar[str | None] = "bam"
-    other_names: ClassVar[Mapping[str, str]] = {
-        **UnitxtProviderEngine.other_names,
-        **_OF_TEXT,
-    }
+    other_names: ClassVar[Mapping[str, str]] = {**UnitxtProviderEngine.other_names, **_OF_TEXT}
     saved_names: ClassVar[Mapping[str, str]] = {
         **UnitxtProviderEngine.saved_names,
         "model": "model_name",

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.foreign_text import parse_literal
-from proctor.scoring.evaluators.ocrbench.matching import said_or_similar
-from proctor.scoring.evaluators.ocrbench.numbers import signed_overlap
+from proctor.scoring.evaluators.ocrbench.matching import said_or_similar, signed_overlap
 
 _FENCED = re.compile(r"```(?:python|json)?\n(.*?)\n```", re.DOTALL | re.IGNORECASE)
 _PAIR = re.compile(r'["\']?([\w\s]+)["\']?\s*[:=]\s*["\']?([^\n,"\'{}]+)["\']?')

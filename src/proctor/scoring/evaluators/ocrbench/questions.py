@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.errors import ScoringError
 from proctor.foreign_text import parse_literal
 from proctor.ir import Failure
-from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent_of_sum
 from proctor.scoring.evaluators.ocrbench.fields import field_score, placed_answer_score
-from proctor.scoring.evaluators.ocrbench.groups import overall_scores
 from proctor.scoring.evaluators.ocrbench.matching import (
+    box_said,
     chinese_formula_said,
     chinese_said_or_similar,
+    count_said,
     formula_said,
     letters_alone,
     said_or_similar,
     written_choice_said,
 )
-from proctor.scoring.evaluators.ocrbench.numbers import box_said, count_said
-from proctor.scoring.evaluators.ocrbench.pages import page_similarity
-from proctor.scoring.evaluators.ocrbench.reading import reading_score
+from proctor.scoring.evaluators.ocrbench.reading import page_similarity, reading_score
 from proctor.scoring.evaluators.ocrbench.tables import (
     chart_similarity,
     html_table_similarity,
@@ -30,10 +29,60 @@ from proctor.scoring.evaluators.ocrbench.tables import (
 )
 from proctor.scoring.metrics.text_packages import WORDNET
 
+_GROUPS = {
+    "en": (
+        ("text recognition", "fine-grained text recognition", "full-page OCR"),
+        ("text grounding", "VQA with position"),
+        ("text spotting",),
+        ("key information extraction", "key information mapping"),
+        ("document parsing", "chart parsing", "table parsing", "formula recognition"),
+        ("math QA", "text counting"),
+        ("document classification", "cognition VQA", "diagram QA"),
+        ("reasoning VQA", "science QA", "APP agent", "ASCII art classification"),
+    ),
+    "cn": (
+        ("full-page OCR",),
+        ("key information extraction", "handwritten answer extraction"),
+        ("document parsing", "table parsing", "formula recognition"),
+        ("cognition VQA",),
+        ("reasoning VQA", "text translation"),
+    ),
+}
+"""Types of questions that count as one ability, for each language (AISBench's groups)."""
+_GROUP_OF = {
+    f"{name} {language}": (language, place)
+    for language, groups in _GROUPS.items()
+    for place, names in enumerate(groups)
+    for name in names
+}
+_OVERALL = {"en": "English Overall Score", "cn": "Chinese Overall Score"}  # names that AISBench reports
+
+
+def overall_scores(scored: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the percentages of both languages; a language or group without questions is left out.
+
+    Args:
+        scored: The type of each question with its score of 0 to 1, in the order of the questions.
+
+    Raises:
+        ValueError: A type is not one of the benchmark's.
+    """
+    found: dict[tuple[str, int], list[float]] = {}
+    for kind, score in scored:
+        if kind not in _GROUP_OF:
+            raise ValueError(f"OCRBench v2 has no questions of the type {kind!r}")
+        found.setdefault(_GROUP_OF[kind], []).append(score)
+    made: dict[str, float] = {}
+    for language, name in _OVERALL.items():
+        means = [average(found[each]) for each in sorted(found) if each[0] == language]
+        if means:
+            made[name] = percent_of_sum(means)
+    return made
+
+
 _NO_RULE, _NO_BOX = "without eval", "without bbox"
 """What the table says where a question has no rule or place of its own."""
-_LONG_ANSWER = "简答"
-"""Word in questions about handwriting whose answer is a text, rather than letters."""
+_LONG_ANSWER = "简答"  # word in questions about handwriting whose answer is a text, rather than letters
 _UNREADABLE = (ValueError, TypeError, SyntaxError, LookupError, AttributeError)
 """What comes of answers in a table that are not what their type has."""
 
@@ -222,5 +271,4 @@ _RULES: Mapping[str, Callable[[_Question], float | None]] = {
     "full-page OCR cn": _read,
 }
 """The rule of each type of question."""
-_READING = (_handwriting, _translation, _read)
-"""Rules that compare texts by METEOR among others."""
+_READING = (_handwriting, _translation, _read)  # rules that compare texts by METEOR among others

@@ -24,8 +24,7 @@ from proctor.errors import DataError, DatasetNotFoundError, Location
 
 _TABLE = FileFormat(positional=True, delimiter=",")
 _STORIES = "tmp"
-_EVIDENCE = 100_000
-"""Characters of a document that upstream reads."""
+_EVIDENCE = 100_000  # characters of a document that upstream reads
 
 
 def jigsaw(source: Source) -> list[Row]:

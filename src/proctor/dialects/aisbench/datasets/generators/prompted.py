@@ -10,10 +10,48 @@ from typing import Any
 
 from proctor.data.fields import Row
 from proctor.data.row_files import FileFormat
-from proctor.dialects.aisbench import agieval_prompts
 from proctor.dialects.aisbench.datasets.generators import LINES, Source
+from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.dialects.aisbench.datasets.upstream_texts import constants, package_yaml
 from proctor.errors import DataError
+
+ENGLISH_QA = ("lsat-ar", "lsat-lr", "lsat-rc", "logiqa-en", "sat-math", "sat-en", "aqua-rat", "sat-en-without-passage",
+              "gaokao-english")  # fmt: skip
+CHINESE_QA = ("logiqa-zh", "jec-qa-kd", "jec-qa-ca", "gaokao-chinese", "gaokao-geography", "gaokao-history",
+              "gaokao-biology", "gaokao-chemistry", "gaokao-physics", "gaokao-mathqa")  # fmt: skip
+ENGLISH_CLOZE = ("math",)
+CHINESE_CLOZE = ("gaokao-mathcloze",)
+_LETTERS = "ABCDEFG"
+_UNKNOWN_COUNT = {"en": 5, "zh": 4}  # options of a question that lists only one
+
+
+def language_of(name: str) -> str:
+    """Return ``en`` or ``zh``; nothing of an exam that AGIEval does not have."""
+    if name in (*ENGLISH_QA, *ENGLISH_CLOZE):
+        return "en"
+    return "zh" if name in (*CHINESE_QA, *CHINESE_CLOZE) else ""
+
+
+def is_choice(name: str) -> bool:
+    """Whether an exam has options."""
+    return name in (*ENGLISH_QA, *CHINESE_QA)
+
+
+def zero_shot(row: Mapping[str, Any], name: str) -> str | None:
+    """Return the question of a row, asked for the answer; ``None`` of an exam that AGIEval does not have."""
+    language = language_of(name)
+    if not language:
+        return None
+    options = (row["options"] or ()) if is_choice(name) else ()
+    count = _UNKNOWN_COUNT[language] if len(options) == 1 else len(options)
+    template: str = prompt_texts("agieval")[language]["choice" if is_choice(name) else "cloze"]
+    return template.format(
+        passage=row["passage"] or "",
+        question=row["question"],
+        options=" ".join(options),
+        last=_LETTERS[count - 1 : count],
+    )
+
 
 _ZERO_SHOT = "zero-shot"
 
@@ -208,8 +246,7 @@ def arc_prize(source: Source) -> list[Row]:
 
 
 _FIRST_FILE = "test.jsonl"
-_VERSIONS = 6
-"""Files of ``livecodebench/code_generation_lite``: each half year of problems adds one."""
+_VERSIONS = 6  # files of ``livecodebench/code_generation_lite``: each half year of problems adds one
 
 
 def livecodebench_release(source: Source) -> list[Row]:
@@ -268,10 +305,10 @@ def agieval(source: Source) -> list[Row]:
         DataError: Another setting is asked for, or AGIEval has no such exam.
     """
     name, setting = source.arguments["name"], source.arguments.get("setting_name", _ZERO_SHOT)
-    if setting != _ZERO_SHOT or not agieval_prompts.language_of(name):
+    if setting != _ZERO_SHOT or not language_of(name):
         raise DataError(f"AGIEval has no exam '{name}' with setting_name '{setting}'", why="only zero-shot is asked")
     rows = source.rows(f"{source.arguments['path']}/{name}.jsonl", LINES)
     return [
-        {"id": place, "problem_input": agieval_prompts.zero_shot(row, name), "label": row["label"] or row["answer"]}
+        {"id": place, "problem_input": zero_shot(row, name), "label": row["label"] or row["answer"]}
         for place, row in enumerate(rows)
     ]

@@ -104,6 +104,6 @@ class _JumpingSelector(selectors.DefaultSelector):
 
 def simulated(engine: E, behaviour: Behaviour) -> E:
     """Return the engine, connected to a simulated server on a virtual clock."""
-    engine._make_transport = lambda: FaultTransport(behaviour)  # noqa: SLF001 - the seam for tests
-    engine._new_loop = VirtualLoop  # noqa: SLF001 - as above
+    engine._make_transport = lambda: FaultTransport(behaviour)
+    engine._new_loop = VirtualLoop
     return engine
