@@ -40,15 +40,8 @@ _LOADING = (
 
 _GREEDY = 1e-5  # vLLM's own threshold
 _SAMPLING = (
-    "best_of",
-    "presence_penalty",
-    "frequency_penalty",
-    "repetition_penalty",
-    "min_p",
-    "stop_token_ids",
-    "bad_words",
-    "ignore_eos",
-    "min_tokens",
+    *("best_of", "presence_penalty", "frequency_penalty", "repetition_penalty", "min_p", "stop_token_ids"),
+    *("bad_words", "ignore_eos", "min_tokens"),
 )
 
 
