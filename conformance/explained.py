@@ -1,6 +1,6 @@
 """Why an answer differs from the other system's on purpose: sentences by their id, for programs and for the page.
 
-``docs/compatibility.md`` lists them (``python -m conformance.run``); recordings name them by their id.
+``docs/reference/differences.md`` lists them (``python -m conformance.run``); recordings name them by their id.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The list of explained differences in ``docs/compatibility.md``, written from the recordings and the explanations.
+"""The explained differences in ``docs/reference/differences.md``, written from recordings and explanations.
 
 python -m conformance.page
 """
@@ -13,7 +13,7 @@ from conformance.explained import EXPLANATIONS
 from conformance.recorded import recording
 from conformance.recorded.recording import Recording
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "compatibility.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "differences.md"
 BEGIN = "<!-- explained differences: written by make conformance, from conformance/explanations.json -->"
 END = "<!-- end of the explained differences -->"
 TITLES = {

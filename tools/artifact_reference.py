@@ -67,6 +67,7 @@ _PLUMBING: Final = ("data_classification_policy", "requirements", "caching")
 """Fields of nearly every class: which data it may see, what it needs elsewhere, and one that files of Unitxt have."""
 _LONGEST_DEFAULT: Final = 60
 """Characters of a default that a cell of a table shows."""
+_CLASSES_OF_DATA = "../security.md#what-leaves-the-machine"
 
 
 @cache
@@ -176,7 +177,7 @@ def page(kind: str) -> str:
     title, what = KINDS[kind]
     found = sorted((cls.__name__, name, cls) for name, cls in classes().items() if kind_of(cls) == kind)
     return (
-        f"# {title}\n\n{what} Fields of all classes ([data classes](../../security.md), `caching`) are left out.\n\n"
+        f"# {title}\n\n{what} Fields of all classes ([data classes]({_CLASSES_OF_DATA}), `caching`) are left out.\n\n"
         + "".join(_named(kind))
         + "\n".join(_section(name, cls) for _, name, cls in found)
     )

@@ -1,4 +1,4 @@
-"""Write the table of attacks in ``docs/security.md``: how many hostile inputs the tests try, by what they attack.
+"""Write the table of attacks in ``docs/reference/security.md``: hostile inputs that the tests try, by what they attack.
 
 python tools/attack_table.py           write the table anew
 python tools/attack_table.py --check   exit with 1 where it says more than there is, or a file is gone
@@ -17,7 +17,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "security.md"
+PAGE = ROOT / "docs" / "reference" / "security.md"
 START, END = "<!-- attacks: written by tools/attack_table.py -->", "<!-- end of attacks -->"
 
 GROUPS: dict[str, tuple[str, ...]] = {

@@ -169,6 +169,19 @@ def test_a_run_that_is_not_there_is_answered_with_where_runs_are(invoke, tmp_pat
     assert "proctor run " in err
 
 
+@pytest.mark.parametrize(
+    "command", ["report", "export --to eee", "same runs/first", "compare", "view", "gate --at-least 1"]
+)
+def test_a_mistyped_run_is_answered_with_those_that_are_called_so(invoke, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "first").mkdir(parents=True)
+    for mistyped in ("runs/frist", *(["first"] if command[:4] != "gate" else [])):
+        code, _, err = invoke(*command.split(), mistyped, *(["x"] if command == "compare" else []))
+        assert code == 2
+        assert "did you mean 'runs/first'?" in err
+    assert not (tmp_path / "runs" / "frist").exists()
+
+
 def test_a_shell_completes_folders_of_runs_and_names_that_are_few():
     def completed(name, option, beginning=""):
         param = next(each for each in commands()[name].params if option in (each.name, *each.opts))

@@ -10,8 +10,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from proctor.data.hub_loaders import LoadFromHFSpace, TURLColumnTypeAnnotationLoader
-from proctor.data.remote import LoadFromIBMCloud, LoadFromKaggle, LoadFromSklearn
-from proctor.data.web_loaders import LoadFromAPI
+from proctor.data.remote import LoadFromAPI, LoadFromIBMCloud, LoadFromKaggle, LoadFromSklearn
 from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, ValidationError
 
 CLOUD = {"endpoint_url_env": "E", "aws_access_key_id_env": "K", "aws_secret_access_key_env": "S", "bucket_name": "b"}

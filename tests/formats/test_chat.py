@@ -6,9 +6,8 @@ import pytest
 
 from proctor.errors import TemplateError
 from proctor.formats.chat import ChatAPIFormat, explain_messages, to_content
-from proctor.formats.format import Demo, Parts
+from proctor.formats.format import Demo, EmptySystemPrompt, Parts, TextualSystemPrompt
 from proctor.formats.meta_template import parts_of
-from proctor.formats.system_prompts import EmptySystemPrompt, TextualSystemPrompt
 from proctor.ir import Media, Span
 
 DEMOS = (Demo("1+1", "2"), Demo("2+2", "4"))

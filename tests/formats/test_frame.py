@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proctor.formats import Demo, Parts, SystemFormat
-from proctor.formats.frame import Frame
+from proctor.formats.system import Frame
 
 WORDS = st.lists(st.sampled_from(["\\N", "\n", "(", ")", "N", "\\", "a", "b c", "é", "\ue000", " ", "%s"]), max_size=6)
 PLAIN = st.sampled_from(["one", "two words", "x"])

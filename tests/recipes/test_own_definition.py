@@ -11,8 +11,8 @@ from proctor.recipes.options import ExamOptions
 from proctor.recipes.own_definition import own_definition
 from proctor.scoring import ExamGrader, MetricNames, MetricScorers
 from proctor.scoring.metrics.accuracy import Accuracy
-from proctor.scoring.text.letters import Lower
 from proctor.scoring.text.processor_steps import Processors
+from proctor.scoring.text.text_processors import Lower
 
 QUIZ = Path(__file__).parents[2] / "examples" / "plugin"
 

@@ -12,8 +12,8 @@ from proctor.errors import ScoringError
 from proctor.scoring.evaluators import pictures
 from proctor.scoring.evaluators.boxes import overlap, pixels, smart_size
 from proctor.scoring.evaluators.cases import Cases
+from proctor.scoring.evaluators.judged_answers import calibrated, calibration_error
 from proctor.scoring.evaluators.judgement_readers import REPORTS
-from proctor.scoring.evaluators.judgements import calibrated, calibration_error
 
 OPTIONS = {"A": "red", "B": "blue sky", "C": 12}
 

@@ -25,9 +25,9 @@ from proctor.scoring.metrics.strings import StringContainment, TokenOverlap
 from proctor.scoring.metrics.translation import NormalizedSacrebleu
 from proctor.scoring.pipeline import MetricScorers, MetricsList, apply_metrics, grade
 from proctor.scoring.reductions import MaxReduction, MeanReduction, RootMeanReduction, SequentialSuccess
-from proctor.scoring.text.letters import Lower, LowerCase, Upper
 from proctor.scoring.text.processor_steps import Processors, ProcessorsOfEach, process, process_each, processor_steps
 from proctor.scoring.text.processors import PostProcess
+from proctor.scoring.text.text_processors import Lower, LowerCase, Upper
 from proctor.statistics.intervals import wilson
 
 

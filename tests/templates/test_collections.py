@@ -1,7 +1,7 @@
 """Several templates under one name."""
 
 from proctor.templates import InputOutputTemplate
-from proctor.templates.collections import TemplatesDict, TemplatesList
+from proctor.templates.template import TemplatesDict, TemplatesList
 
 ONE, TWO = (InputOutputTemplate(input_format=f"{word} {{a}}", output_format="{b}") for word in ("Say", "Tell"))
 

@@ -4,12 +4,14 @@ import json
 import re
 from datetime import UTC, datetime
 from html import unescape
+from pathlib import Path
 
 import pytest
 from tests_web_support import TIMEOUT, client_of, sample, write_run
 
 from proctor.cli.__main__ import main
 from proctor.runs.stored_run import load_run
+from proctor.settings import settings
 from proctor.web.app import create_app
 from proctor.web.library import Library
 from proctor.web.run_lines import RunQuery, ago, family, line_of
@@ -471,3 +473,25 @@ def test_wordings_of_a_sweep_are_counted_and_found_by_its_name(tmp_path):
         assert "3 runs, newest first<" in client.get("/runs").text
     assert main(["view", str(tmp_path), "--export", str(tmp_path / "site")]) == 0
     assert "4 runs, newest first<" in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_lines_of_a_process_before_are_shown_and_those_of_changed_runs_made_anew(tmp_path, monkeypatch):
+    root = tmp_path / "runs"
+    for number in range(3):
+        write(root, f"run-{number}", day=number + 1, x=entry(0.1 * number, score_ci_low=0.0), y=entry(None, error="no"))
+    made = Library([root]).lines()
+    (place,) = (Path(settings.cache_dir) / "lists").glob("*.json")
+    read = []
+    monkeypatch.setattr("proctor.web.library.load_run", lambda path: read.append(path.name) or load_run(path))
+    again = Library([root]).lines()
+    assert again == made
+    assert [line.words for line in again] == [line.words for line in made]
+    assert {line.name: line.verdict for line in again} == {line.name: line.verdict for line in lines(root)}
+    assert read == []
+    write(tmp_path, "other", model="new", x=entry(0.9))
+    (tmp_path / "other" / "results.json").replace(root / "run-1" / "results.json")
+    assert {line.name: line.rows[0].value for line in Library([root]).lines()}["run-1"] == 0.9
+    assert read == ["run-1"]
+    for damage in ("", "[]", '{"a": {"stamp": [], "line": {}}}', place.read_text().replace("run-", "../run-")):
+        place.write_text(damage)
+        assert sorted(line.name for line in Library([root]).lines()) == ["run-0", "run-1", "run-2"]

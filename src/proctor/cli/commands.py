@@ -137,6 +137,9 @@ class ProctorCommand(click.Command):
                 say(f"note: {long_name(parameter.opts)} is given more than once; the last one counts")
 
 
+RUNS = "runs"
+"""Folder under the current one in which run folders appear unless ``--output`` names one."""
+
 Places = tuple[Sequence[Path], Sequence[Path]]
 """Folders in which a call writes, and single files."""
 Writes = Callable[[Mapping[str, Any]], Places]
@@ -253,7 +256,7 @@ def translated(error: click.UsageError) -> UsageError:
     message = _NOT_A_NUMBER.sub(lambda found: _NUMBERS[found[1]], error.format_message())
     message = _OUT_OF_RANGE.sub(lambda found: f"is not {_bounds(*found.groups())}", message)
     if found := _MISSING.search(message):
-        more = _close_files(found[1]) or more
+        more = close_files(found[1]) or more
     usage = ""
     if isinstance(error, click.MissingParameter) and error.ctx:
         usage = " ".join(error.ctx.get_usage().split()).replace("Usage:", "it is called as", 1)
@@ -275,7 +278,7 @@ def _bounds(least: str | None, sign: str | None, more_than: str | None, most: st
     return f"more than {more_than}" if sign == ">" else f"{more_than} or more"
 
 
-def _close_files(name: str) -> str:
+def close_files(name: str | Path) -> str:
     """Return the hint for a path that is not there: what its folder has under a name like it."""
     path = Path(name)
     try:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.cli.commands import open_wall_for
+from proctor.cli.commands import RUNS, open_wall_for
 from proctor.cli.error_reporting import DONE, FAILURES, is_quiet, say
 from proctor.cli.exam_notes import say_doubts, say_what_has_no_effect
 from proctor.errors import ChangedDataError, EngineError
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from proctor.running.session import Budget, Terms
     from proctor.running.spec import RunSpec
     from proctor.running.sweep_parts import GridPart
-
-RUNS = "runs"
-"""Folder under the current one in which run folders appear unless ``--output`` names one."""
 
 _DIGEST_DIGITS = 8  # tells a thousand runs of one name apart; a folder that holds another run is refused anyway
 _LONGEST_NAME = 60  # characters to recognise a run by; file systems end at 255, and task lists may be long

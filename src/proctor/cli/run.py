@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.asking_anew import refresh_option, retry_verdicts_option
-from proctor.cli.commands import Places, quiet_option
+from proctor.cli.commands import RUNS, Places, quiet_option
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, is_quiet, say
@@ -41,8 +41,6 @@ def _formats() -> Sequence[str]:
 
 def _written(given: Mapping[str, Any]) -> Places:
     """Return the run folder: the one that is named, that of the run which is repeated, or all of them."""
-    from proctor.cli.execution import RUNS
-
     repeated = [place if place.is_dir() else place.parent for place in map(Path, given["named"]) if place.exists()]
     goes_on = [each for each in repeated if (each / "run.yaml").exists()]
     return [given["output"] or Path(RUNS), *goes_on], ()

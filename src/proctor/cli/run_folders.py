@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.commands import RUNS, close_files
 from proctor.cli.error_reporting import warn
 from proctor.errors import UsageError
 
@@ -47,7 +48,8 @@ class RunFolder(click.Path):
 
 
 def _no_folder(path: Path) -> UsageError:
-    return UsageError(f"there is no folder {path}", hint="name a run folder; proctor run prints where it is")
+    near = close_files(path) or close_files(Path(RUNS, path.name))
+    return UsageError(f"there is no folder {path}", hint=near or "name a run folder; proctor run prints where it is")
 
 
 def warn_of_damage(*paths: str | Path | None) -> None:

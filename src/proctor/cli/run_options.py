@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.cli.commands import close_files
 from proctor.cli.error_reporting import say
 from proctor.cli.exam_options import split_names
 from proctor.errors import UsageError
@@ -39,7 +40,9 @@ def spec_of_options(options: dict[str, Any]) -> RunSpec:
     if not options["model"]:
         gone = [name for name in options["tasks"] if "/" in name and not Path(name).exists()]
         why = f"a run folder names one, and there is no folder {gone[0]}" if gone else ""
-        raise UsageError("no model is named", why=why, hint="add --model smollm2, or another that proctor doctor lists")
+        near = close_files(gone[0]) if gone else ""
+        hint = near or "add --model smollm2, or another that proctor doctor lists"
+        raise UsageError("no model is named", why=why, hint=hint)
     tasks = tuple(name for text in options["tasks"] for name in split_names(text))
     if not tasks:
         raise UsageError("no task is named", hint="add --tasks samples, or others that proctor ls lists")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
+from proctor.cli.commands import RUNS, WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, quietly, say, show, warn
 from proctor.cli.exam_options import exam_options, read_options
-from proctor.cli.execution import RUNS, Execution, budget_of, default_output, run_spec, terminated_like_ctrl_c
+from proctor.cli.execution import Execution, budget_of, default_output, run_spec, terminated_like_ctrl_c
 from proctor.cli.log_option import LOG
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
 from proctor.cli.run_options import origin_of_model, spec_of_options

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from proctor.cli.commands import Places, WalledCommand
+from proctor.cli.commands import RUNS, Places, WalledCommand
 from proctor.cli.completion import complete_runs
 from proctor.cli.error_reporting import say
-from proctor.cli.execution import RUNS
+from proctor.cli.run_folders import RunFolder
 from proctor.errors import UsageError
 
 
@@ -42,7 +42,7 @@ _OF_SERVING = frozenset(("port", "host", "no_open", "include_paths", "no_token")
 
 
 @click.command("view", cls=WalledCommand, writes=_written)
-@click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path), shell_complete=complete_runs)
+@click.argument("runs", nargs=-1, metavar="[RUN]...", type=RunFolder(), shell_complete=complete_runs)
 @click.option(
     "--port", default=7700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="0 takes any free one."
 )

@@ -49,8 +49,7 @@ _HOMES = {
     "policy": "check_policy policy_of",
     "hub_loaders": "LoadHF LoadFromHFSpace TURLColumnTypeAnnotationLoader",
     "iob_files": "LoadIOB",
-    "web_loaders": "LoadFromAPI",
-    "remote": "LoadFromIBMCloud LoadFromKaggle LoadFromSklearn",
+    "remote": "LoadFromAPI LoadFromIBMCloud LoadFromKaggle LoadFromSklearn",
     "splitters": (
         "RenameSplits SeparateSplit SliceSplit SplitRandomMix Splitter parse_random_mix_string parse_slices_string"
     ),

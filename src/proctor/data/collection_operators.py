@@ -9,7 +9,7 @@ from typing import Any, Literal
 from typing_extensions import override
 
 from proctor.data.fields import MISSING, Row, finder, getter, setter
-from proctor.data.operator import FieldOperator, InstanceOperator, Step, StreamOperator, container_copy
+from proctor.data.operator import FieldOperator, InstanceOperator, Step, StreamOperator, container_copy, writing
 from proctor.data.streams import Stream
 from proctor.errors import FieldTypeError
 
@@ -44,13 +44,8 @@ class Zip(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        gets, write = [getter(path) for path in self.fields], setter(self.to_field)
-
-        def step(row: Row) -> Row:
-            write(row, self.zip([get(row) for get in gets]))
-            return row
-
-        return step
+        gets = [getter(path) for path in self.fields]
+        return writing(self.to_field, lambda row: self.zip([get(row) for get in gets]))
 
 
 class ZipLongest(Zip):

@@ -10,9 +10,9 @@ from pydantic import Field
 from typing_extensions import override
 
 from proctor.artifacts.artifact import Artifact
-from proctor.data.fields import Row, getter, setter
+from proctor.data.fields import Row, getter
 from proctor.data.format_strings import compile_format
-from proctor.data.operator import InstanceOperator, Step
+from proctor.data.operator import InstanceOperator, Step, writing
 from proctor.errors import TrustError, ValidationError, did_you_mean
 from proctor.safe_python import compile_expression, safe_function
 from proctor.settings import settings
@@ -52,13 +52,7 @@ class ExecuteExpression(ExpressionMixin, InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        compute, write = self._computing(), setter(self.to_field)
-
-        def step(row: Row) -> Row:
-            write(row, compute(row))
-            return row
-
-        return step
+        return writing(self.to_field, self._computing())
 
 
 class FormatText(InstanceOperator):
@@ -74,13 +68,7 @@ class FormatText(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        fill, write = compile_format(self.text, type(self).__name__, "text", "field"), setter(self.to_field)
-
-        def step(row: Row) -> Row:
-            write(row, fill(row))
-            return row
-
-        return step
+        return writing(self.to_field, compile_format(self.text, type(self).__name__, "text", "field"))
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -143,15 +131,13 @@ class Apply(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        call, write = self._call, setter(self.to_field)
-        arguments = [getter(path) for path in self.argument_fields]
+        call, arguments = self._call, [getter(path) for path in self.argument_fields]
         named = {key: getter(path) for key, path in self.named_fields.items()}
 
-        def step(row: Row) -> Row:
-            write(row, call(*[get(row) for get in arguments], **{key: get(row) for key, get in named.items()}))
-            return row
+        def compute(row: Row) -> Any:
+            return call(*[get(row) for get in arguments], **{key: get(row) for key, get in named.items()})
 
-        return step
+        return writing(self.to_field, compute)
 
     @override
     def to_dict(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 from proctor.data.fields import Row, deleter, getter, setter
-from proctor.data.operator import InstanceOperator, Step
+from proctor.data.operator import InstanceOperator, Step, writing
 from proctor.data.policy import POLICY_FIELD
 from proctor.data.streams import MultiStream
 from proctor.errors import DataError, FieldTypeError, MissingFieldError, did_you_mean
@@ -248,13 +248,8 @@ class ListFieldValues(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        gets, write = [getter(path) for path in self.fields], setter(self.to_field)
-
-        def step(row: Row) -> Row:
-            write(row, [get(row) for get in gets])
-            return row
-
-        return step
+        gets = [getter(path) for path in self.fields]
+        return writing(self.to_field, lambda row: [get(row) for get in gets])
 
 
 class ZipFieldValues(InstanceOperator):
@@ -271,14 +266,9 @@ class ZipFieldValues(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        gets, write = [getter(path) for path in self.fields], setter(self.to_field)
+        gets = [getter(path) for path in self.fields]
         join: Callable[..., Any] = zip_longest if self.longest else zip
-
-        def step(row: Row) -> Row:
-            write(row, list(join(*[get(row) for get in gets])))
-            return row
-
-        return step
+        return writing(self.to_field, lambda row: list(join(*[get(row) for get in gets])))
 
 
 class InterleaveListsToDialogOperator(InstanceOperator):
@@ -298,24 +288,22 @@ class InterleaveListsToDialogOperator(InstanceOperator):
     @override
     def compile(self, stream_name: str | None) -> Step:
         user, assistant = getter(self.user_turns_field), getter(self.assistant_turns_field)
-        write = setter(self.to_field)
 
-        def step(row: Row) -> Row:
+        def dialog(row: Row) -> list[tuple[str, Any]]:
             asked, answered = user(row), assistant(row)
             if len(asked) - len(answered) not in (0, 1):
                 raise DataError(
                     "the turns of a dialog do not alternate",
                     why=f"{len(asked)} of the user, {len(answered)} of the assistant",
                 )
-            dialog = []
+            turns = []
             for i, turn in enumerate(asked):
-                dialog.append((self.user_role_label, turn))
+                turns.append((self.user_role_label, turn))
                 if i < len(answered):
-                    dialog.append((self.assistant_role_label, answered[i]))
-            write(row, dialog)
-            return row
+                    turns.append((self.assistant_role_label, answered[i]))
+            return turns
 
-        return step
+        return writing(self.to_field, dialog)
 
 
 class IndexOf(InstanceOperator):
@@ -333,19 +321,18 @@ class IndexOf(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        members, wanted, write = getter(self.search_in), getter(self.index_of), setter(self.to_field)
+        members, wanted = getter(self.search_in), getter(self.index_of)
 
-        def step(row: Row) -> Row:
+        def place(row: Row) -> Any:
             value, where = wanted(row), members(row)
             try:
-                write(row, where.index(value))
+                return where.index(value)
             except ValueError:
                 raise DataError(
                     f"{value!r} of '{self.index_of}' is not in '{self.search_in}'", why=f"that is {where!r}"
                 ) from None
-            return row
 
-        return step
+        return writing(self.to_field, place)
 
 
 class TakeByField(InstanceOperator):
@@ -364,13 +351,8 @@ class TakeByField(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        members, index, write = getter(self.field), getter(self.index), setter(self.to_field or self.field)
-
-        def step(row: Row) -> Row:
-            write(row, members(row)[index(row)])
-            return row
-
-        return step
+        members, index = getter(self.field), getter(self.index)
+        return writing(self.to_field or self.field, lambda row: members(row)[index(row)])
 
 
 class DivideAllFieldsBy(InstanceOperator):

@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from proctor.artifacts.field_types import ToolCall
 from proctor.artifacts.types import is_of_type
-from proctor.data.fields import Row, getter, setter
-from proctor.data.operator import FieldOperator, InstanceOperator, Step
+from proctor.data.fields import getter
+from proctor.data.operator import FieldOperator, InstanceOperator, Step, writing
 from proctor.errors import DataError, ProctorError
 from proctor.foreign_text import check_words, parse_json
 from proctor.logs import get_logger
@@ -176,13 +176,8 @@ class FixJsonSchemaOfParameterTypes(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        get, write = getter(self.main_field), setter(self.main_field)
-
-        def step(row: Row) -> Row:
-            write(row, _fixed(get(row)))
-            return row
-
-        return step
+        get = getter(self.main_field)
+        return writing(self.main_field, lambda row: _fixed(get(row)))
 
 
 def _fixed(value: Any) -> Any:

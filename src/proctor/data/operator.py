@@ -324,6 +324,17 @@ def _failure(operator: Operator, place: str, error: Exception) -> ProctorError:
     return DataError(f"{type(operator).__name__} failed", path=path, why=f"{type(error).__name__}: {error}")
 
 
+def writing(path: str, compute: Callable[[Row], Any]) -> Step:
+    """Return the step that writes what is computed of a row to a path of it."""
+    write = setter(path)
+
+    def step(row: Row) -> Row:
+        write(row, compute(row))
+        return row
+
+    return step
+
+
 def container_copy(value: Any) -> Any:
     """Return a value whose dicts and lists are new, and everything else is shared."""
     if type(value) is dict:

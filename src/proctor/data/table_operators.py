@@ -13,7 +13,7 @@ from typing_extensions import override
 from proctor.artifacts.field_types import Table
 from proctor.data.augmentors import TypeDependentAugmentor
 from proctor.data.fields import Row, getter, setter
-from proctor.data.operator import FieldOperator, InstanceOperator, Step
+from proctor.data.operator import FieldOperator, InstanceOperator, Step, writing
 from proctor.errors import DataError
 from proctor.foreign_text import parse_literal
 from proctor.randomness import random_stream
@@ -286,13 +286,8 @@ class ListToKeyValPairs(InstanceOperator):
 
     @override
     def compile(self, stream_name: str | None) -> Step:
-        keys, values, write = getter(self.fields[0]), getter(self.fields[1]), setter(self.to_field)
-
-        def step(row: Row) -> Row:
-            write(row, dict(zip(keys(row), values(row), strict=False)))
-            return row
-
-        return step
+        keys, values = map(getter, self.fields[:2])
+        return writing(self.to_field, lambda row: dict(zip(keys(row), values(row), strict=False)))
 
 
 # -- reading tables -------------------------------------------------------------------------------------------

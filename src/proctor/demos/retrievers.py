@@ -3,6 +3,7 @@
 A retriever chooses for all test rows at once (:meth:`Retriever.retrieve`). As a *sampler* of a recipe it chooses for
 one instance from its pool; the text of an instance is then its input fields, joined by blanks.
 """
+# ruff: noqa: ARG002 - retrievers are called with all there is
 
 from __future__ import annotations
 
@@ -122,7 +123,6 @@ class Retriever(Sampler):
         self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return ``sample_size`` instances of the pool, in the order of the prompt."""
-        del sampling_seed
         chooser = self.model_copy()
         chooser.ice_num = sample_size
         index, test = Corpus(instances_pool, self._words), Corpus([instance], self._words)
@@ -154,7 +154,6 @@ class ZeroRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return no positions for anybody."""
-        del index, label_prompts
         return Repeated((), len(test))
 
 
@@ -169,7 +168,6 @@ class LabelsRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the first ``ice_num`` examples of the row's labels; a row of unknown labels has none."""
-        del label_prompts
         known: dict[Any, list[int]] = {}
         for position, row in enumerate(index.rows):
             for label in self._labels_of(row):
@@ -205,7 +203,6 @@ class FixKRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return ``fix_id_list`` for everybody."""
-        del label_prompts
         outside = [position for position in self.fix_id_list if not 0 <= position < len(index)]
         if outside:
             raise DemosError(
@@ -232,7 +229,6 @@ class RandomRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Draw for one test row after the other, without replacement."""
-        del label_prompts
         import numpy as np
 
         self._check_size(self.ice_num, index)
@@ -254,7 +250,6 @@ class SlidingWindowRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the window that ends before each test row's own position."""
-        del label_prompts
         self._check_size(self.k, index)
         if len(test) > len(index) + 1:
             raise DemosError(
@@ -273,7 +268,6 @@ class SlidingWindowRetriever(Retriever):
         self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the last instances of the pool: a sampler does not know what came before."""
-        del instance, sampling_seed
         return list(instances_pool[len(instances_pool) - min(self.k, sample_size) :])
 
 
@@ -301,14 +295,12 @@ class RankingRetriever(Retriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the ``ice_num`` best rows for everybody, the best first."""
-        del label_prompts
         return self.ranker(index).best(test.texts, self.ice_num) if len(test) else []
 
     def sample(
         self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the ``sample_size`` best instances of the pool, the best first."""
-        del sampling_seed
         if not self.ranks_rows_alone:
             places = self._index_of(instances_pool).best([self._words(instance)], sample_size)[0]
             return [instances_pool[place] for place in places]

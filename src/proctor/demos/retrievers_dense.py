@@ -1,4 +1,5 @@
 """Retrieval by the embeddings of texts."""
+# ruff: noqa: ARG002 - retrievers are called with all there is
 
 from __future__ import annotations
 
@@ -96,7 +97,6 @@ class DPPRetriever(TopkRetriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return for everybody a choice from the nearest rows, the most alike first."""
-        del label_prompts
         if not len(test):
             return []
         self._check_size(max(self.candidate_num, self.ice_num), index)
@@ -172,7 +172,6 @@ class VotekRetriever(TopkRetriever):
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the same rows for everybody."""
-        del label_prompts
         self._check_size(self.ice_num, index)
         if not len(test):
             return []
@@ -182,7 +181,6 @@ class VotekRetriever(TopkRetriever):
         self, sample_size: int, instances_pool: Sequence[Instance], instance: Instance, sampling_seed: int | None = None
     ) -> list[Instance]:
         """Return the ``sample_size`` instances that stand for most others of the pool."""
-        del instance
         self._check_size(sample_size, Corpus(instances_pool, self._words))
         index = cast(Nearest, self._index_of(instances_pool))
         seed = self.seed if sampling_seed is None else sampling_seed

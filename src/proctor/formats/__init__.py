@@ -6,11 +6,10 @@ from proctor.lazy import lazily
 
 _HOMES = {
     "chat": "ChatAPIFormat",
-    "format": "Demo Format Parts",
+    "format": "EmptySystemPrompt SystemPrompt TextualSystemPrompt Demo Format Parts",
     "meta_template": "MetaTemplate",
     "newline": "apply_newline_notation",
     "system": "SystemFormat",
-    "system_prompts": "EmptySystemPrompt SystemPrompt TextualSystemPrompt",
     "tokenizer": "GraniteDocumentsFormat HFSystemFormat",
 }
 __getattr__, __dir__ = lazily(__name__, {home: names.split() for home, names in _HOMES.items()})

@@ -3,6 +3,7 @@
 A format is compiled once for a run: :meth:`Format.layout` returns a function from :class:`Parts` to a
 :class:`~proctor.ir.Prompt`, which no later change to the format reaches.
 """
+# ruff: noqa: ARG002 - formats are called with all there is
 
 from __future__ import annotations
 
@@ -16,6 +17,40 @@ from msgspec import Struct
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.operator import InstanceOperator
 from proctor.ir import Prompt, Span
+
+
+class SystemPrompt(InstanceOperator):
+    """Base of all system prompts; instances that bring one along keep it."""
+
+    skip_rendered_instance: Annotated[bool, NON_POSITIONAL] = True
+
+    @abstractmethod
+    def get_system_prompt(self, instance: dict[str, Any]) -> str:
+        """Return the text for an instance."""
+
+    def process(self, instance: dict[str, Any], stream_name: str | None = None) -> dict[str, Any]:
+        """Return the instance with ``system_prompt``."""
+        if self.skip_rendered_instance and "system_prompt" in instance:
+            return instance
+        return {**instance, "system_prompt": self.get_system_prompt(instance)}
+
+
+class TextualSystemPrompt(SystemPrompt):
+    """The same text for every instance."""
+
+    text: str
+
+    def get_system_prompt(self, instance: dict[str, Any]) -> str:
+        """Return the text."""
+        return self.text
+
+
+class EmptySystemPrompt(SystemPrompt):
+    """No system prompt."""
+
+    def get_system_prompt(self, instance: dict[str, Any]) -> str:
+        """Return the empty string."""
+        return ""
 
 
 @dataclass(slots=True)
@@ -83,7 +118,6 @@ class Format(InstanceOperator):
 
     def process(self, instance: dict[str, Any], stream_name: str | None = None) -> dict[str, Any]:
         """Give the instance its final ``source`` and return it; the parts that went into it are taken out."""
-        del stream_name
         parts = Parts(
             source=instance.get("source", ""),
             system_prompt=instance.get("system_prompt", ""),

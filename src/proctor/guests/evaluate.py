@@ -14,8 +14,7 @@ from typing import Any
 from proctor.errors import ScoringError, UsageError
 from proctor.guests.hugging_face import METRIC_FILE
 from proctor.guests.rooms import GuestModule, GuestRoom
-from proctor.scoring.metrics.hub_scripts import NEEDED
-from proctor.scoring.metrics.hugging_face import hub_metric
+from proctor.scoring.metrics.hugging_face import NEEDED, hub_metric
 from proctor.scoring.programs.code_eval import code_eval
 
 

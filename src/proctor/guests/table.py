@@ -139,7 +139,7 @@ class Table:
 
     def missing(self, module: str, name: str) -> str:
         """Return the message for a name that is not here."""
-        hint = did_you_mean(name, self.listed(module)) or "docs/compatibility.md lists what differs"
+        hint = did_you_mean(name, self.listed(module)) or "docs/reference/differences.md lists what differs"
         return f"Proctor has no '{name}' of '{module}'. {hint}"
 
 

@@ -12,13 +12,12 @@ from proctor.ir import Failure
 from proctor.scoring.aggregations import BOOTSTRAP_RESAMPLES, NO_ERROR, Aggregated, aggregated, find_aggregation
 from proctor.scoring.answer_functions import Instance, row_function
 from proctor.scoring.columns import Columns, ConstantColumn
-from proctor.scoring.evaluator_arguments import check_arguments
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.evaluation import main_score
 from proctor.scoring.flat_scores import MetricScores
 from proctor.scoring.grading.protocols import Need
 from proctor.scoring.metric import Metric, failure_of
-from proctor.scoring.metric_table import MetricEntry, metric_table
+from proctor.scoring.metric_table import MetricEntry, check_arguments, metric_table
 from proctor.scoring.named_table import UNITXT
 from proctor.scoring.scores import Score, Unit
 from proctor.statistics.intervals import Interval, score_interval

@@ -1,4 +1,5 @@
 """Metrics of one row: what each makes of gold and prediction, before an aggregation makes one number of all rows."""
+# ruff: noqa: ARG001 - metrics are called with all there is
 
 from __future__ import annotations
 
@@ -48,7 +49,6 @@ def pair(items: Sequence[Any]) -> Any:
 
 def nothing(items: Sequence[Any]) -> None:
     """Return nothing: answers are recorded, not scored."""
-    del items
 
 
 def f1_of_labels(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> dict[str, Any]:
@@ -89,7 +89,6 @@ def word_error_rate(references: Sequence[Any], predictions: Sequence[Any], **arg
     Raises:
         MissingExtraError: jiwer is not installed.
     """
-    del arguments
     try:
         from jiwer import wer
     except ImportError:
@@ -112,5 +111,4 @@ def by_bytes(likelihood: float, text: str) -> tuple[float, int]:
 
 def alone(likelihood: float, text: str) -> float:
     """Return the likelihood of a text as it is."""
-    del text
     return likelihood

@@ -6,7 +6,6 @@ from proctor.lazy import lazily
 
 _HOMES = {
     "choice": "MultipleChoiceTemplate YesNoTemplate",
-    "collections": "TemplatesDict TemplatesList",
     "dialogue": (
         "DialogFieldsData DialogPairwiseChoiceTemplate DialogTemplate PairwiseChoiceTemplate "
         "PairwiseComparativeRatingTemplate"
@@ -16,7 +15,7 @@ _HOMES = {
     "prompt_template": "BasePromptTemplate MultiTurnPromptTemplate PromptTemplate",
     "raw_messages": "RawPromptTemplate",
     "spans": "SpanLabelingBaseTemplate SpanLabelingJsonTemplate SpanLabelingTemplate",
-    "template": "Template",
+    "template": "TemplatesDict TemplatesList Template",
     "text": (
         "InputFormatTemplate InputOutputTemplate InputOutputTemplateWithCustomTarget JsonOutputFormatTemplate "
         "JsonOutputTemplate KeyValTemplate MultiLabelTemplate MultiReferenceTemplate MultiTurnTemplate NullTemplate "

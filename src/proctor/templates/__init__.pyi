@@ -1,12 +1,11 @@
 # Made by tools/update_stubs.py.
 
 from proctor.templates.choice import MultipleChoiceTemplate as MultipleChoiceTemplate, YesNoTemplate as YesNoTemplate
-from proctor.templates.collections import TemplatesDict as TemplatesDict, TemplatesList as TemplatesList
 from proctor.templates.dialogue import DialogFieldsData as DialogFieldsData, DialogPairwiseChoiceTemplate as DialogPairwiseChoiceTemplate, DialogTemplate as DialogTemplate, PairwiseChoiceTemplate as PairwiseChoiceTemplate, PairwiseComparativeRatingTemplate as PairwiseComparativeRatingTemplate
 from proctor.templates.multimodal import MMPromptTemplate as MMPromptTemplate
 from proctor.templates.prompt_list import PromptList as PromptList, safe_format as safe_format
 from proctor.templates.prompt_template import BasePromptTemplate as BasePromptTemplate, MultiTurnPromptTemplate as MultiTurnPromptTemplate, PromptTemplate as PromptTemplate
 from proctor.templates.raw_messages import RawPromptTemplate as RawPromptTemplate
 from proctor.templates.spans import SpanLabelingBaseTemplate as SpanLabelingBaseTemplate, SpanLabelingJsonTemplate as SpanLabelingJsonTemplate, SpanLabelingTemplate as SpanLabelingTemplate
-from proctor.templates.template import Template as Template
+from proctor.templates.template import Template as Template, TemplatesDict as TemplatesDict, TemplatesList as TemplatesList
 from proctor.templates.text import InputFormatTemplate as InputFormatTemplate, InputOutputTemplate as InputOutputTemplate, InputOutputTemplateWithCustomTarget as InputOutputTemplateWithCustomTarget, JsonOutputFormatTemplate as JsonOutputFormatTemplate, JsonOutputTemplate as JsonOutputTemplate, KeyValTemplate as KeyValTemplate, MultiLabelTemplate as MultiLabelTemplate, MultiReferenceTemplate as MultiReferenceTemplate, MultiTurnTemplate as MultiTurnTemplate, NullTemplate as NullTemplate, OutputFormatTemplate as OutputFormatTemplate, OutputQuantizingTemplate as OutputQuantizingTemplate

@@ -1,4 +1,5 @@
 """Templates that are chat messages already."""
+# ruff: noqa: ARG002 - templates are called with all there is
 
 from __future__ import annotations
 
@@ -60,7 +61,6 @@ class RawPromptTemplate(Template):
         ice_field_replace_token: object = "",
     ) -> Messages:
         """Return the messages that ask about a row; the answer is not masked."""
-        del output_field, output_field_replace_token
         examples = ice_field_replace_token if isinstance(ice_field_replace_token, list) else []
         made: Messages = []
         for message in self.messages:
@@ -72,14 +72,12 @@ class RawPromptTemplate(Template):
 
     def generate_ice_item(self, entry: Mapping[str, Any], label: Hashable = None) -> Messages:
         """Return a row as an example."""
-        del label
         return [said for message in self.messages if isinstance(message, dict) for said in self._said(message, entry)]
 
     def generate_label_prompt_item(
         self, entry: Mapping[str, Any], ice: object = "", label: Hashable = None, remain_sep: bool | None = False
     ) -> Messages:
         """Return the messages without examples; labels play no part."""
-        del ice, label, remain_sep
         return self.generate_item(entry)
 
     def _said(self, message: Mapping[str, Any], entry: Mapping[str, Any]) -> Messages:

@@ -14,14 +14,14 @@ before it returned; a subclass overrides the ones it needs:
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from string import Formatter
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 from typing_extensions import override
 
-from proctor.artifacts import NON_POSITIONAL
+from proctor.artifacts import NON_POSITIONAL, Artifact
 from proctor.data.format_strings import compile_format
 from proctor.data.operator import InstanceOperator, Step
 from proctor.data.streams import INFERENCE_STREAM
@@ -272,3 +272,45 @@ def question_turns(source: str, turns: Sequence[Mapping[str, Any]] | None) -> tu
     if turns is None:
         return (Turn("user", (Span(source, "question"),)),)
     return tuple(Turn(str(each["role"]), (Span(str(each["content"]), "question"),)) for each in turns)
+
+
+class TemplatesList(Artifact):
+    """Templates in order; the first is the default."""
+
+    items: list[Template]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, index: int) -> Template:
+        return self.items[index]
+
+    def __iter__(self) -> Iterator[Template]:  # type: ignore[override]
+        return iter(self.items)
+
+
+class TemplatesDict(Artifact):
+    """Templates by name; the first is the default."""
+
+    items: dict[str, Template] = Field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, name: str) -> Template:
+        return self.items[name]
+
+    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+        return iter(self.items)
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return self.items.keys()
+
+    def values(self) -> ValuesView[Template]:
+        """The templates."""
+        return self.items.values()
+
+    def entries(self) -> ItemsView[str, Template]:
+        """Names with templates."""
+        return self.items.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +14,7 @@ from proctor.errors import DataError, ProctorError, UsageError
 from proctor.running.sweeps import is_sweep
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.stored_run import StoredRun, files_stamp, find_runs, is_run, load_run
+from proctor.web.kept_lines import KeptLine, keep_lines, read_lines, without_details
 from proctor.web.run_lines import RunLine, line_of
 from proctor.web.run_matrix import Matrix, matrix_of
 
@@ -39,7 +40,7 @@ class Library:
         self._paths: dict[str, Path] = {}
         self._runs: dict[Path, tuple[object, StoredRun]] = {}
         self._matrix: tuple[object, float, list[RunLine], Matrix] | None = None  # with its lines: ids are of objects
-        self._lines: dict[str, RunLine] = {}
+        self._lines: dict[str, KeptLine] | None = None
         self._indexes: dict[tuple[Path, int, int], SampleIndex] = {}
         self._building: dict[Path, threading.Thread] = {}
         self._lock = threading.Lock()
@@ -52,13 +53,20 @@ class Library:
 
     def lines(self) -> list[RunLine]:
         """Return every run as lists show it, made once for each state of its files."""
-        found = []
-        for run_id, run in self.runs():
-            known = self._lines.get(run_id)
-            if known is None or known.run is not run:
-                known = self._lines[run_id] = line_of(run_id, run, self.place_of(run))
-            found.append(known)
-        return found
+        known = read_lines(self.roots) if self._lines is None else self._lines
+        found = {str(path): self._line(path, known) for root in self.roots for path in find_runs(root)}
+        if any(known.get(path) is not each and not each.line.run.progress for path, each in found.items()):
+            keep_lines(self.roots, found)
+        self._lines = found
+        return [each.line for each in found.values()]
+
+    def _line(self, path: Path, known: Mapping[str, KeptLine]) -> KeptLine:
+        """Return the line of a run, made anew where one of its files has changed, and while it goes on."""
+        run_id, stamp, kept = self._known_id(path), files_stamp(path), known.get(str(path))
+        if kept is not None and kept.stamp == stamp and not kept.line.run.progress:
+            return kept
+        run = load_run(path)
+        return KeptLine(stamp, without_details(line_of(run_id, run, self.place_of(run))))
 
     def sweeps(self, lines: Sequence[RunLine]) -> dict[str, int]:
         """Return how many of some lines are wordings of sweeps, by the sweep's place; nothing where all are."""

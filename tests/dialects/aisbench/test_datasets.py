@@ -14,7 +14,7 @@ from proctor.dialects.aisbench.datasets import dataset_splits, open_dataset
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
 from proctor.dialects.aisbench.datasets.files import hub_source, local_path
 from proctor.dialects.aisbench.datasets.reader import partial
-from proctor.dialects.aisbench.datasets.split_rows import joined
+from proctor.dialects.aisbench.datasets.splits import joined
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingFieldError, TrustError
 from proctor.ir import Failure

@@ -19,7 +19,7 @@ from proctor.errors import MissingExtraError, PolicyError, ValidationError
 from proctor.ir import Generate, Response
 from proctor.running.judging import judges_through
 from proctor.scoring.columns import Columns
-from proctor.scoring.judges import llama_index_model
+from proctor.scoring.judges import llama_index
 from proctor.scoring.judges.llama_index import LlamaIndexCorrectness, LlamaIndexFaithfulness, LlamaIndexLLMMetric
 from proctor.settings import settings
 
@@ -99,9 +99,9 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         module.__spec__ = ModuleSpec(name, None, is_package=True)
         vars(module).update(members)
         monkeypatch.setitem(sys.modules, name, module)
-    llama_index_model._model_class.cache_clear()
+    llama_index._model_class.cache_clear()
     yield
-    llama_index_model._model_class.cache_clear()
+    llama_index._model_class.cache_clear()
 
 
 class Judge(Engine):

@@ -7,7 +7,7 @@ import pytest
 from proctor.artifacts import fetch_artifact
 from proctor.errors import TrustError
 from proctor.scoring.columns import Columns
-from proctor.scoring.metrics.groundedness import FaithfulnessHHEM
+from proctor.scoring.metrics.question_answering import FaithfulnessHHEM
 from proctor.scoring.pipeline import apply_metrics
 from proctor.settings import settings
 

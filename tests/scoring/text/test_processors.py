@@ -11,11 +11,11 @@ from proctor.artifacts import fetch_artifact
 from proctor.errors import ScoringError, ValidationError
 from proctor.ir import Failure
 from proctor.scoring.columns import Columns
-from proctor.scoring.text import label_processors, letters, number_processors, processors, text_processors
+from proctor.scoring.text import label_processors, number_processors, processors, text_processors
 from proctor.scoring.text import label_processors as structure_processors
 from proctor.scoring.text.processor_steps import process, process_each
 
-MODULES = (processors, letters, text_processors, label_processors, number_processors, structure_processors)
+MODULES = (processors, text_processors, label_processors, number_processors, structure_processors)
 p = SimpleNamespace(**{name: value for module in MODULES for name, value in vars(module).items()})
 CASES = [
     (p.ToString(), 5, "5"),

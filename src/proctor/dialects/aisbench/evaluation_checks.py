@@ -12,15 +12,13 @@ from proctor.dialects.aisbench.signatures import Signature, signature
 from proctor.dialects.aisbench.values import UPSTREAM, as_data, dotted_name, location_of, short_name
 from proctor.errors import Diagnostic, ProctorError
 from proctor.lazy import Deferred
-from proctor.scoring.metric_table import MetricEntry, check_metric
+from proctor.scoring.metric_table import MetricEntry, check_arguments, check_metric
 from proctor.scoring.named_table import OPENCOMPASS
 
 if TYPE_CHECKING:
-    from proctor.scoring import evaluator_arguments
     from proctor.scoring.evaluators import mathematics
 else:
     mathematics = Deferred("proctor.scoring.evaluators.mathematics")
-    evaluator_arguments = Deferred("proctor.scoring.evaluator_arguments")
 
 _LONGEST_SHOWN = 80  # characters of a value that a message shows
 
@@ -40,7 +38,7 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     arguments = arguments_of(config)
     if (entry := entry_of(config)) is not None:
         yield from entry.check({"project": project_of(dotted_name(config.get("type"))), **arguments})
-        evaluator_arguments.check_arguments(entry, arguments)
+        check_arguments(entry, arguments)
         yield from _judge_problems(entry, config)
         names = ("model_name", "url", "use_extract_model")
         given = {name: arguments[name] for name in names if name in arguments}
@@ -125,7 +123,7 @@ def _named_problems(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     try:
         evaluator(config)
         if (entry := entry_of(config)) is not None:
-            evaluator_arguments.check_arguments(entry, arguments_of(config))
+            check_arguments(entry, arguments_of(config))
             found = list(_judge_problems(entry, config, named=True))
     except ProctorError as error:
         found = error.diagnostics

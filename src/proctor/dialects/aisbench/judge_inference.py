@@ -15,10 +15,10 @@ from typing import Any
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.aisbench.components import RETRIEVERS, build_retriever, build_template
 from proctor.dialects.aisbench.inference_checks import columns_of_reader
-from proctor.dialects.aisbench.judges import judge_engine, words_of
+from proctor.dialects.aisbench.judges import judge_engine, said_of
 from proctor.dialects.aisbench.key_tables import Keys
 from proctor.dialects.aisbench.models import ModelConfig, model_config
-from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
+from proctor.dialects.aisbench.postprocessors import postprocessor_problems
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name, shown
@@ -28,7 +28,6 @@ from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.columns import Columns
 from proctor.scoring.grading.protocols import Scope
-from proctor.scoring.judges.judge_client import JudgePrompt
 from proctor.slips import slips
 
 ANSWER = "model_answer"
@@ -74,14 +73,10 @@ class JudgeInference:
         asked = [place for place, answer in enumerate(answers) if not isinstance(answer, Failure)]
         if not asked:
             return columns
-        builder = self._builder()
-        prompts = [_prompt(builder, rows[place], answers[place]) for place in asked]
-        said = words_of(judge_engine(self.judge, self._part("judge_model")), prompts)
-        clean = postprocessor(self.judge.postprocessor, self.project)
-        found: list[Any] = list(answers)
-        for place, words in zip(asked, said, strict=True):
-            found[place] = words if isinstance(words, Failure) else clean(words)
-        return replace(columns, predictions=found)
+        shown = [{**rows[place], ANSWER: answers[place], _ID: ""} for place in asked]
+        said = said_of(shown, self._builder(), self.judge, self._part("judge_model"), self.project)
+        found = {**dict(enumerate(answers)), **dict(zip(asked, said, strict=True))}
+        return replace(columns, predictions=list(found.values()))
 
     def problems(self, columns: Sequence[str] = ()) -> Iterator[Diagnostic]:
         """Yield what is wrong with it that the file alone can tell.
@@ -191,8 +186,3 @@ class JudgeInference:
             meta_template=None if layout is None else MetaTemplate.from_config(layout),
             as_messages=self.judge.as_messages,
         )
-
-
-def _prompt(builder: PromptBuilder, row: Mapping[str, Any], answer: Any) -> JudgePrompt:
-    prompt = builder.generate({**row, ANSWER: answer, _ID: ""})
-    return JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text)

@@ -288,8 +288,35 @@ def _judgements(cases: Cases, prompt_template: Mapping[str, Any], judge_cfg: Map
     if not len(cases.predictions):
         return []
     judge = judge_of_config(judge_cfg)
-    said = words_of(judge_engine(judge, judge_cfg), _questions(cases, prompt_template, judge))
-    clean = postprocessor(judge.postprocessor, cases.project)
+    rows = [
+        {**row, "prediction": given, "obj_gold": gold, "reference": gold}
+        for row, given, gold in zip(
+            cases.rows or [{}] * len(cases.predictions), cases.predictions, cases.references, strict=True
+        )
+    ]
+    return said_of(rows, judge_builder(prompt_template, judge), judge, judge_cfg, cases.project)
+
+
+def said_of(
+    rows: Sequence[Mapping[str, Any]],
+    builder: PromptBuilder,
+    judge: ModelConfig,
+    config: Mapping[str, Any] | None,
+    project: str,
+) -> list[Any]:
+    """Return what a judge says of each row, after its own post-processor; a failure where it says nothing.
+
+    Args:
+        rows: With the answers in them.
+        builder: Makes the prompts.
+        judge: Who is asked.
+        config: What the config says of the judge.
+        project: Whose post-processors are meant.
+    """
+    prompts = [builder.generate(row) for row in rows]
+    asked = [JudgePrompt([*each.messages] if each.is_chat else each.text) for each in prompts]
+    said = [answer.prediction for answer in ask(judge_engine(judge, config), asked)]
+    clean = postprocessor(judge.postprocessor, project)
     return [each if isinstance(each, Failure) else clean(each) for each in said]
 
 
@@ -345,22 +372,6 @@ def _told(judge: ModelConfig, known: set[str], engine: Engine) -> dict[str, Any]
             f"the judge '{judge.abbr}' cannot be told {', '.join(extra)}", hint="take it out of its config"
         )
     return told
-
-
-def words_of(engine: Engine, prompts: Sequence[JudgePrompt]) -> list[Any]:
-    """Return what a judge says to each prompt; a failure where it says nothing."""
-    return [answer.prediction for answer in ask(engine, prompts)]
-
-
-def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[JudgePrompt]:
-    builder = judge_builder(template, judge)
-    rows = cases.rows or [{}] * len(cases.predictions)
-    asked = [
-        {**row, "prediction": given, "obj_gold": gold, "reference": gold}
-        for row, given, gold in zip(rows, cases.predictions, cases.references, strict=True)
-    ]
-    prompts = [builder.generate(row) for row in asked]
-    return [JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text) for prompt in prompts]
 
 
 def judge_builder(template: Mapping[str, Any], judge: ModelConfig) -> PromptBuilder:

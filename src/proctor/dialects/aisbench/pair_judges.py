@@ -14,16 +14,13 @@ from typing import Any
 
 from proctor.dialects.aisbench.datasets.files import find_file
 from proctor.dialects.aisbench.judges import READERS as READERS_OF_ANSWERS
-from proctor.dialects.aisbench.judges import judge_builder, judge_engine, judge_of_config, report_of, words_of
-from proctor.dialects.aisbench.postprocessors import postprocessor
+from proctor.dialects.aisbench.judges import judge_builder, judge_of_config, report_of, said_of
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, ScoringError, did_you_mean
 from proctor.foreign_text import parse_json
-from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.judged_answers import compared, reported
 from proctor.scoring.evaluators.pair_readers import CANDIDATE, OTHER, PAIR_READERS
-from proctor.scoring.judges.judge_client import JudgePrompt
 
 _SEED = 666  # of the draw of who stands first (``lm_evaluator.py``: ``order_preds_and_record_references``).
 _CHINESE, _ENGLISH = re.compile(r"[\u4e00-\u9fff]"), re.compile(r"\b[a-zA-Z]+\b")
@@ -96,11 +93,7 @@ class _Asking:
 
     def said(self, rows: Sequence[Row]) -> list[Any]:
         """Return what the judge says of each row; a failure where it says nothing."""
-        prompts = [self._builder.generate(row) for row in rows]
-        questions = [JudgePrompt([*each.messages] if each.is_chat else each.text) for each in prompts]
-        clean = postprocessor(self._judge.postprocessor, self._cases.project)
-        answers = words_of(judge_engine(self._judge, self._config), questions)
-        return [each if isinstance(each, Failure) else clean(each) for each in answers]
+        return said_of(rows, self._builder, self._judge, self._config, self._cases.project)
 
     def alone(self, multi_eval: bool) -> Iterator[tuple[int, Row]]:
         """Yield for each prompt the case's place and the row.

@@ -19,8 +19,7 @@ from proctor.dialects.aisbench.components import AnyTemplate, build_retriever, b
 from proctor.dialects.aisbench.conversations import MultiTurn
 from proctor.dialects.aisbench.datasets.reader import FILLED
 from proctor.dialects.aisbench.examples import Chosen, Examples, kept
-from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
-from proctor.dialects.aisbench.prompt_layout import PromptLayout
+from proctor.dialects.aisbench.prompt_frames import ChatFrame, PromptLayout, TextFrame
 from proctor.dialects.aisbench.values import location_of, texts_in
 from proctor.errors import DataError, DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
 from proctor.formats.dialogue_layout import Mode

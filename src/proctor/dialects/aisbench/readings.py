@@ -1,4 +1,5 @@
 """Responses read as each inferencer records them: an answer, several, the label that won, what was said in turns."""
+# ruff: noqa: ARG001 - readings are called with all there is
 
 from __future__ import annotations
 
@@ -56,7 +57,6 @@ def _turns(answered: Answered) -> Sequence[Reading]:
 
 def _rounds(each: Answered, labels: Sequence[Any]) -> Any:
     """Return a conversation as judges see it: who said what in each round."""
-    del labels
     request = each.question.requests[0]
     if not isinstance(request, Converse):
         return _generated(each, ())
@@ -69,14 +69,12 @@ def _rounds(each: Answered, labels: Sequence[Any]) -> Any:
 
 
 def _generated(each: Answered, labels: Sequence[Any]) -> Any:
-    del labels
     texts = each.responses[0].texts
     return list(texts) if len(texts) > 1 else texts[0] if texts else ""
 
 
 def _said_in_turns(each: Answered, labels: Sequence[Any]) -> list[str]:
     """Return what a conversation has in the model's turns, those included that the prompt had words for."""
-    del labels
     request = each.question.requests[0]
     said = iter(text for response in each.responses for text in response.texts)
     turns = request.turns if isinstance(request, Converse) else ()
@@ -126,14 +124,12 @@ def _most_likely(each: Answered, labels: Sequence[Any]) -> Any:
 
 
 def _probabilities(each: Answered, labels: Sequence[Any]) -> list[float]:
-    del labels
     values = [scored.log_likelihood for scored in each.responses[0].scores]
     weights = [math.exp(value - max(values)) for value in values]
     return [weight / sum(weights) for weight in weights]
 
 
 def _own_loss(each: Answered, labels: Sequence[Any]) -> float:
-    del labels
     return _loss(each.responses[0], first_token=1)
 
 

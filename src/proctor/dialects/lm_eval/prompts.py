@@ -1,6 +1,6 @@
 """Prompt assembly: system text, demos, question and answer prefix, as one text or as chat messages.
 
-What stands between the parts follows lm-eval to the byte; ``docs/compatibility.md`` lists what does not.
+What stands between the parts follows lm-eval to the byte; ``docs/reference/differences.md`` lists what does not.
 """
 
 from __future__ import annotations

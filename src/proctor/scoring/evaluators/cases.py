@@ -6,7 +6,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctor.errors import ScoringError
 from proctor.ir import Failure
@@ -78,6 +78,7 @@ class Verdict:
 
 
 Evaluator = Callable[..., Verdict]
+T = TypeVar("T")
 
 
 def running_sum(values: Iterable[float]) -> float:
@@ -137,3 +138,32 @@ def share(
     value = rule(marks) if digits is None else round(rule(marks), digits)
     instances = {name: [100.0 * mark for mark in marks]}
     return Verdict({name: value}, instances, [bool(mark) for mark in marks] if details else (), **extra)
+
+
+def read_as(
+    cases: Cases, parsed: Sequence[Any], fits: Callable[[Any, Any], bool] = operator.eq, **more: Any
+) -> Verdict:
+    """Return the share of answers that were read as their reference.
+
+    Args:
+        cases: The answers.
+        parsed: What each was read as.
+        fits: Whether that is the reference.
+        more: Arguments of :func:`share`.
+    """
+    marks = [fits(given, gold) for given, gold in zip(parsed, cases.references, strict=True)]
+    return share(marks, parsed=parsed, **more)
+
+
+def grouped(values: Iterable[T], names: Iterable[Iterable[str]]) -> dict[str, list[T]]:
+    """Return the values of each group, in the order in which groups first come.
+
+    Args:
+        values: One of each case.
+        names: The groups of each case.
+    """
+    found: dict[str, list[T]] = {}
+    for value, own in zip(values, names, strict=True):
+        for name in own:
+            found.setdefault(name, []).append(value)
+    return found

@@ -8,10 +8,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from proctor.errors import MissingFieldError
 from proctor.prison import Limits, Outcome, Trial
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum
-from proctor.scoring.evaluators.code import one_process, pass_at_of
+from proctor.scoring.evaluators.code import one_process, pass_at_of, rows_with
 from proctor.scoring.programs.trials import run_programs
 from proctor.scoring.text.postprocessors.general import read_literal
 
@@ -95,18 +94,10 @@ def livecodebench(
     """
     del num_process_evaluate, release_version, start_date, end_date, memory_limit_bytes
     trials = []
-    for prediction, row in zip(cases.predictions, _rows(cases, "evaluation_sample"), strict=True):
+    for prediction, row in zip(cases.predictions, rows_with(cases, "evaluation_sample"), strict=True):
         program = block_between_fences(str(prediction), extractor_version)
         trials.append(contest_trial(program, json.loads(row["evaluation_sample"]), float(timeout), as_text=True))
     return _share(run_programs(trials), "pass@1")
-
-
-def _rows(cases: Cases, *columns: str) -> Sequence[Mapping[str, Any]]:
-    rows = cases.rows or [{}] * len(cases.predictions)
-    for row in rows:
-        if missing := [name for name in columns if name not in row]:
-            raise MissingFieldError(f"the evaluator reads the column '{missing[0]}', which the data lacks")
-    return rows
 
 
 def _share(endings: Sequence[Outcome], name: str, rule: Callable[[Sequence[bool]], float] = percent_of_sum) -> Verdict:
@@ -178,7 +169,7 @@ def cruxeval_output(cases: Cases, timeout: int = 3) -> Verdict:
         MissingFieldError: The rows have no programs.
     """
     trials, places = [], []
-    for place, row in enumerate(_rows(cases, "code", "input", "output")):
+    for place, row in enumerate(rows_with(cases, "code", "input", "output")):
         given = cases.predictions[place]
         for answer in given if isinstance(given, list) else [given]:
             if f"f({row['input']})" not in str(answer):
@@ -262,7 +253,7 @@ def apps(cases: Cases, k: Sequence[int] = (1, 10, 100)) -> Verdict:
         TrustError: There is no prison on this machine, and nobody said that programs may run without.
         MissingFieldError: The rows have no tests.
     """
-    rows = _rows(cases, "input_output")
+    rows = rows_with(cases, "input_output")
     trials = []
     for prediction, row in zip(cases.predictions, rows, strict=True):
         sample = json.loads(row["input_output"])

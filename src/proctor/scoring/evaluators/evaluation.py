@@ -13,19 +13,9 @@ from proctor.scoring.evaluators.runs import averaged, over_runs, replica_positio
 from proctor.statistics.intervals import Interval
 
 METRIC_ORDER = (
-    "score",
-    "auc_score",
-    "accuracy",
-    "humaneval_pass@1",
-    "rouge1",
-    "avg_toxicity_score",
-    "bleurt_diff",
-    "matthews_correlation",
-    "truth",
-    "f1",
-    "exact_match",
-    "extract_rate",
-)
+    "score", "auc_score", "accuracy", "humaneval_pass@1", "rouge1", "avg_toxicity_score", "bleurt_diff",
+    "matthews_correlation", "truth", "f1", "exact_match", "extract_rate",
+)  # fmt: skip
 """The first of these that an evaluator gives is its main score, as in upstream's tables; otherwise its first number."""
 
 

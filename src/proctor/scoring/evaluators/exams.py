@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
-from proctor.scoring.text.postprocessors.dapo import normalized as dapo_spelling
+from proctor.scoring.text.postprocessors.families import normalized as dapo_spelling
 from proctor.scoring.text.postprocessors.general import general
 from proctor.scoring.text.postprocessors.mathematics import boxed, is_equivalent_plain
 

@@ -1,4 +1,5 @@
 """How families of exams read what a judge said, and what they make of it (OpenCompass' ``dict_postprocessor``)."""
+# ruff: noqa: ARG001, ARG002 - readers are called with all there is
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.ir import Failure
-from proctor.scoring.evaluators.cases import Verdict, average, percent, percent_of_sum, share
+from proctor.scoring.evaluators.cases import Verdict, average, grouped, percent, percent_of_sum, share
 
 Row = Mapping[str, Any]
 Report = Callable[[Sequence[str], Sequence[Row], Sequence[Any]], Verdict]
@@ -27,7 +28,6 @@ def _marked(scores: dict[str, Any], marks: Sequence[bool], main: str, said: Sequ
 
 def attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Shares of A (right), B (wrong) and C (not attempted), as SimpleQA's authors combine them; ``f1`` is a share."""
-    del rows, golds
     grades = _marks(said, "[ABC]", "C")
     right, tried = grades.count("A") / len(grades), (grades.count("A") + grades.count("B")) / len(grades)
     given = right / tried if tried else 0.0
@@ -38,7 +38,6 @@ def attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> 
 
 def chinese_attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """As :func:`attempts`, as shares and under Chinese SimpleQA's names."""
-    del rows, golds
     grades = _marks(said, "[ABC]", "C")
     scores = {name: grades.count(letter) / len(grades) for name, letter in _CHINESE_NAMES.items()}
     right, tried = scores["correct"], grades.count("A") + grades.count("B")
@@ -64,7 +63,6 @@ class Tagged:
 
     def __call__(self, said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
         """Return what comes of judgements."""
-        del rows, golds
         grades = _marks(said, f"{re.escape(self.right)}|{re.escape(self.wrong)}", "")
         marks = [grade == self.right for grade in grades]
         count, right, wrong = len(grades), sum(marks), sum(grade == self.wrong for grade in grades)
@@ -96,14 +94,11 @@ class Grouped:
 
     def __call__(self, said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
         """Return the verdict."""
-        del golds
         marks = [grade == "A" for grade in _marks(said, "[AB]", "B")]
         scores: dict[str, Any] = {"accuracy": round(percent(marks), 2)}
         scores |= {"total_correct": sum(marks), "total_count": len(marks)}
         for names in self.fields:
-            groups: dict[str, list[bool]] = {}
-            for row, mark in zip(rows, marks, strict=True):
-                groups.setdefault("-".join(str(row.get(name, "unknown")) for name in names), []).append(mark)
+            groups = grouped(marks, (["-".join(str(row.get(name, "unknown")) for name in names)] for row in rows))
             scores |= {f"{self.prefix}-{name}": round(percent(own), 2) for name, own in groups.items()}
         return _marked(scores, marks, "accuracy", said)
 
@@ -113,7 +108,6 @@ _NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+\.\d*|\d+")
 
 def absolute_error(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Mean absolute difference of the first number that the judge writes (else 0) and the right one."""
-    del rows
     numbers = [float(match.group()) if (match := _NUMBER.search(text)) else 0.0 for text in said]
     errors = [abs(number - float(gold or 0)) for number, gold in zip(numbers, golds, strict=True)]
     return Verdict({"mae": average(errors)}, {"mae": errors}, parsed=numbers, main="mae")
@@ -124,7 +118,6 @@ _MARKED_NUMBER = re.compile(r"(?:<NUMBER>\s*|\\boxed\{)\s*(-?\d*\.?\d+)\s*(?:</N
 
 def marked_number(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Mean of the last number from 0 to 1 that the judge marks, in percent with two decimals; without one it is 0."""
-    del rows, golds
     points = [float(found[-1]) if (found := _MARKED_NUMBER.findall(text)) else 0.0 for text in said]
     return _rated(said, points, 1, "final_score", lambda good: round(percent_of_sum(good), 2))
 
@@ -149,7 +142,6 @@ _FULL_POINTS = 10
 
 def of_ten(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Mean of the first whole number that the judge writes, of ten, in percent; 0 without one (EESE)."""
-    del rows, golds
     points = [int(match.group()) if (match := _WHOLE_NUMBER.search(text)) else 0 for text in said]
     return _rated(
         said, points, _FULL_POINTS, "overall_score", lambda good: sum(good) / (_FULL_POINTS * len(good)) * 100
@@ -169,21 +161,20 @@ _SCORE_PATTERNS = (
 
 def inverse_instructions(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of answers that the judge gives a 1, by language and kind of instruction (Inverse IFEval), in percent."""
-    del golds
     points = [_answer_score(text) for text in said]
     marks = [each == 1 for each in points]
     unread = points.count(None)
     scores: dict[str, Any] = {"accuracy": percent(marks), "correct_count": sum(marks)}
     scores |= {"parse_error_count": unread, "parse_error_rate": unread / len(marks) * 100}
-    groups: dict[str, list[bool]] = {}
-    for row, mark in zip(rows, marks, strict=True):
-        language, kind = row.get("language", ""), row.get("instruction_types", "")
-        short = _KINDS.get(kind, kind)
-        for name in (language, short, f"{language}_{short}" if language and short else ""):
-            if name:
-                groups.setdefault(name, []).append(mark)
+    groups = grouped(marks, map(_inverse_groups, rows))
     scores |= {f"{name}_accuracy": percent(own) for name, own in sorted(groups.items())}
     return _marked(scores, marks, "accuracy", said)
+
+
+def _inverse_groups(row: Row) -> list[str]:
+    language, kind = row.get("language", ""), row.get("instruction_types", "")
+    short = _KINDS.get(kind, kind)
+    return [name for name in (language, short, f"{language}_{short}" if language and short else "") if name]
 
 
 def _answer_score(text: str) -> int | None:
@@ -202,14 +193,11 @@ def _answer_score(text: str) -> int | None:
 
 def rubrics(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of answers whose ``Overall Score`` is 1, and by category (CL-bench), in percent."""
-    del golds
     marks = [_overall(text) == 1 for text in said]
     scores: dict[str, Any] = {"accuracy": percent(marks), "correct_count": sum(marks)}
     scores["total_count"] = len(marks)
-    groups: dict[str, list[bool]] = {}
-    for row, mark in zip(rows, marks, strict=True):
-        category = row.get("context_category") or (row.get("metadata") or {}).get("context_category") or "Unknown"
-        groups.setdefault(str(category), []).append(mark)
+    kinds = (row.get("context_category") or (row.get("metadata") or {}).get("context_category") for row in rows)
+    groups = grouped(marks, ([str(kind or "Unknown")] for kind in kinds))
     scores |= {f"category_accuracy/{name}": percent(own) for name, own in groups.items()}
     return _marked(scores, marks, "accuracy", said)
 
@@ -229,22 +217,18 @@ def _overall(text: str) -> int:
 
 def truths(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of judgements that say TRUE, in percent (PEER)."""
-    del rows, golds
     return share(["TRUE" in text.strip().upper() for text in said], parsed=list(said))
 
 
 def verdicts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of judgements that say CORRECT, in percent, also by category of documents (AA-LCR)."""
-    del golds
     found = [re.search(r"\b(?:IN)?CORRECT\b", text.strip().upper()) for text in said]
     wrong = [re.search(r"\bINCORRECT\b", text.strip().upper()) is not None for text in said]
     marks = [match is not None and not other for match, other in zip(found, wrong, strict=True)]
     scores: dict[str, Any] = {"accuracy": percent(marks), "correct_count": sum(marks)}
     scores |= {"incorrect_count": sum(wrong), "unknown_count": len(marks) - sum(marks) - sum(wrong)}
     scores["total"] = len(marks)
-    groups: dict[str, list[bool]] = {}
-    for row, mark in zip(rows, marks, strict=True):
-        groups.setdefault(str(row.get("document_category", "unknown")), []).append(mark)
+    groups = grouped(marks, ([str(row.get("document_category", "unknown"))] for row in rows))
     for name, own in groups.items():
         scores["accuracy_" + re.sub(r"\W+", "_", name).strip("_")] = percent(own)
     return _marked(scores, marks, "accuracy", said)
@@ -255,7 +239,6 @@ _SATISFIED = "SATISFIED_ALL_REQUIREMENTS"
 
 def requirements(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of answers that satisfy all their requirements, and of requirements, in percent (AdvancedIF)."""
-    del rows, golds
     read = [_requirements(text) for text in said]
     marks = [satisfied == "YES" for satisfied, _ in read]
     unread = sum(not satisfied for satisfied, _ in read)

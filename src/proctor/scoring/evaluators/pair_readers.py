@@ -6,13 +6,12 @@ Scores are of the candidate, whoever stood first.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from proctor.scoring.evaluators.cases import average, percent
+from proctor.scoring.evaluators.cases import average, grouped, percent
 
 CANDIDATE, OTHER = "candidate", "other"
 
@@ -65,12 +64,10 @@ def _alpaca_points(judged: Judged) -> float | None:
 
 
 def _alpaca_scores(judged: _Points) -> dict[str, float]:
-    counts: dict[str, list[bool]] = {"total": []}
-    for each, points in judged:
-        for name in ("total", str(each.fields.get("capability", ""))):
-            if name:
-                counts.setdefault(name, []).append(points > 0)
-    return {name: round(percent(wins), 2) for name, wins in counts.items()}
+    names = (("total", *filter(None, [str(each.fields.get("capability", ""))])) for each, _ in judged)
+    return {
+        name: round(percent(wins), 2) for name, wins in grouped((points > 0 for _, points in judged), names).items()
+    }
 
 
 _ARENA = re.compile(r"\[\[([AB<>=]+)\]\]")
@@ -97,10 +94,8 @@ def _arena_scores(judged: _Points) -> dict[str, float]:
 
 def _category_scores(judged: _Points) -> dict[str, float]:
     """Return the mean points in percent, of all and of categories by difficulty (CompassArena's subjective bench)."""
-    groups: dict[str, list[float]] = {"Average_score": []}
-    for each, points in judged:
-        for name in ("Average_score", f"{each.fields['category']}_{each.fields['difficulty']}"):
-            groups.setdefault(name, []).append(points)
+    names = (("Average_score", f"{each.fields['category']}_{each.fields['difficulty']}") for each, _ in judged)
+    groups = grouped((points for _, points in judged), names)
     return {name: round(percent(points), 3) for name, points in groups.items()}
 
 
@@ -121,9 +116,7 @@ def _compass_scores(judged: _Points, summary_type: str = "single", check_pos_bia
         check_pos_bias: Whether questions are counted whose two judgements name the same place.
     """
     worth = {1.0: 1.0, 0.0: 0.5 if summary_type == "half_add" else 0.0, -1.0: 0.0}
-    groups: dict[str, list[float]] = defaultdict(list)
-    for each, points in judged:
-        groups[str(each.fields["capability"])].append(worth[points])
+    groups = grouped((worth[points] for _, points in judged), ([str(each.fields["capability"])] for each, _ in judged))
     scores = {name: round(percent(won), 2) for name, won in groups.items()}
     return {**scores, "position_bias": _judged_by_position(judged) if check_pos_bias else 0}
 
@@ -167,10 +160,8 @@ def _wild_points(judged: Judged) -> float | None:
 
 
 def _wild_scores(judged: _Points) -> dict[str, float]:
-    groups: dict[str, list[float]] = defaultdict(list)
-    for each, points in judged:
-        for tag in (each.fields.get("primary_tag"), *(each.fields.get("secondary_tag") or ())):
-            groups[_WILD_GROUPS[str(tag)]].append(points)
+    tags = ((each.fields.get("primary_tag"), *(each.fields.get("secondary_tag") or ())) for each, _ in judged)
+    groups = grouped((points for _, points in judged), ([_WILD_GROUPS[str(tag)] for tag in own] for own in tags))
     scores = {name: round(percent(points), 2) for name, points in groups.items()}
     return {"average": average([*scores.values()]), **scores}
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from proctor.errors import ScoringError
 from proctor.scoring.distances import levenshtein
 from proctor.scoring.evaluators.boxes import overlap, pixels
-from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent_of_sum, share
+from proctor.scoring.evaluators.cases import Cases, Verdict, average, grouped, percent_of_sum, share
 from proctor.scoring.text.postprocessors.general import read_literal
 from proctor.scoring.text.postprocessors.mathematics import boxed, is_equivalent, normalized
 
@@ -24,11 +24,7 @@ CHAT_END = "<|im_end|>"
 
 def shares_by_group(marks: Sequence[float], groups: Sequence[Sequence[str]], main: str) -> Verdict:
     """Return the share of right cases of each group in percent, in the order in which groups first come."""
-    found: dict[str, list[float]] = {}
-    for mark, names in zip(marks, groups, strict=True):
-        for name in names:
-            found.setdefault(name, []).append(mark)
-    scores = {name: percent_of_sum(each) for name, each in found.items()}
+    scores = {name: percent_of_sum(each) for name, each in grouped(marks, groups).items()}
     return Verdict(scores, {main: [100.0 * mark for mark in marks]}, [bool(mark) for mark in marks], main=main)
 
 

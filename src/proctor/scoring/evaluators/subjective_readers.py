@@ -2,6 +2,7 @@
 
 What cannot be read is not in the scores, as in OpenCompass, and is listed as a failure.
 """
+# ruff: noqa: ARG001 - readers are called with all there is
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from proctor.ir import Failure
-from proctor.scoring.evaluators.cases import Verdict, average, percent_of_sum
+from proctor.scoring.evaluators.cases import Verdict, average, grouped, percent_of_sum
 from proctor.scoring.scores import Unit
 from proctor.scoring.text.postprocessors.general import read_literal
 
@@ -61,11 +62,7 @@ def _report(
 
 def _means(judged: Judgements, names: Callable[[Row], Sequence[Any]], total: str) -> dict[str, list[float]]:
     """Return the points of all, and of groups of rows."""
-    groups: dict[str, list[float]] = {total: []}
-    for points, row in judged:
-        for name in (total, *map(str, names(row))):
-            groups.setdefault(name, []).append(points)
-    return groups
+    return grouped((points for points, _ in judged), ((total, *map(str, names(row))) for _, row in judged))
 
 
 # -- AlignBench ---------------------------------------------------------------------------------------------------
@@ -87,7 +84,6 @@ _AREAS = {"中文推理": ("数学计算", "逻辑推理"), "中文语言": _LAN
 
 def _align_points(text: str, row: Row) -> float | None:
     """Return the overall rating of a judgement: of its last dictionary, else of what its lines say."""
-    del row
     match = re.search(r"{(.*?)}(?![^{]*{)", text) if "}" in text else None  # a search without an end takes long
     if match is not None:
         rating: dict[str, int | None] = {
@@ -137,7 +133,6 @@ def _whole(pattern: str, most: int) -> Callable[[str, Row], int | None]:
     compiled = re.compile(pattern)
 
     def read(text: str, row: Row) -> int | None:
-        del row
         match = compiled.search(text)
         return None if match is None or int(match.group(1)) > most else int(match.group(1))
 
@@ -170,7 +165,6 @@ def _bench101_scores(judged: Judgements) -> dict[str, float]:
 
 
 def _rating(text: str, row: Row) -> float | None:
-    del row
     found = re.findall(r"Rating:\s*\[\[([\d.]+)\]\]", text)
     try:
         return float(found[0]) if found and float(found[0]) <= _MOST else None
@@ -197,7 +191,6 @@ def _bracketed(text: str, least: int, most: int) -> int | None:
 
 
 def _safe(text: str, row: Row) -> int | None:
-    del row
     if (found := _bracketed(text, 0, 1)) is not None:
         return found
     match = re.search(r"(?:score|评分|得分|分数)[\"']?\s*[:：]\s*([01])", text, re.IGNORECASE)  # noqa: RUF001 - Chinese
@@ -211,7 +204,6 @@ def _safety_scores(judged: Judgements) -> dict[str, float]:
 
 
 def _education_points(text: str, row: Row) -> int | None:
-    del row
     return _bracketed(text, 1, _MOST)
 
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from proctor.errors import MissingFieldError, ScoringError
+from proctor.errors import ScoringError
 from proctor.prison import Limits, Outcome, Trial
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent
-from proctor.scoring.evaluators.code import one_process, pass_at_of
+from proctor.scoring.evaluators.code import one_process, pass_at_of, rows_with
 from proctor.scoring.programs.trials import run_programs
 
 _BIGCODEBENCH_SECONDS = 240.0  # for the test cases of a problem, as upstream; some draw figures and train models
@@ -18,14 +18,6 @@ _DS1000_SECONDS = 120.0
 _LONGEST_LOOKED_AT = 2000  # lines of an answer in which a program is looked for; the search takes the square of it
 _IMPORTED = ("unittest.mock",)
 """What test cases use to replace parts of a program; imported before it, so that it can be compared afterwards."""
-
-
-def _rows(cases: Cases, *columns: str) -> Sequence[Mapping[str, Any]]:
-    rows = cases.rows or [{}] * len(cases.predictions)
-    for row in rows:
-        if missing := [name for name in columns if name not in row]:
-            raise MissingFieldError(f"the evaluator reads the column '{missing[0]}', which the data lacks")
-    return rows
 
 
 def _shares(endings: Sequence[Outcome], names: Sequence[Any], k: Sequence[int], prefix: str = "pass@") -> Verdict:
@@ -123,7 +115,7 @@ def bigcodebench(
     if eval_type not in ("instruct", "complete"):
         raise ScoringError(f"there is no eval_type '{eval_type}'", hint="instruct or complete")
     trials = []
-    rows = _rows(cases, "test", "entry_point", "code_prompt")
+    rows = rows_with(cases, "test", "entry_point", "code_prompt")
     for prediction, row in zip(cases.predictions, rows, strict=True):
         text = f"{row.get('complete_prompt', '')}{prediction}" if eval_type == "complete" else str(prediction)
         trials.append(bigcodebench_trial(row, needed_program(text, str(row["entry_point"])), max_as_limit * 1024**2))
@@ -164,7 +156,7 @@ def ds1000(cases: Cases) -> Verdict:
         TrustError: There is no prison on this machine, and nobody said that programs may run without.
     """
     trials = []
-    rows = _rows(cases, "code_context")
+    rows = rows_with(cases, "code_context")
     for prediction, row in zip(cases.predictions, rows, strict=True):
         tests = str(row["code_context"]) + _DS1000_TESTS.format(program=ds1000_program(str(prediction)))
         needed = tuple(name for name in ("numpy", "pandas") if re.search(rf"\b{name}\b", tests))
@@ -192,7 +184,7 @@ def followed(cases: Cases, language: str = "py", ip_address: str = "localhost", 
             f"programs in '{language}' are not run here", why="a prison holds Python", hint="language='py'"
         )
     trials = []
-    rows = _rows(cases, "test_code")
+    rows = rows_with(cases, "test_code")
     for prediction, row in zip(cases.predictions, rows, strict=True):
         blocks = re.findall(r"```\w*\n(.*?)```", str(prediction), re.DOTALL)
         program = blocks[0] if blocks else str(prediction)

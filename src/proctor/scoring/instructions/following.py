@@ -4,6 +4,7 @@ Each instruction has an id (``length_constraints:number_words``) and arguments (
 checks accept is what the paper's program accepts, its odd corners included; where an argument is missing, that program
 draws one, and here it is an error.
 """
+# ruff: noqa: ARG001 - checks are called with all there is
 
 from __future__ import annotations
 
@@ -204,7 +205,6 @@ def _section_count(answer: str, given: Arguments) -> bool:
 
 
 def _is_json(answer: str, given: Arguments) -> bool:
-    del given
     text = answer.strip()
     for mark in ("```json", "```Json", "```JSON", "```"):
         text = text.removeprefix(mark)
@@ -216,7 +216,6 @@ def _is_json(answer: str, given: Arguments) -> bool:
 
 
 def _has_title(answer: str, given: Arguments) -> bool:
-    del given
     return any(title.lstrip("<").rstrip(">").strip() for title in re.findall(r"<<[^\n]+>>", answer))
 
 
@@ -228,7 +227,6 @@ def _postscript(answer: str, given: Arguments) -> bool:
 
 
 def _two_responses(answer: str, given: Arguments) -> bool:
-    del given
     parts = [part.strip() for part in answer.split("******")]
     responses = [part for part in parts if part]
     return all(parts[1:-1]) and len(responses) == 2 and responses[0] != responses[1]  # noqa: PLR2004 - two
@@ -243,7 +241,6 @@ def _ends_with(answer: str, given: Arguments) -> bool:
 
 
 def _is_quoted(answer: str, given: Arguments) -> bool:
-    del given
     text = answer.strip()
     return len(text) > 1 and text[0] == text[-1] == '"'
 

@@ -2,6 +2,7 @@
 
 What the checks accept is what the authors' program accepts, its odd corners included (see :mod:`.ifbench_texts`).
 """
+# ruff: noqa: ARG001 - checks are called with all there is
 
 from __future__ import annotations
 
@@ -27,34 +28,10 @@ _BRACKETS_DEEP, _QUOTES_DEEP = 5, 3
 _QUESTIONS, _OPTIONS = 4, 5
 _COUNTRIES = 52  # lines that a list of Africa's countries has at least, from Zimbabwe on
 CAPITALS = [
-    "Reykjavik",
-    "Helsinki",
-    "Oslo",
-    "Tallinn",
-    "Stockholm",
-    "Riga",
-    "Moscow",
-    "Copenhagen",
-    "Vilnius",
-    "Minsk",
-    "Dublin",
-    "Berlin",
-    "Amsterdam",
-    "Warsaw",
-    "London",
-    "Brussels",
-    "Prague",
-    "Luxembourg",
-    "Paris",
-    "Vienna",
-    "Bratislava",
-    "Budapest",
-    "Vaduz",
-    "Chisinau",
-    "Bern",
-    "Ljubljana",
-    "Zagreb",
-]
+    "Reykjavik", "Helsinki", "Oslo", "Tallinn", "Stockholm", "Riga", "Moscow", "Copenhagen", "Vilnius", "Minsk",
+    "Dublin", "Berlin", "Amsterdam", "Warsaw", "London", "Brussels", "Prague", "Luxembourg", "Paris", "Vienna",
+    "Bratislava", "Budapest", "Vaduz", "Chisinau", "Bern", "Ljubljana", "Zagreb",
+]  # fmt: skip
 """Europe's capitals north of 45 degrees, from north to south, as the benchmark has them."""
 _BATTLES = range(1769, 1822)  # years of Napoleon's life
 _DAYS = {**dict.fromkeys((1, 3, 5, 7, 8, 10, 12), 31), **dict.fromkeys((4, 6, 9, 11), 30), 2: 29}
@@ -70,7 +47,6 @@ def _ascii(text: str) -> str:
 
 
 def _nested_brackets(answer: str, given: Arguments) -> bool:
-    del given
     levels: list[str] = []
     deepest = 0
     for letter in answer:
@@ -88,7 +64,6 @@ def _nested_brackets(answer: str, given: Arguments) -> bool:
 
 
 def _nested_quotes(answer: str, given: Arguments) -> bool:
-    del given
     levels: list[str] = []
     deepest = 0
     for letter in answer:
@@ -103,14 +78,12 @@ def _nested_quotes(answer: str, given: Arguments) -> bool:
 
 
 def _quotes_are_explained(answer: str, given: Arguments) -> bool:
-    del given
     text = re.sub("[\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}]", '"', answer).replace("'\"'", "")
     text = "".join(text.split())
     return '""' not in text and text.strip(string.digits + string.punctuation.replace('"', ""))[-1] != '"'
 
 
 def _emoji_end_sentences(answer: str, given: Arguments) -> bool:
-    del given
     try:
         from emoji import is_emoji  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
@@ -137,13 +110,11 @@ def _one_of_the_options(answer: str, given: Arguments) -> bool:
 
 
 def _word_in_each_line(answer: str, given: Arguments) -> bool:
-    del given
     text = answer.translate(_WITHOUT_MARKS).strip()
     return sum(map(bool, text.split("\n"))) == len(text.split())
 
 
 def _stairs(answer: str, given: Arguments) -> bool:
-    del given
     lines = answer.split("\n")
     for line in lines:  # of neighbouring empty lines one stays, as there: it is looked at while it is changed
         if not line.strip():
@@ -153,7 +124,6 @@ def _stairs(answer: str, given: Arguments) -> bool:
 
 
 def _thesis_in_italics(answer: str, given: Arguments) -> bool:
-    del given
     start = next((place for tag in ("<i>", "<em>") if (place := answer.find(tag)) >= 0), -1)
     if start < 0:
         return False
@@ -163,7 +133,6 @@ def _thesis_in_italics(answer: str, given: Arguments) -> bool:
 
 
 def _sentences_then_bullets(answer: str, given: Arguments) -> bool:
-    del given
     sentences, bullets, reading = 0, 0, True
     for line in map(str.strip, answer.split("\n")):
         if line.startswith("*"):
@@ -182,7 +151,6 @@ def _sentences_then_bullets(answer: str, given: Arguments) -> bool:
 
 
 def _questions_with_options(answer: str, given: Arguments) -> bool:
-    del given
     if answer.find("Question") != 0:
         return False
     parts = re.split(r"\n*Question \d+[.|):;]?\s*", answer)
@@ -197,7 +165,6 @@ def _questions_with_options(answer: str, given: Arguments) -> bool:
 
 
 def _countries_backwards(answer: str, given: Arguments) -> bool:
-    del given
     lines = [line for each in answer.split("\n") if (line := each.strip(_MARKS))]
     start = next((place for place, line in enumerate(lines) if "Zimbabwe" in line), len(lines))
     wanted = [_ascii(line) for line in lines[start:]]
@@ -205,13 +172,11 @@ def _countries_backwards(answer: str, given: Arguments) -> bool:
 
 
 def _words_backwards(answer: str, given: Arguments) -> bool:
-    del given
     text = " ".join(answer.lower().strip().translate(_WITHOUT_MARKS).split()[::-1])
     return "bald eagle" in text and text in sentences_by_rule(text)
 
 
 def _sentences_of_the_alphabet(answer: str, given: Arguments) -> bool:
-    del given
     sentences = sentences_by_rule(answer)
     pairs = zip(sentences, string.ascii_lowercase, strict=False)
     return len(sentences) == len(string.ascii_lowercase) and all(
@@ -220,12 +185,10 @@ def _sentences_of_the_alphabet(answer: str, given: Arguments) -> bool:
 
 
 def _capitals_by_latitude(answer: str, given: Arguments) -> bool:
-    del given
     return [each for part in _ascii(answer).split(",") if (each := part.strip())] == CAPITALS
 
 
 def _dates(answer: str, given: Arguments) -> bool:
-    del given
     return all(map(_is_date, answer.strip().split(",")))
 
 
@@ -241,14 +204,12 @@ def _is_date(text: str) -> bool:
 
 
 def _cities(answer: str, given: Arguments) -> bool:
-    del given
     table = list(csv.reader(io.StringIO(answer)))
     widths = {len(row) for row in table[1:]}
     return len(table) == 8 and table[0] == ["ID", "Country", "City", "Year", "Count"] and widths == {5}  # noqa: PLR2004
 
 
 def _special_field(answer: str, given: Arguments) -> bool:
-    del given
     gap = "[ \\t]*"
     rows = _quoted_table(answer, ["ProductID", "Category", "Brand", "Price", "Stock"], f",{gap}", ",")
     if len(rows) != 15:  # noqa: PLR2004 - fourteen and the header
@@ -262,7 +223,6 @@ def _special_field(answer: str, given: Arguments) -> bool:
 
 
 def _quoted_fields(answer: str, given: Arguments) -> bool:
-    del given
     rows = _quoted_table(answer, ["StudentID", "Subject", "Grade", "Semester", "Score"], "\\t *", "\t")
     return len(rows) == 4 and all(  # noqa: PLR2004 - three and the header
         len(row) == 5 and all(field.strip()[0] == field.strip()[-1] == '"' for field in row)  # noqa: PLR2004 - columns
@@ -292,7 +252,6 @@ def _span(answer: str, given: Arguments) -> bool:
 
 
 def _title_case(answer: str, given: Arguments) -> bool:
-    del given
     return not any(
         word[0].islower() and (word[1:].isupper() or word[1:].islower()) for word in words_of_sentences(answer)
     )

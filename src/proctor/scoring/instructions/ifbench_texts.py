@@ -4,6 +4,7 @@ What the checks accept is what the authors' program accepts, its odd corners inc
 stumbles (no word where one is looked for) does not follow: such checks raise one of :data:`STUMBLES`, which
 :mod:`proctor.scoring.instructions.following` reads so.
 """
+# ruff: noqa: ARG001 - checks are called with all there is
 
 from __future__ import annotations
 
@@ -27,93 +28,18 @@ STUMBLES = (IndexError, ValueError, ZeroDivisionError, csv.Error)
 _MARKS = string.punctuation + " "
 _WITHOUT_MARKS = str.maketrans("", "", string.punctuation)
 _CONJUNCTIONS = frozenset(("and", "but", "for", "nor", "or", "so", "yet"))
-_PRONOUNS = frozenset(
-    [
-        "i",
-        "me",
-        "my",
-        "mine",
-        "myself",
-        "we",
-        "us",
-        "our",
-        "ours",
-        "ourselves",
-        "you",
-        "your",
-        "yours",
-        "yourself",
-        "yourselves",
-        "he",
-        "him",
-        "his",
-        "himself",
-        "she",
-        "her",
-        "hers",
-        "herself",
-        "it",
-        "its",
-        "itself",
-        "they",
-        "them",
-        "their",
-        "theirs",
-        "themselves",
-    ]
-)
+_PRONOUNS = frozenset((
+    "i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves", "you", "your", "yours", "yourself",
+    "yourselves", "he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself", "they",
+    "them", "their", "theirs", "themselves",
+))  # fmt: skip
 _NAMES = [
-    "Emma",
-    "Liam",
-    "Sophia",
-    "Jackson",
-    "Olivia",
-    "Noah",
-    "Ava",
-    "Lucas",
-    "Isabella",
-    "Mason",
-    "Mia",
-    "Ethan",
-    "Charlotte",
-    "Alexander",
-    "Amelia",
-    "Benjamin",
-    "Harper",
-    "Leo",
-    "Zoe",
-    "Daniel",
-    "Chloe",
-    "Samuel",
-    "Lily",
-    "Matthew",
-    "Grace",
-    "Owen",
-    "Abigail",
-    "Gabriel",
-    "Ella",
-    "Jacob",
-    "Scarlett",
-    "Nathan",
-    "Victoria",
-    "Elijah",
-    "Layla",
-    "Nicholas",
-    "Audrey",
-    "David",
-    "Hannah",
-    "Christopher",
-    "Penelope",
-    "Thomas",
-    "Nora",
-    "Andrew",
-    "Aria",
-    "Joseph",
-    "Claire",
-    "Ryan",
-    "Stella",
-    "Jonathan",
-]
+    "Emma", "Liam", "Sophia", "Jackson", "Olivia", "Noah", "Ava", "Lucas", "Isabella", "Mason", "Mia", "Ethan",
+    "Charlotte", "Alexander", "Amelia", "Benjamin", "Harper", "Leo", "Zoe", "Daniel", "Chloe", "Samuel", "Lily",
+    "Matthew", "Grace", "Owen", "Abigail", "Gabriel", "Ella", "Jacob", "Scarlett", "Nathan", "Victoria", "Elijah",
+    "Layla", "Nicholas", "Audrey", "David", "Hannah", "Christopher", "Penelope", "Thomas", "Nora", "Andrew", "Aria",
+    "Joseph", "Claire", "Ryan", "Stella", "Jonathan",
+]  # fmt: skip
 """The names that prompts of IFBench list."""
 _PRIMES = frozenset(n for n in range(2, 100) if all(n % divisor for divisor in range(2, n)))
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -154,7 +80,6 @@ def _numbers(answer: str, given: Arguments) -> bool:
 
 
 def _punctuation_marks(answer: str, given: Arguments) -> bool:
-    del given
     if not any(each in answer for each in ("!?", "?!", "\N{INTERROBANG}")):
         return False
     first = "?!" if "?!" in answer else "!?"
@@ -192,7 +117,6 @@ def _sentence_ends(answer: str) -> tuple[int, int, int]:
 
 
 def _twice_as_many_statements(answer: str, given: Arguments) -> bool:
-    del given
     statements, questions, _ = _sentence_ends(answer)
     return statements == 2 * questions
 
@@ -208,7 +132,6 @@ def _letters_by_three(text: str) -> set[str]:
 
 
 def _three_equally_long_sentences(answer: str, given: Arguments) -> bool:
-    del given
     sentences = sentences_by_rule(answer)
     return len(sentences) == _SAME_LENGTH and len({len(each) for each in sentences}) == 1
 
@@ -217,7 +140,6 @@ def _three_equally_long_sentences(answer: str, given: Arguments) -> bool:
 
 
 def _letters_in_turn(answer: str, given: Arguments) -> bool:
-    del given
     first, *others = plain_words(answer)
     letter = string.ascii_lowercase.find(first[0].lower())
     return letter >= 0 and all(
@@ -226,13 +148,11 @@ def _letters_in_turn(answer: str, given: Arguments) -> bool:
 
 
 def _three_vowels(answer: str, given: Arguments) -> bool:
-    del given
     text = answer.strip().lower()
     return "\n" not in text and len(set("aeiou") & set(text)) <= _ALLOWED_VOWELS
 
 
 def _alliterations_grow(answer: str, given: Arguments) -> bool:
-    del given
     counts = [-1, *map(_alliteration, sentences_by_rule(answer))]
     return all(left < right for left, right in pairwise(counts))
 
@@ -245,14 +165,12 @@ def _alliteration(sentence: str) -> int:
 
 
 def _palindromes(answer: str, given: Arguments) -> bool:
-    del given
     words = plain_words(answer.lower())
     found = [word for word in words if len(word) >= _LETTERS_OF_A_PALINDROME and word == word[::-1]]
     return len(found) >= _PALINDROMES
 
 
 def _syllables_alternate(answer: str, given: Arguments) -> bool:
-    del given
     try:
         import syllapy  # type: ignore[import-untyped,import-not-found,unused-ignore]
     except ImportError as error:
@@ -262,7 +180,6 @@ def _syllables_alternate(answer: str, given: Arguments) -> bool:
 
 
 def _no_neighbours_begin_alike(answer: str, given: Arguments) -> bool:
-    del given
     return all(left[0] != right[0] for left, right in pairwise(plain_words(answer.lower())))
 
 
@@ -270,7 +187,6 @@ def _no_neighbours_begin_alike(answer: str, given: Arguments) -> bool:
 
 
 def _starts_with_verb(answer: str, given: Arguments) -> bool:
-    del given
     words = words_of_sentences(answer)
     return bool(words) and "VB" in parts_of_speech(words)[0]
 
@@ -285,7 +201,6 @@ def _keyword_in_sentence(answer: str, given: Arguments) -> bool:
 
 
 def _last_words_lead(answer: str, given: Arguments) -> bool:
-    del given
     for left, right in pairwise(sentences_by_rule(answer)):
         if left.rstrip(_MARKS).split()[-1].lower() != right.lstrip(_MARKS).split()[0].lower():
             return False
@@ -293,7 +208,6 @@ def _last_words_lead(answer: str, given: Arguments) -> bool:
 
 
 def _paragraphs_end_as_they_begin(answer: str, given: Arguments) -> bool:
-    del given
     paragraphs = (line.strip().lower().strip(_MARKS).split() for line in answer.split("\n"))
     return all(words[0] == words[-1] for words in paragraphs if words)
 

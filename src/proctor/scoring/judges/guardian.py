@@ -60,6 +60,8 @@ class GraniteGuardianBase(BulkInstanceMetric):
     """
 
     unit: ClassVar[Unit | None] = "share"
+    roles: ClassVar[tuple[str, ...]] = ()
+    """Whose messages are judged, in order."""
     main_score: str = ""
     reduction_map: dict[str, Any] = {}
     wml_model_name: str = "ibm/granite-guardian-3-8b"
@@ -117,7 +119,11 @@ class GraniteGuardianBase(BulkInstanceMetric):
         Raises:
             MissingFieldError: The task data lacks a message.
         """
-        raise ScoringError(f"{type(self).__name__} does not say what it judges", why=f"given {', '.join(task_data)}")
+        if not self.roles:
+            raise ScoringError(
+                f"{type(self).__name__} does not say what it judges", why=f"given {', '.join(task_data)}"
+            )
+        return [self._message(task_data, role) for role in self.roles]
 
     def compute(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
@@ -165,23 +171,18 @@ class GraniteGuardianBase(BulkInstanceMetric):
         own = {"prob_of_risk": risk, "certainty": certainty, "label": label, "prompt": prompt}
         return {name: risk, **{f"{name}_{key}": value for key, value in own.items()}}
 
-    def _message(self, task_data: Mapping[str, Any], role: str, *, as_json: bool = False) -> dict[str, str]:
+    def _message(self, task_data: Mapping[str, Any], role: str) -> dict[str, str]:
         field = self._field(role)
         if field not in task_data:
             raise MissingFieldError(
                 f"{self.name} needs the field '{field}' of the task data", hint=did_you_mean(field, task_data)
             )
         value = task_data[field]
+        as_json = role == "tools" or (role == "assistant" and self.risk_type is RiskType.AGENTIC)
         return {"role": role, "content": str(json.loads(value) if as_json and isinstance(value, str) else value)}
 
     def _field(self, role: str) -> str:
-        fields = {
-            "user": self.user_message_field,
-            "assistant": self.assistant_message_field,
-            "context": self.context_field,
-            "tools": self.tools_field,
-        }
-        return fields[role]
+        return str(getattr(self, f"{role}_message_field" if role in ("user", "assistant") else f"{role}_field"))
 
 
 def verdict(tokens: Sequence[Mapping[str, Any]]) -> tuple[str | None, float]:
@@ -202,21 +203,15 @@ def verdict(tokens: Sequence[Mapping[str, Any]]) -> tuple[str | None, float]:
 class GraniteGuardianUserRisk(GraniteGuardianBase):
     """Whether the user's message is a risk."""
 
+    roles: ClassVar[tuple[str, ...]] = ("user",)
     risk_type: RiskType | None = RiskType.USER_MESSAGE
-
-    def messages(self, task_data: Mapping[str, Any]) -> list[dict[str, str]]:
-        """Return the user's message."""
-        return [self._message(task_data, "user")]
 
 
 class GraniteGuardianAssistantRisk(GraniteGuardianBase):
     """Whether the assistant's answer is a risk."""
 
+    roles: ClassVar[tuple[str, ...]] = ("user", "assistant")
     risk_type: RiskType | None = RiskType.ASSISTANT_MESSAGE
-
-    def messages(self, task_data: Mapping[str, Any]) -> list[dict[str, str]]:
-        """Return question and answer."""
-        return [self._message(task_data, "user"), self._message(task_data, "assistant")]
 
 
 _OF_RAG = {
@@ -237,17 +232,10 @@ class GraniteGuardianRagRisk(GraniteGuardianBase):
 
 
 class GraniteGuardianAgenticRisk(GraniteGuardianBase):
-    """Whether a call of a tool is wrong."""
+    """Whether a call of a tool is wrong; tools and calls that are JSON text are read."""
 
+    roles: ClassVar[tuple[str, ...]] = ("tools", "user", "assistant")
     risk_type: RiskType | None = RiskType.AGENTIC
-
-    def messages(self, task_data: Mapping[str, Any]) -> list[dict[str, str]]:
-        """Return tools, question and calls; JSON text is read."""
-        return [
-            self._message(task_data, "tools", as_json=True),
-            self._message(task_data, "user"),
-            self._message(task_data, "assistant", as_json=True),
-        ]
 
 
 class GraniteGuardianCustomRisk(GraniteGuardianBase):
@@ -263,7 +251,7 @@ class GraniteGuardianCustomRisk(GraniteGuardianBase):
                 f"{self.name} needs one of the fields of its messages",
                 hint=", ".join(map(self._field, ("context", "tools", "user", "assistant"))),
             )
-        return [self._message(task_data, role, as_json=role == "tools") for role in roles]
+        return [self._message(task_data, role) for role in roles]
 
 
 RISK_TYPE_TO_CLASS: dict[RiskType, type[GraniteGuardianBase]] = {

@@ -12,9 +12,11 @@ import asyncio
 import re
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from typing_extensions import override
 
 from proctor.artifacts import Artifact
 from proctor.data.policy import classes_of
@@ -23,19 +25,20 @@ from proctor.errors import (
     FieldTypeError,
     MissingExtraError,
     MissingFieldError,
+    UsageError,
     ValidationError,
     did_you_mean,
 )
 from proctor.ir import Failure, Message
 from proctor.scoring.instance_metric import BulkInstanceMetric, Computed, Unscored
 from proctor.scoring.judges.judge_client import JudgePrompt, ask, check_engine, engine_name
-from proctor.scoring.judges.llama_index_model import asking_model, correctness, echo, faithfulness
 from proctor.scoring.metric import failure_of, present
 from proctor.scoring.scores import Unit
 from proctor.settings import settings
 
 if TYPE_CHECKING:
-    from llama_index.core.llms import CustomLLM
+    from llama_index.core.evaluation import BaseEvaluator
+    from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, CustomLLM, LLMMetadata
 
 
 Q = TypeVar("Q")
@@ -317,3 +320,71 @@ def _points(said: str) -> tuple[float, str]:
 
 def _unreadable(said: str, why: str) -> _NoVerdictError:
     return _NoVerdictError(Failure("unreadable", f"the judge gave {why}: {said[:200]!r}", retryable=False), said)
+
+
+# -- the package, imported when a function here is called ---------------------------------------------------------
+
+Answering = Callable[[Sequence[Message]], Coroutine[Any, Any, str]]
+"""Answers the messages of one question."""
+
+
+def asking_model(answering: Answering, name: str, context_window: int) -> CustomLLM:
+    """Return a chat model of LlamaIndex that hands messages on.
+
+    Args:
+        answering: What answers them.
+        name: The model's name, by which evaluators may choose their prompt.
+        context_window: Tokens that fit into one question; contexts that do not are asked about in several.
+    """
+    return _model_class()(answering, name, context_window)
+
+
+@cache
+def _model_class() -> Callable[[Answering, str, int], CustomLLM]:
+    from llama_index.core.llms import ChatMessage, ChatResponse, CustomLLM, LLMMetadata, MessageRole
+
+    class AskingModel(CustomLLM):  # type: ignore[misc]  # mypy does not follow optional packages
+        def __init__(self, answering: Answering, name: str, context_window: int) -> None:
+            super().__init__()
+            self._answering = answering
+            self._metadata = LLMMetadata(context_window=context_window, is_chat_model=True, model_name=name)
+
+        @property
+        def metadata(self) -> LLMMetadata:
+            return self._metadata
+
+        @override
+        async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+            said = await self._answering(
+                [{"role": each.role.value, "content": each.content or ""} for each in messages]
+            )
+            return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=said))
+
+        @override
+        def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+            raise UsageError("a judge of LlamaIndex is asked by messages, in rounds")
+
+        stream_complete = complete
+
+    return AskingModel
+
+
+def echo() -> CustomLLM:
+    """Return the model that repeats its question, after a 5: whoever reads a number reads the best score."""
+    from llama_index.core.llms import MockLLM
+
+    return MockLLM(system_prompt="5")
+
+
+def correctness(model: CustomLLM, parser: Callable[[str], tuple[float, str]]) -> BaseEvaluator:
+    """Return LlamaIndex' evaluator of correctness, whose answers ``parser`` reads."""
+    from llama_index.core.evaluation import CorrectnessEvaluator
+
+    return CorrectnessEvaluator(llm=model, parser_function=parser)
+
+
+def faithfulness(model: CustomLLM) -> BaseEvaluator:
+    """Return LlamaIndex' evaluator of faithfulness."""
+    from llama_index.core.evaluation import FaithfulnessEvaluator
+
+    return FaithfulnessEvaluator(llm=model)

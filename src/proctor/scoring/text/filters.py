@@ -3,6 +3,7 @@
 Each is made of its arguments. What it is then called with depends on its scope: an answer; an answer and its row; all
 answers to a request; or all answers to all requests, with their rows.
 """
+# ruff: noqa: ARG001 - filters are called with all there is
 
 from __future__ import annotations
 
@@ -55,7 +56,6 @@ def regex_pos(
     regex_pattern: str = r"\['(.*?)'\]", group_select: int = 0, fallback: Sequence[str] | None = None
 ) -> OfValue:
     """Return the filter that lists the part-of-speech tags of ``[('word', 'TAG'), …]``."""
-    del regex_pattern, group_select
     nothing = ["invalid"] if fallback is None else fallback
 
     def tags(answer: Any) -> Any:
@@ -114,22 +114,10 @@ def mapped(mapping_dict: Mapping[Any, Any] | None = None, default_value: object 
 
 
 _ENTITY_LABELS = {
-    "person": "PER",
-    "location": "LOC",
-    "organization": "ORG",
-    "counties": "LOC",
-    "places": "LOC",
-    "people": "PER",
-    "persons": "PER",
-    "company": "ORG",
-    "country": "LOC",
-    "continent": "LOC",
-    "time": "DATE",
-    "date": "DATE",
-    "per": "PER",
-    "loc": "LOC",
-    "org": "ORG",
-}
+    "person": "PER", "location": "LOC", "organization": "ORG", "counties": "LOC", "places": "LOC", "people": "PER",
+    "persons": "PER", "company": "ORG", "country": "LOC", "continent": "LOC", "time": "DATE", "date": "DATE",
+    "per": "PER", "loc": "LOC", "org": "ORG",
+}  # fmt: skip
 _ENTITY = re.compile(r"\b(PER|LOC|ORG|DATE):\s*([^$]+)")
 
 
@@ -182,7 +170,6 @@ def take_first_k(k: int) -> OfColumn:
     """Return the filter that keeps the first ``k`` answers to each request."""
 
     def take(answers: Sequence[Sequence[Any]], rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-        del rows
         if any(len(some) < k for some in answers):
             raise ScoringError(
                 f"take_first_k needs {k} answers to each request, and there are {min(map(len, answers))}",
@@ -208,5 +195,4 @@ def of_class(kind: Callable[..., Any], arguments: Mapping[str, Any]) -> OfColumn
 
 def decontaminate(path: str = "") -> OfColumn:
     """Return the filter that changes nothing, as lm-eval's own."""
-    del path
     return lambda answers, rows: answers

@@ -19,8 +19,7 @@ from proctor.data.fields import Row
 from proctor.data.lazy_rows import AnyRow, read_through, uniform
 from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.files import iter_rows, local_path
-from proctor.dialects.aisbench.datasets.split_rows import ALL, drawn, joined, split_of, usable
-from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
+from proctor.dialects.aisbench.datasets.splits import ALL, WHOLE, Splits, drawn, joined, split_of, usable
 from proctor.errors import DataError, Location, ProctorError
 from proctor.ir import Failure
 from proctor.lazy import Deferred
@@ -232,20 +231,9 @@ class DatasetSpec:
 
 
 _OF_ROWS = (
-    "fill",
-    "literal",
-    "where",
-    "each",
-    "columns",
-    "update",
-    "apply",
-    "also",
-    "rename",
-    "drop",
-    "keep",
-    "row_function",
+    "fill", "literal", "where", "each", "columns", "update", "apply", "also", "rename", "drop", "keep", "row_function",
     "repeat",
-)
+)  # fmt: skip
 """Fields of a specification that change single rows."""
 
 _Expression = Callable[[Mapping[str, Any]], Any]

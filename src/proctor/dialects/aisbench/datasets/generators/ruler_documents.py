@@ -13,7 +13,7 @@ import numpy as np
 
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.generators import LINES, Source
-from proctor.dialects.aisbench.datasets.generators.ruler_task import NOISE, SHORT, Made, Task, word_lists
+from proctor.dialects.aisbench.datasets.generators.ruler import NOISE, SHORT, Made, Task, word_lists
 from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
 from proctor.errors import DataError
 
