@@ -64,8 +64,8 @@ def test_a_verdict_that_cannot_be_read_is_asked_for_by_the_command_that_is_print
     JUDGE["mumbles"] = False
     assert run(log_place, "-o", "r").returncode == 1
     assert JUDGE["asked"] == 3, "without the option, what the judge said stands"
-    (line,) = [each for each in done.stderr.splitlines() if "to ask again what failed: " in each]
-    words = shlex.split(line.partition("failed: proctor ")[2])
+    (line,) = [each for each in done.stderr.splitlines() if "to ask again, judges too: " in each]
+    words = shlex.split(line.partition("too: proctor ")[2])
     words[words.index("--log") + 1] = log_place  # whose password is in no message
     again = typed(*words)
     assert (again.returncode, JUDGE["asked"]) == (0, 4), again.stderr
@@ -154,7 +154,7 @@ def test_evaluations_ask_judges_again(folder):
     ]
     done = typed(*asked)
     assert (done.returncode, JUDGE["asked"]) == (1, 3)
-    assert "to ask again what failed: the same command with --retry-verdicts" in done.stderr
+    assert "to ask again, judges too: the same command with --retry-verdicts" in done.stderr
     JUDGE["mumbles"] = False
     again = typed(*asked, "--retry-verdicts")
     assert (again.returncode, JUDGE["asked"]) == (0, 4), again.stderr

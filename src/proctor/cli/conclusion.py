@@ -98,7 +98,8 @@ def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
         instead = next((said for kinds, said in _INSTEAD if firsts and kinds.issuperset(firsts)), "")
         more = " --retry-verdicts" if UNREAD.intersection(firsts) else ""
         again = f"{_again(result)}{' with' if more and result.output is None else ''}{more}"
-        warn(f"samples.jsonl has the reasons; {instead or f'to ask again what failed: {again}'}")
+        told = f"to ask again, judges too: {again}" if more else f"to ask again what failed: {again}"
+        warn(f"samples.jsonl has the reasons; {instead or told}")
     return bool(notes)
 
 
