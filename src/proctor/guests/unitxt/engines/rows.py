@@ -56,6 +56,11 @@ class InferenceEngine(ToldInUnitxtWords, Engine, metaclass=Counting):
         """What results call the engine: the ``label`` that its class declares, else its model."""
         return str(vars(self).get("label") or super().label)
 
+    @property
+    def price_name(self) -> str:
+        """The model, as price tables have it."""
+        return super().label
+
     def get_engine_id(self) -> str:
         """Return what scores call this engine."""
         return self.label
