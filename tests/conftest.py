@@ -44,8 +44,18 @@ ROOT = Path(__file__).resolve().parent.parent
 HUB = "PROCTOR_TEST_HUB"
 
 # Tests import what they share by names of its own, for they are not a package: ``from tests_pace import within``.
-for _name in ("pace", "commands", "grants", "warm", "paced_server", "postgres", "cable", "made_exams", "virtual"):
-    _spec = spec_from_file_location(f"tests_{_name}", Path(__file__).with_name(f"{_name}.py"))
+for _name in (
+    "pace",
+    "commands",
+    "grants",
+    "warm",
+    "paced_server",
+    "postgres",
+    "cable",
+    "virtual",
+    "running/made_exams",
+):
+    _spec = spec_from_file_location(f"tests_{Path(_name).name}", Path(__file__).parent / f"{_name}.py")
     assert _spec is not None
     assert _spec.loader is not None
     sys.modules[_spec.name] = module_from_spec(_spec)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from tests_made_exams import made_exam
+from made_exams import made_exam
 
 from proctor.engines.engine import Engine
 from proctor.ir import (

@@ -26,18 +26,8 @@ INSIDE = Path(__file__).resolve().parent
 """The folder whose ``inside`` runs in the prison."""
 
 _SYSTEM = (
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/usr/lib",
-    "/usr/lib32",
-    "/usr/lib64",
-    "/usr/share/zoneinfo",
-    "/usr/share/fonts",
-    "/usr/share/locale",
-    "/etc/ld.so.cache",
-    "/etc/fonts",
-    "/etc/localtime",
+    *("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/share/zoneinfo"),
+    *("/usr/share/fonts", "/usr/share/locale", "/etc/ld.so.cache", "/etc/fonts", "/etc/localtime"),
 )
 """Libraries of the system and what they read. No program: there is no shell in a prison."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")

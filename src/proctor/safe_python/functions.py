@@ -303,25 +303,9 @@ def _exception(kind: type[Exception]) -> Function:
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 _EXCEPTIONS: tuple[type[Exception], ...] = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    Exception,
-    FileNotFoundError,
-    ImportError,
-    IndexError,
-    KeyError,
-    LookupError,
-    ModuleNotFoundError,
-    NameError,
-    NotImplementedError,
-    OSError,
-    OverflowError,
-    RuntimeError,
-    StopIteration,
-    TypeError,
-    ValueError,
-    ZeroDivisionError,
+    *(ArithmeticError, AssertionError, AttributeError, Exception, FileNotFoundError, ImportError, IndexError),
+    *(KeyError, LookupError, ModuleNotFoundError, NameError, NotImplementedError, OSError, OverflowError),
+    *(RuntimeError, StopIteration, TypeError, ValueError, ZeroDivisionError),
 )
 
 TYPES: dict[str, Builtin] = {
@@ -341,42 +325,24 @@ TYPES: dict[str, Builtin] = {
     )
 }
 
+_PLAIN = (abs, bin, chr, divmod, hex, next, oct, ord)
+_OWN: tuple[Function, ...] = (
+    *(_callable, _enumerate, _filter, _format, _globals, _isinstance, _iter, _len, _locals, _map, _open, _pow, _print),
+    *(_repr, _reversed, _round, _sorted, _sum, _type),
+)
+"""Functions under the names of Python's, which each has behind the underscore."""
+
 BUILTINS: dict[str, Any] = {
     **TYPES,
     **{
         name: Builtin(name, function)
         for name, function in {
-            "abs": plain(abs),
+            **{each.__name__: plain(each) for each in _PLAIN},
+            **{each.__name__.removeprefix("_"): each for each in _OWN},
             "all": _until(False),
             "any": _until(True),
-            "bin": plain(bin),
-            "callable": _callable,
-            "chr": plain(chr),
-            "divmod": plain(divmod),
-            "enumerate": _enumerate,
-            "filter": _filter,
-            "format": _format,
-            "globals": _globals,
-            "hex": plain(hex),
-            "isinstance": _isinstance,
-            "iter": _iter,
-            "len": _len,
-            "locals": _locals,
-            "map": _map,
             "max": _extreme(max),
             "min": _extreme(min),
-            "next": plain(next),
-            "oct": plain(oct),
-            "open": _open,
-            "ord": plain(ord),
-            "pow": _pow,
-            "print": _print,
-            "repr": _repr,
-            "reversed": _reversed,
-            "round": _round,
-            "sorted": _sorted,
-            "sum": _sum,
-            "type": _type,
             "zip": stepwise(zip),
         }.items()
     },

@@ -247,12 +247,7 @@ _FROZEN_METHODS: Table = {
     **{
         name: _uniting(name)
         for name in [
-            "difference",
-            "intersection",
-            "isdisjoint",
-            "issubset",
-            "issuperset",
-            "symmetric_difference",
+            *("difference", "intersection", "isdisjoint", "issubset", "issuperset", "symmetric_difference"),
             "union",
         ]
     },

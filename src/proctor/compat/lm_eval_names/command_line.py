@@ -5,14 +5,22 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
+from typing import Any
+
+from proctor.errors import UsageError
 
 
-def cli_evaluate() -> int:
+def cli_evaluate(args: Any = None) -> int:
     """Run the command line that this program was called with, as ``lm-eval`` would.
 
     Raises:
+        UsageError: Parsed arguments are given.
         SystemExit: The command fails, with its exit code.
     """
+    if args is not None:
+        raise UsageError(
+            "cli_evaluate takes no parsed arguments here", hint="it reads what the program was called with"
+        )
     typed = [each.partition("=")[0] for each in sys.argv]
     written = {"--output_path", "-o", "--output"} & {*typed} and "--output-format" not in typed
     sys.argv += ["--output-format", "lm-eval"] if written else []

@@ -9,27 +9,13 @@ from typing import Any
 from proctor.errors import Location
 
 SOLVERS = (
-    "prompt_template",
-    "system_message",
-    "user_message",
-    "chain_of_thought",
-    "use_tools",
-    "generate",
-    "self_critique",
-    "multiple_choice",
+    *("prompt_template", "system_message", "user_message", "chain_of_thought", "use_tools", "generate"),
+    *("self_critique", "multiple_choice"),
 )
 """What puts a sample in words and asks the model, by name."""
 
 SCORERS = (
-    "includes",
-    "match",
-    "pattern",
-    "answer",
-    "exact",
-    "f1",
-    "model_graded_qa",
-    "model_graded_fact",
-    "choice",
+    *("includes", "match", "pattern", "answer", "exact", "f1", "model_graded_qa", "model_graded_fact", "choice"),
     "math",
 )
 """What scores an answer, by name; metrics of catalogs and of other systems are named as everywhere."""

@@ -17,15 +17,7 @@ from proctor.scoring.metric_table import is_metric
 
 FRAMEWORK = "inspect-ai"
 _KEYS = (
-    "id",
-    "config",
-    "split",
-    "field_spec",
-    "shuffle_choices",
-    "epochs",
-    "epoch_reducer",
-    "clusters",
-    "solvers",
+    *("id", "config", "split", "field_spec", "shuffle_choices", "epochs", "epoch_reducer", "clusters", "solvers"),
     "scorers",
 )
 _OF_FILE = ("name", "description", "evaluation_framework", "tasks")

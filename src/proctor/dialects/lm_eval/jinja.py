@@ -245,21 +245,9 @@ def _inside(template: str) -> str:
 
 
 _REASONS = (
-    JinjaTemplateError,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    NotImplementedError,
-    RecursionError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    DataError,
-    RefusalError,
-    ScoringError,
-    re.error,
+    *(JinjaTemplateError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError),
+    *(NotImplementedError, RecursionError, RuntimeError, TypeError, ValueError, DataError, RefusalError),
+    *(ScoringError, re.error),
 )
 
 

@@ -18,18 +18,8 @@ from proctor.scoring.metric_table import metric_table
 from proctor.scoring.named_table import LM_EVAL, named
 
 _DROPPED_BY_UNITXT = (
-    "process_docs",
-    "process_results",
-    "filter_list",
-    "generation_kwargs",
-    "gen_prefix",
-    "fewshot_config",
-    "repeats",
-    "doc_to_image",
-    "doc_to_audio",
-    "description",
-    "use_prompt",
-    "custom_dataset",
+    *("process_docs", "process_results", "filter_list", "generation_kwargs", "gen_prefix", "fewshot_config"),
+    *("repeats", "doc_to_image", "doc_to_audio", "description", "use_prompt", "custom_dataset"),
 )
 
 _LOADED = ("data_files", "data_dir", "revision", "num_proc")

@@ -166,17 +166,7 @@ PRICES: dict[str, Price] = {
 _FREE = frozenset(
     {
         *(
-            "abs",
-            "attr",
-            "count",
-            "d",
-            "default",
-            "filesizeformat",
-            "first",
-            "items",
-            "last",
-            "length",
-            "map",
+            *("abs", "attr", "count", "d", "default", "filesizeformat", "first", "items", "last", "length", "map"),
             "random",
         ),
         *("reject", "rejectattr", "safe", "select", "selectattr"),
@@ -240,20 +230,7 @@ TESTS: dict[str, Filter] = {
 COMPARING = frozenset(
     {
         *(
-            "!=",
-            "<",
-            "<=",
-            "==",
-            ">",
-            ">=",
-            "eq",
-            "equalto",
-            "ge",
-            "greaterthan",
-            "gt",
-            "in",
-            "le",
-            "lessthan",
+            *("!=", "<", "<=", "==", ">", ">=", "eq", "equalto", "ge", "greaterthan", "gt", "in", "le", "lessthan"),
             "lower",
         ),
         *("lt", "ne", "upper"),

@@ -21,12 +21,7 @@ from proctor.running.run_files import is_run_file
 from proctor.scoring.aggregations import AGGREGATIONS
 
 _TEMPLATES = (
-    "doc_to_text",
-    "doc_to_target",
-    "doc_to_choice",
-    "description",
-    "gen_prefix",
-    "doc_to_decontamination_query",
+    *("doc_to_text", "doc_to_target", "doc_to_choice", "description", "gen_prefix", "doc_to_decontamination_query"),
 )
 _NEEDED = {
     "multiple_choice": ("doc_to_text", "doc_to_target", "doc_to_choice"),

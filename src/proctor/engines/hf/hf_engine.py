@@ -99,12 +99,7 @@ class HFEngine(ThinkingEngine):
     processor_kwargs: dict[str, Any] = {}
 
     transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
-        "device",
-        "device_map",
-        "batch_size",
-        "batch_tokens",
-        "share_prefixes",
-        "reorder_weights",
+        *("device", "device_map", "batch_size", "batch_tokens", "share_prefixes", "reorder_weights"),
         "trust_remote_code",
     }
     can_score: ClassVar[bool] = True

@@ -56,15 +56,8 @@ class HTTPEngine(ThinkingEngine):
     """
 
     transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
-        "api_key",
-        "max_concurrency",
-        "timeout",
-        "attempt_timeout",
-        "connect_timeout",
-        "max_retries",
-        "extra_headers",
-        "requests_per_minute",
-        "tokens_per_minute",
+        *("api_key", "max_concurrency", "timeout", "attempt_timeout", "connect_timeout", "max_retries"),
+        *("extra_headers", "requests_per_minute", "tokens_per_minute"),
     }
     secret_fields: ClassVar[frozenset[str]] = frozenset({"api_key"})
     """Fields that are left out wherever an engine is written down."""

@@ -7,6 +7,7 @@ Calls and shapes are those of vLLM 0.33.0 (``vllm/entrypoints/llm.py``, ``vllm/s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
@@ -26,9 +27,42 @@ from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
 from proctor.engines.truncation import Truncate, fitted_prompt
 from proctor.engines.vllm.conversion import answer_of, refusal, scorables, score_of, total, windows
-from proctor.engines.vllm.failures import MEMORY_HINT, deaths, load_hint, refusals
 from proctor.errors import EngineError, MissingExtraError
 from proctor.ir import Answers, Decoding, Generate, Prompt, Response, Score, Scored
+
+_NO_MEMORY = re.compile(r"memory|KV cache|max_model_len|initialization failed", re.IGNORECASE)
+MEMORY_HINT = (
+    "where memory is short: a smaller max_model_len, gpu_memory_utilization up to 0.95, max_num_seqs=16, more GPUs "
+    "(tensor_parallel_size), or quantization"
+)
+
+
+def refusals() -> tuple[type[Exception], ...]:
+    """Return the errors with which vLLM refuses a request: its own since 0.33, ``ValueError`` before."""
+    found: tuple[type[Exception], ...] = (ValueError, TypeError)
+    try:
+        from vllm import exceptions
+    except ImportError:
+        return found
+    return (*found, exceptions.VLLMError) if hasattr(exceptions, "VLLMError") else found
+
+
+def deaths() -> tuple[type[Exception], ...]:
+    """Return the errors after which the engine is gone: CUDA's, and those of a worker process."""
+    found: tuple[type[Exception], ...] = (RuntimeError,)
+    try:
+        from vllm.v1.engine.exceptions import EngineDeadError
+    except ImportError:
+        return found
+    return (*found, EngineDeadError)
+
+
+def load_hint(why: str) -> str:
+    """Return a hint for a model that cannot be loaded; empty where the reason says enough."""
+    if "unexpected keyword" in why:
+        return "llm_kwargs takes what vllm.EngineArgs of the installed version takes"
+    return MEMORY_HINT if _NO_MEMORY.search(why) else ""
+
 
 _LOADING = (
     "max_num_seqs", "max_num_batched_tokens", "max_logprobs", "max_lora_rank", "enable_prefix_caching",
@@ -40,15 +74,8 @@ _LOADING = (
 
 _GREEDY = 1e-5  # vLLM's own threshold
 _SAMPLING = (
-    "best_of",
-    "presence_penalty",
-    "frequency_penalty",
-    "repetition_penalty",
-    "min_p",
-    "stop_token_ids",
-    "bad_words",
-    "ignore_eos",
-    "min_tokens",
+    *("best_of", "presence_penalty", "frequency_penalty", "repetition_penalty", "min_p", "stop_token_ids"),
+    *("bad_words", "ignore_eos", "min_tokens"),
 )
 
 

@@ -17,14 +17,8 @@ _TUPLES = {
 }
 """Problems of MBPP+ whose inputs have tuples, which JSON lacks: where they stand, by kind of problem."""
 _AS_SETS = (
-    "similar_elements",
-    "find_char_long",
-    "common_in_nested_lists",
-    "extract_singly",
-    "larg_nnum",
-    "intersection_array",
-    "find_dissimilar",
-    "Diff",
+    *("similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly", "larg_nnum"),
+    *("intersection_array", "find_dissimilar", "Diff"),
 )
 _IS_THERE = ("check_str", "text_match_three", "text_starta_endb")
 

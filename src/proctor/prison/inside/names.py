@@ -15,23 +15,8 @@ from .remote import Asker
 
 _ALIASES = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", "sp": "scipy", "nx": "networkx"}
 _LIBRARIES = (
-    "collections",
-    "math",
-    "itertools",
-    "functools",
-    "datetime",
-    "decimal",
-    "fractions",
-    "copy",
-    "heapq",
-    "bisect",
-    "typing",
-    "statistics",
-    "operator",
-    "string",
-    "random",
-    "re",
-    "json",
+    *("collections", "math", "itertools", "functools", "datetime", "decimal", "fractions", "copy", "heapq"),
+    *("bisect", "typing", "statistics", "operator", "string", "random", "re", "json"),
 )
 
 

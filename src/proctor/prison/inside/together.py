@@ -23,28 +23,13 @@ from . import frames, wire
 
 _LONGEST_REASON = 500
 _JUDGES = (
-    "unittest.case",
-    "unittest.suite",
-    "unittest.runner",
-    "unittest.loader",
-    "unittest.result",
-    "unittest.mock",
-    "numpy.testing._private.utils",
-    "numpy.testing",
-    "pandas.testing",
-    "pandas._testing.asserters",
+    *("unittest.case", "unittest.suite", "unittest.runner", "unittest.loader", "unittest.result", "unittest.mock"),
+    *("numpy.testing._private.utils", "numpy.testing", "pandas.testing", "pandas._testing.asserters"),
 )
 """Modules whose functions say whether tests pass."""
 _REFUSED = (
-    "sys._current_frames",
-    "sys._current_exceptions",
-    "sys.settrace",
-    "sys.setprofile",
-    "gc.get_objects",
-    "gc.get_referrers",
-    "gc.get_referents",
-    "sys.addaudithook",
-    "cpython.remote_debugger_script",
+    *("sys._current_frames", "sys._current_exceptions", "sys.settrace", "sys.setprofile", "gc.get_objects"),
+    *("gc.get_referrers", "gc.get_referents", "sys.addaudithook", "cpython.remote_debugger_script"),
 )
 """Events after which the process ends: nothing that solves a problem needs them."""
 _POINTERS = ("ctypes.string_at", "ctypes.wstring_at", "ctypes.cdata", "ctypes.PyObj_FromPtr", "ctypes.call_function")

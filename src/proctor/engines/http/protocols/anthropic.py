@@ -18,7 +18,7 @@ from msgspec import Struct
 from proctor.engines.http.inline_media import split_data_url
 from proctor.engines.http.prompt_caches import marks_of_system
 from proctor.engines.http.protocols.openai_shapes import answer_text
-from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, named
 from proctor.engines.http.protocols.reasoning import count_in, model_of
 from proctor.engines.http.protocols.tool_calls import calls_of, result_id
 from proctor.engines.http.retrying_client import ReplyError
@@ -88,11 +88,7 @@ class AnthropicProtocol(ProviderProtocol):
         if system:
             marks = marks_of_system(prompt.messages)
             body["system"] = [{"type": "text", "text": system, **marks[0]}] if marks else system
-        if decoding.stop:
-            body["stop_sequences"] = list(decoding.stop)
-        for name in ("top_p", "top_k"):
-            if (value := getattr(decoding, name)) is not None:
-                body[name] = value
+        body |= named(decoding, {"stop": "stop_sequences", "top_p": "top_p", "top_k": "top_k"})
         if tools := decoding.extra.get("tools"):
             body["tools"] = [_tool(tool) for tool in tools]
         body.update({name: value for name, value in decoding.extra.items() if name not in _NOT_SENT})

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, named
 from proctor.engines.http.retrying_client import CallError, ReplyError
 from proctor.ir import Decoding, Prompt, Response, content_key
 
@@ -69,13 +69,10 @@ def _parameters(decoding: Decoding, options: Mapping[str, Any]) -> dict[str, Any
     found: dict[str, Any] = {}
     if decoding.temperature or not options.get("greedy_without_temperature"):
         found["temperature"] = decoding.temperature
-    if decoding.max_tokens is not None:
-        found[options.get("max_tokens_name", "max_new_tokens")] = decoding.max_tokens
-    if decoding.stop:
-        found["stop"] = list(decoding.stop)
-    for name in ("top_p", "top_k", "seed"):
-        if (value := getattr(decoding, name)) is not None:
-            found[name] = value
+    longest = options.get("max_tokens_name", "max_new_tokens")
+    found |= named(
+        decoding, {"max_tokens": longest, "stop": "stop", "top_p": "top_p", "top_k": "top_k", "seed": "seed"}
+    )
     found |= decoding.extra
     return {name: value for name, value in found.items() if value is not None and name not in options.get("drop", ())}
 

@@ -17,12 +17,12 @@ from msgspec import Struct
 
 from proctor.engines.http.inline_media import split_data_url
 from proctor.engines.http.protocols.openai_shapes import answer_text, ended_with_calls
-from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, named
 from proctor.engines.http.protocols.reasoning import model_of
 from proctor.engines.http.protocols.tool_calls import calls_of
 from proctor.ir import Decoding, Message, Prompt, Response, TokenLogProbability, Usage, message_text
 
-_NAMES = {"max_tokens": "num_predict", "top_p": "top_p", "top_k": "top_k", "seed": "seed"}
+_NAMES = {"max_tokens": "num_predict", "top_p": "top_p", "top_k": "top_k", "seed": "seed", "stop": "stop"}
 _TOP = ("tools", "logprobs", "top_logprobs", "format", "keep_alive", "think", "truncate", "shift")
 
 
@@ -71,11 +71,7 @@ class OllamaProtocol(ProviderProtocol):
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return the post; see :class:`ProviderProtocol`."""
         given: dict[str, Any] = {} if "temperature" in self.drops else {"temperature": decoding.temperature}
-        for name, theirs in _NAMES.items():
-            if (value := getattr(decoding, name)) is not None:
-                given[theirs] = value
-        if decoding.stop:
-            given["stop"] = list(decoding.stop)
+        given |= named(decoding, _NAMES)
         given.update({name: value for name, value in decoding.extra.items() if name not in _TOP})
         body: dict[str, Any] = {
             "model": self.model,

@@ -266,6 +266,12 @@ def singles(decoding: Decoding) -> list[Decoding]:
     return [structs.replace(decoding, count=1, seed=seed) for seed in seeds]
 
 
+def named(decoding: Decoding, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return those of some fields that a decoding says, by the names that a server has for them; ``stop`` as a list."""
+    said = ((theirs, getattr(decoding, ours)) for ours, theirs in names.items())
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in said if value not in (None, ())}
+
+
 def merged(parts: Iterable[Response]) -> Response:
     """Return the responses to the parts of one request as one response."""
     found = list(parts)

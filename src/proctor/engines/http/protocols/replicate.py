@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from proctor.engines.http.protocols.anthropic import split_system
-from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, named
 from proctor.engines.http.retrying_client import CallError, ReplyError
 from proctor.ir import FILTERED, Decoding, Failure, Prompt, Response, Usage, message_text
 
@@ -50,9 +50,7 @@ class ReplicateProtocol(ProviderProtocol):
         }
         if system:
             given["system_prompt"] = system
-        for name in ("max_tokens", "top_p", "top_k", "seed"):
-            if (value := getattr(decoding, name)) is not None:
-                given[name] = value
+        given |= named(decoding, {name: name for name in ("max_tokens", "top_p", "top_k", "seed")})
         if decoding.stop:
             given["stop_sequences"] = ",".join(decoding.stop)
         return Post(f"/models/{self.model}/predictions", {"input": given}, parse_prediction)

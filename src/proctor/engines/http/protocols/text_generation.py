@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, named
 from proctor.engines.http.retrying_client import CallError, ReplyError
 from proctor.ir import Decoding, Prompt, Response, TokenLogProbability, Usage
 
@@ -25,6 +25,8 @@ _REASONS = {
     "time_limit": "length",
     "not_finished": "",
 }
+_NAMES = {"max_tokens": "max_new_tokens", "seed": "random_seed", "stop": "stop_sequences"}
+_NAMES |= {name: name for name in ("top_p", "top_k")}
 
 
 class _Top(Struct):
@@ -69,15 +71,7 @@ class TextGenerationProtocol(ProviderProtocol):
         parameters: dict[str, Any] = {"decoding_method": "sample" if decoding.temperature else "greedy"}
         if decoding.temperature:
             parameters["temperature"] = decoding.temperature
-        if decoding.max_tokens is not None:
-            parameters["max_new_tokens"] = decoding.max_tokens
-        if decoding.seed is not None:
-            parameters["random_seed"] = decoding.seed
-        if decoding.stop:
-            parameters["stop_sequences"] = list(decoding.stop)
-        for name in ("top_p", "top_k"):
-            if (value := getattr(decoding, name)) is not None:
-                parameters[name] = value
+        parameters |= named(decoding, _NAMES)
         parameters.update(_parameters(decoding.extra))
         body = {
             **({"model_id": self.model} if self.model else {}),

@@ -58,13 +58,8 @@ class UnitxtHFEngine(ToldInUnitxtWords, HFEngine):
     }
     """What Unitxt calls our fields, in engines that are saved."""
     transient_fields: ClassVar[frozenset[str]] = HFEngine.transient_fields | {
-        "inference_label",
-        "lazy_load",
-        "use_cache",
-        "cache_batch_size",
-        "use_fast_tokenizer",
-        "low_cpu_mem_usage",
-        "n_top_tokens",
+        *("inference_label", "lazy_load", "use_cache", "cache_batch_size", "use_fast_tokenizer"),
+        *("low_cpu_mem_usage", "n_top_tokens"),
     }
 
     device: str | None = None  # type: ignore[assignment]

@@ -327,15 +327,8 @@ class WMLInferenceEngineGeneration(WMLInferenceEngineBase):
 
     def _extra_names(self) -> tuple[str, ...]:
         return (
-            "decoding_method",
-            "length_penalty",
-            "top_k",
-            "repetition_penalty",
-            "min_new_tokens",
-            "truncate_input_tokens",
-            "prompt_variables",
-            "return_options",
-            "time_limit",
+            *("decoding_method", "length_penalty", "top_k", "repetition_penalty", "min_new_tokens"),
+            *("truncate_input_tokens", "prompt_variables", "return_options", "time_limit"),
         )
 
 
