@@ -8,7 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["Deferred", "Later", "lazily", "np"]
 
 
 def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -54,6 +59,10 @@ class Deferred:
         value = getattr(import_module(self._name), name)
         setattr(self, name, value)
         return value
+
+
+if not TYPE_CHECKING:
+    np = Deferred("numpy")
 
 
 class Later:

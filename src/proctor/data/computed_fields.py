@@ -113,21 +113,7 @@ class Apply(InstanceOperator):
     @override
     def prepare(self) -> None:
         super().prepare()
-        self._call = self.function if callable(self.function) else self.str_to_function(str(self.function))
-
-    @staticmethod
-    def function_to_str(function: Any) -> str:
-        """Return the name under which a function is saved."""
-        return _name_of(function)
-
-    @staticmethod
-    def str_to_function(function_str: str) -> Any:
-        """Return the function of a name.
-
-        Raises:
-            TrustError: It is not on the short list, and nobody trusts the file's code.
-        """
-        return _function(function_str)
+        self._call = self.function if callable(self.function) else _function(str(self.function))
 
     @override
     def compile(self, stream_name: str | None) -> Step:

@@ -64,6 +64,8 @@ def code_of(values: Iterable[object]) -> dict[str, str]:
     for value in values:
         for each in parts_of(value) if isinstance(value, Artifact) else (value,):
             found |= _code_of_function(each) if isinstance(each, FunctionType) else _code_of_class(each)
+            for name in getattr(each, "code_modules", ()):
+                found |= code_of_module(name)
     return found
 
 

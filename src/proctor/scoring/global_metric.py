@@ -8,14 +8,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from proctor.artifacts.overriding import still_holds
 from proctor.errors import ScoringError
 from proctor.ir import Failure
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.scoring.columns import Columns, scatter
 from proctor.scoring.flat_scores import MetricScores, ScoreSheet
 from proctor.scoring.metric import FATAL, Metric, Scores, failure_of
@@ -23,11 +23,6 @@ from proctor.settings import settings
 from proctor.statistics.arrays import Floats, Indices
 from proctor.statistics.intervals import Bootstrap, Interval
 from proctor.statistics.resampling import Opaque, Resampler, Sums
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 
 class GlobalMetric(Metric):

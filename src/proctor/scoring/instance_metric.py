@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import ScoringError, did_you_mean
 from proctor.ir import Failure
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.scoring.columns import Columns, scatter
 from proctor.scoring.flat_scores import MetricScores, ScoreSheet
 from proctor.scoring.grading.protocols import Need
@@ -24,11 +24,6 @@ from proctor.settings import settings
 from proctor.statistics.arrays import Floats, as_floats
 from proctor.statistics.intervals import Bootstrap
 from proctor.statistics.resampling import Maxima, Means, Resampler
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 Instances = Mapping[str, Sequence[Any]]
 """Instance scores by name, each a column."""

@@ -7,18 +7,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from proctor.artifacts import Artifact
 from proctor.errors import ScoringError
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats, Indices, as_floats
 from proctor.statistics.resampling import Maxima, Means, Opaque, Resampler, nan_mean
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 Intermediate = TypeVar("Intermediate")
 

@@ -140,21 +140,6 @@ def share(
     return Verdict({name: value}, instances, [bool(mark) for mark in marks] if details else (), **extra)
 
 
-def read_as(
-    cases: Cases, parsed: Sequence[Any], fits: Callable[[Any, Any], bool] = operator.eq, **more: Any
-) -> Verdict:
-    """Return the share of answers that were read as their reference.
-
-    Args:
-        cases: The answers.
-        parsed: What each was read as.
-        fits: Whether that is the reference.
-        more: Arguments of :func:`share`.
-    """
-    marks = [fits(given, gold) for given, gold in zip(parsed, cases.references, strict=True)]
-    return share(marks, parsed=parsed, **more)
-
-
 def grouped(values: Iterable[T], names: Iterable[Iterable[str]]) -> dict[str, list[T]]:
     """Return the values of each group, in the order in which groups first come.
 

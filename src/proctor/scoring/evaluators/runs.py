@@ -5,15 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.scoring.repeats import at_least_one_as_product
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 _THRESHOLDS = (0.0, 0.25, 0.5, 0.75, 1.0)  # OpenCompass' GPassKEvaluator reports these
 

@@ -7,17 +7,11 @@ import os
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 from proctor.errors import ScoringError
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.prison import Court, Limits, Outcome, Prison, PrisonError, Trial, chosen
 from proctor.scoring.repeats import at_least_one_as_product
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 ONE_PROCESS = "one_process_count"
 """Score that says how many programs shared a process with their tests, which they could have deceived."""
