@@ -360,6 +360,8 @@ def test_one_metric_option_takes_several_metrics_and_all_are_shown(folder):
     rows = [line.split() for line in run.stdout.splitlines()]
     assert [row[:3] for row in rows if row[1:2] == ["includes"]] == [["q", "includes", "1.0000"]]
     assert [row[:2] for row in rows if row[:1] == ["exact_match"]] == [["exact_match", "0.0000"]]
+    shown = proctor("show", "q.csv", "--metric", "includes", "exact", "--docs", "1")
+    assert shown.returncode == 0, shown.stderr
     wrong = proctor("run", "q.csv", "bleu", "-m", "dummy")
     assert "hint: 'bleu' is a metric: --metric bleu" in wrong.stderr
     wrong = proctor("run", "q.csv", "--metric", "rouge", "-m", "dummy")

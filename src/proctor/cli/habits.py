@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from proctor.cli import lm_eval_words
-from proctor.cli.commands import TYPED, WalledCommand
+from proctor.cli.commands import TYPED, WalledCommand, one_metric_each
 from proctor.cli.error_reporting import say
 from proctor.dialects.foreign_flags import Flag
 from proctor.dialects.registry import flag_of
@@ -160,7 +160,7 @@ def in_our_words(arguments: Sequence[str]) -> tuple[list[str], Habits]:
     """
     ours: list[str] = []
     habits = Habits()
-    left = list(arguments)
+    left = one_metric_each(arguments)
     while left:
         word = left.pop(0)
         if word == "--":
@@ -171,19 +171,7 @@ def in_our_words(arguments: Sequence[str]) -> tuple[list[str], Habits]:
             ours += _taken(found, given, habits)
         else:
             ours.append(word)
-            if name == "--metric" and not equals:
-                ours += _metrics(left)
     return ours, habits
-
-
-def _metrics(left: list[str]) -> Iterator[str]:
-    """Take the first word, and further ones that begin as assertions do, out of what follows ``--metric``."""
-    from proctor.scoring.assertions import is_assertion
-
-    yield from left[:1]
-    del left[:1]
-    while left and is_assertion(left[0]) and not left[0].startswith("-") and not Path(left[0]).exists():
-        yield from ("--metric", left.pop(0))
 
 
 def _foreign(name: str, following: Sequence[str]) -> Flag | None:
