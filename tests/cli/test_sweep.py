@@ -188,9 +188,6 @@ def test_a_part_of_the_grid_is_asked_and_the_rest_is_estimated(invoke):
     assert "ESTIMATED by a model, not measured" in shown
     assert shown.count("estimated from a part") == 2
     assert Path("out.html").read_text().count("estimated from a part") >= 3
-    code, _, err = invoke("compare", "out", "out")
-    assert code == 2
-    assert "a sweep with --budget is not compared" in err
     run = json.loads((Path("out") / record["cells"][0]["folder"] / "results.json").read_text())
     (entry,) = run["results"].values()
     assert entry["sample"] == {"asked": entry["n"], "of": 60, "chosen": "at random for the wording", "seed": 42}
@@ -432,6 +429,30 @@ def test_scores_of_sweeps_carry_the_interval_that_holds_for_other_wordings(invok
     code, _, err = invoke("gate", "known.ndjson", *SAYS, "--baseline", "a", "--margin", "0.1")
     assert code == 2
     assert "a is a sweep of many wordings" in err
+
+
+def test_parts_of_sweeps_are_compared_by_the_answers_that_both_have(invoke):
+    _many()
+    for name, share in (("a", 30), ("b", 50)):
+        _sweep_of(invoke, f"{name}-part", share, "--budget", "50%")
+        _sweep_of(invoke, name, share)
+    whole, part, mixed = (
+        json.loads(invoke("compare", *names, "--json")[1])[0]
+        for names in (("a", "b"), ("a-part", "b-part"), ("a", "b-part"))
+    )
+    asked = json.loads(Path("a-part", "sweep.json").read_text())["part"]["asked"]
+    for found in (part, mixed):
+        assert found["answers"] == asked < 400  # of 720: two models are asked the same
+        assert (found["wordings"], found["questions"], found["unanswered"]) == (12, 60, 0)
+        assert found["low"] < whole["mean"] < found["high"]
+        assert found["mean"] == pytest.approx(whole["mean"], abs=0.05)
+        assert [each["of"] for each in found["quantiles"]] == [each["of"] for each in whole["quantiles"]]
+    assert part["high"] - part["low"] > whole["naive_high"] - whole["naive_low"]
+    shown = invoke("compare", "a-part", "b-part")[1]
+    assert f"12 wordings, 60 questions, {asked} answers of either" in shown
+    assert "Distribution over wordings, estimated from a part" in shown
+    code, _, err = invoke("compare", "b-part", "a-part", "--fail-if-worse")
+    assert (code, "FAILED: a-part is worse over its wordings" in err) == (1, True)
 
 
 def test_questions_that_belong_together_are_a_component(invoke):

@@ -36,6 +36,8 @@ def test_requirements_say_what_is_missing_and_what_to_do() -> None:
 
     needing = Needing()
     needing.check_missing_requirements()
+    needing._requirements_list = ["nonexistent_package; python_version < '3'"]
+    needing.check_missing_requirements()
     needing._requirements_list = {"nonexistent_package": "ask around", "pydantic>=500": "wait"}
     with pytest.raises(MissingRequirementsError) as caught:
         needing.check_missing_requirements()

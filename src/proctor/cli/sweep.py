@@ -413,7 +413,8 @@ def _verdict(found: Sequence[Mapping[str, Any]]) -> int:
     """Say which sweeps are worse over their wordings, or may be; return the exit code of a gate."""
     codes = set[int]()
     for each in found:
-        name, few = each["sweep"], f"{each['unanswered']} questions have no score under some wording"
+        name, what = each["sweep"], "answers" if "answers" in each else "questions"
+        few = f"{each['unanswered']} {what} have no score under some wording"
         if not each["better"] or each["least"] < 0 <= each["most"]:
             why = few if each["better"] else "no run says whether more of its score is better"
             say(f"UNDECIDED: {name}: {why}")

@@ -29,6 +29,7 @@ from proctor.scoring.scores import Score
 from proctor.statistics.arrays import Floats
 from proctor.statistics.decision_study import decisions_of
 from proctor.statistics.paired_tests import signs_of
+from proctor.statistics.part_means import mean_of_part
 from proctor.statistics.variance_components import components_of
 from proctor.statistics.wording_spread import QUANTILES, Bounded, best_of, flips, spread_of
 
@@ -342,42 +343,65 @@ def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) 
 
     Wordings are the same where their prompts are, whatever they are called; ``unpaired`` counts those that have none.
     Whether more is ``better`` (1), or less (-1), is 0 where no run says it. The second is better by at most so much,
-    which is between ``least`` and ``most``, whatever the ``unanswered`` questions would have scored.
+    which is between ``least`` and ``most``, whatever the ``unanswered`` questions would have scored. Of sweeps of which
+    a part was asked, the ``answers`` that both have are compared, and quantiles are estimates.
 
     Raises:
         UsageError: They share fewer than two of either, or are scored by different metrics.
     """
-    for each in (first, second):
-        if each.is_part:
-            why = "what two of them share was asked of some wordings and not of others"
-            raise UsageError("a sweep with --budget is not compared", why=why, hint="sweep both without --budget")
+    is_part = first.is_part or second.is_part
     pairs = list(_paired(first.cells, second.cells))
     keys = [key for key in first.questions if key in second.questions]
+    if is_part:
+        pairs = [pair for pair in pairs if pair[0].values.keys() & pair[1].values.keys()]
     one, two = (SweepScores(cells, {}).table(keys) for cells in (zip(*pairs, strict=True) if pairs else ((), ())))
-    whole = np.flatnonzero(~np.isnan(one + two).any(axis=0)) if pairs else np.zeros(0, int)
+    known = ~np.isnan(one + two)
+    whole = np.flatnonzero(known.any(axis=0) if is_part else known.all(axis=0)) if pairs else np.zeros(0, int)
     metrics = dict.fromkeys((each.score.name, each.score.unit) for pair in pairs for each in pair)
     if len(pairs) < _FEWEST or len(whole) < _FEWEST or len(metrics) > 1:
         why = f"both ask {len(pairs)} wordings and {len(whole)} questions; metrics: {', '.join(m for m, _ in metrics)}"
         hint = "sweep the same exam with the same options"
         raise UsageError("the sweeps cannot be compared", why=why, hint=hint)
-    columns = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]]
-    means = [each.mean(axis=1) for each in columns]
-    rows = zip(QUANTILES, *np.quantile(means, QUANTILES, axis=1).T.tolist(), strict=True)
-    shared = first.keys_of([keys[place] for place in whole])
-    found = asdict(components_of(columns[2], factors_of([each for each, _ in pairs]), level=level, clusters=shared))
-    main, answered = pairs[0][0].score, len(whole) / len(keys)
+    columns, main = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]], pairs[0][0].score
+    factors = factors_of([each for each, _ in pairs])
+    if is_part:
+        found: dict[str, Any] = {**mean_of_part(columns[2], factors, level)._asdict(), "answers": int(known.sum())}
+        lost, rows = sum(each.failures for pair in pairs for each in pair), _estimated_quantiles(columns, factors, main)
+        answered = found["answers"] / (found["answers"] + lost)
+    else:
+        lost, answered = len(keys) - len(whole), len(whole) / len(keys)
+        shared = first.keys_of([keys[place] for place in whole])
+        found = asdict(components_of(columns[2], factors, level=level, clusters=shared))
+        rows = np.quantile([each.mean(axis=1) for each in columns], QUANTILES, axis=1).tolist()
     is_better = main.higher_is_better is not False
     better = 0 if main.higher_is_better is None and main.unit == "raw" else 1 if is_better else -1
     top = max(better * found["low"], better * found["high"])
     open_by = (1 - answered) * _WHOLES.get(main.unit, math.inf) if answered < 1 else 0.0
     return {
         **found,
-        "unanswered": len(keys) - len(whole),
+        "unanswered": lost,
         "least": answered * top - open_by,
         "most": answered * top + open_by,
         "wordings": len(pairs),
+        "questions": len(whole),
         "unpaired": len(first.cells) + len(second.cells) - 2 * len(pairs),
         "better": better,
-        "higher_under": int((means[2] > 0).sum()),
-        "quantiles": [dict(zip(("of", "first", "second", "difference"), row, strict=True)) for row in rows],
+        "higher_under": int((np.nanmean(columns[2], axis=1) > 0).sum()),
+        "quantiles": [
+            dict(zip(("of", "first", "second", "difference"), (q, *row), strict=True))
+            for q, row in zip(QUANTILES, rows, strict=bool(rows))
+        ],
     }
+
+
+def _estimated_quantiles(
+    columns: Sequence[Floats], factors: Mapping[str, Sequence[Any]], score: Score
+) -> list[tuple[float, float, float]]:
+    """Return the quantiles of two sweeps and their distances, as a model says them; none of scores without bounds."""
+    from proctor.statistics.wording_model import modelled
+
+    full = _WHOLES.get(score.unit)
+    if full is None or min(map(np.nanmin, columns[:2])) < 0 or max(map(np.nanmax, columns[:2])) > full:
+        return []
+    first, second = (modelled(each / full, factors).quantiles for each in columns[:2])
+    return [(full * first[q][0], full * second[q][0], full * (second[q][0] - first[q][0])) for q in QUANTILES]

@@ -109,6 +109,7 @@ def difference_told(found: Mapping[str, Any]) -> tuple[str, ItemTable]:
     ends, alone = (f"[{found[f'{of}low']:+.4f} to {found[f'{of}high']:+.4f}]" for of in ("", "naive_"))
     decided = "decided" if found["low"] > 0 or found["high"] < 0 else "not decided"
     asked = f"{found['wordings']} wordings, {found['questions']:,} questions"
+    asked += f", {found['answers']:,} answers of either" if "answers" in found else ""
     said = f"{found['mean']:+.4f} {ends} over wordings and questions, {decided}; questions alone: {alone}"
     rows = []
     for each in found["quantiles"]:
@@ -118,7 +119,8 @@ def difference_told(found: Mapping[str, Any]) -> tuple[str, ItemTable]:
     if found["unpaired"]:
         asked += f"; {found['unpaired']} that ask otherwise, or only one has, are left out"
     text = f"{found['sweep']} beside {found['baseline']} ({asked}): {said}; higher under {found['higher_under']}"
-    return text, ItemTable("Distribution over wordings", header, tuple(rows))
+    title = f"Distribution over wordings{', estimated from a part' * ('answers' in found)}"
+    return text, ItemTable(title, header, tuple(rows))
 
 
 def scores_over_wordings(sweeps: Mapping[str, Mapping[str, Any]]) -> ItemTable:

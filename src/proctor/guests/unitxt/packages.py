@@ -52,6 +52,8 @@ class PackageRequirementsMixin(Artifact):
         for text in texts:
             required = Requirement(text)
             found = installed_version(required.name)
+            if required.marker and not required.marker.evaluate():
+                continue
             if found is None:
                 missing.append(text)
             elif not required.specifier.contains(found, prereleases=True):
