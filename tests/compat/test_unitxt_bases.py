@@ -49,7 +49,11 @@ def test_engines_of_ones_own_take_the_fields_of_bases() -> None:
     engine = Own(device="cpu", model="a/b-1.5", top_p=0.5, credentials={"api_key": "k"})
     assert list(engine.infer([{"source": "x"}])) == ["cpu k 0.5 x"]
     assert engine.get_engine_id() == "b_1,5_own"
-    assert (engine.label, engine.price_name, Own(model="m").label) == ("own", "a/b-1.5", "own")
+    assert (engine.label, engine.price_name, Own(credentials={"api_key": "k"}, label="x").label) == (
+        "own",
+        "a/b-1.5",
+        "x",
+    )
     assert get_seed() == 42
     with pytest.raises(ProctorError):
         Own(device="cpu", top_q=3)

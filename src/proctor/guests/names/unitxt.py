@@ -143,7 +143,6 @@ _NAMES = {
     "unitxt.operators": {
         _ERRORS: "DownloadError=DatasetNotFoundError UnexpectedHttpCodeError=DatasetNotFoundError",
         "proctor.data.computed_fields": "ComputeExpressionMixin=ExpressionMixin",
-        f"{_OURS}.bases": "ArtifactFetcherMixin",
     },
     "unitxt.random_utils": {f"{_OURS}.functions": "new_random_generator get_seed"},
     "unitxt.recipe": {f"{_OURS}.bases": "SequentialRecipe"},
@@ -162,9 +161,7 @@ _NAMES = {
     "unitxt.test_utils.card": {"proctor.testing.cards": "test_card"},
     "unitxt.test_utils.catalog": {_CHECKS: "temp_catalog"},
     "unitxt.test_utils.metrics": {_CHECKS: "test_metric apply_metric check_scores"},
-    "unitxt.test_utils.operators": {
-        "proctor.testing.operators": "check_operator check_operator_exception apply_operator"
-    },
+    "unitxt.test_utils.operators": {"proctor.testing.operators": "check_operator apply_operator"},
     "unitxt.text_utils": {f"{_OURS}.functions": "print_dict"},
     "unitxt.type_utils": {
         "proctor.artifacts.types": "register_type to_type_string",
