@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-from tests_made_exams import made_exam
 
 from proctor.engines.engine import Engine
 from proctor.engines.model_args import Origin, parse_model_args
@@ -34,6 +33,10 @@ from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.options import DECLARED, NO_TABLE, OPTIONS, given_options
 from proctor.running.spec import RunSpec
 from proctor.scoring.grades import Grade
+
+sys.path.append(str(Path(__file__).parents[1] / "running"))  # it is a program, too
+
+from made_exams import made_exam
 
 
 class Capitals:

@@ -151,3 +151,45 @@ def test_lines_of_aisbench_are_put_in_the_order_of_their_rows(tmp_path):
     assert "row 1 has several answers" in twice.stderr
     missing = evaluate(*predictions_of(tmp_path, said[2], said[0]))
     assert "row 1 has no answer" in missing.stderr
+
+
+def test_answers_in_the_table_itself_are_scored(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    right = ["question,answer,prediction,model", "France?,Paris,It is Paris,Rome", "Japan?,Tokyo,,Tokyo"]
+    (tmp_path / "own.csv").write_text("\n".join(right) + "\n")
+    done = evaluate("own.csv", "--metric", "includes", "exact", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["own"]
+    assert (found["includes"], found["exact_match"], found["n"], found["failures"]) == (0.5, 0.0, 2, 0)
+    other = evaluate("own.csv", "--prediction-column", "model", "--json")
+    assert json.loads(other.stdout)["own"]["exact_match"] == 0.5
+    absent = evaluate("own.csv", "--prediction-column", "modle")
+    assert "own.csv has no column 'modle'" in absent.stderr
+    assert "its columns are question, answer, prediction, model" in absent.stderr
+
+
+def test_answers_stand_in_lines_of_text_or_in_another_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\nFrance?,Paris\nJapan?,Tokyo\n")
+    (tmp_path / "said.txt").write_bytes(b"Paris\r\nIn Tokyo\r\n")
+    (tmp_path / "said.csv").write_text("whatever\nRome\nTokyo\n")
+    (tmp_path / "said.jsonl").write_text('{"model": "Paris"}\n{"model": "Tokyo"}\n')
+    for file, more, score in (
+        ("said.txt", (), 0.5),
+        ("said.csv", (), 0.5),
+        ("said.jsonl", ("--prediction-column", "model"), 1.0),
+    ):
+        done = evaluate("q.csv", "--predictions", file, *more, "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["q"]["exact_match"] == score
+    (tmp_path / "said.txt").write_text("Paris\n")
+    assert evaluate("q.csv", "--predictions", "said.txt").returncode == 2
+
+
+def test_one_exam_and_its_predictions_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "there is no exam to score for" in evaluate().stderr
+    assert "'a.csv' and 'b.csv' are two exams" in evaluate("a.csv", "--tasks", "b.csv").stderr
+    nothing = evaluate("samples.sentiment")
+    assert "there are no predictions for 'samples.sentiment'" in nothing.stderr
+    assert "--predictions" in nothing.stderr

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests_commands import proctor
 
 from proctor.cli.habits import MODES, in_our_words, mode_of
 from proctor.dialects.aisbench.flags import FLAGS
@@ -345,3 +346,23 @@ def test_a_rehearsal_asks_no_server_for_the_name_of_its_model(invoke, folder):
     assert code == 0, err
     assert "2 requests to" in out
     assert "is called after the model, which is not known" in err
+
+
+def test_one_metric_option_takes_several_metrics_and_all_are_shown(folder):
+    (folder / "q.csv").write_text("question,answer\nCapital of France?,Paris\n")
+    (folder / "regex").write_text("a file of that name is no metric")
+    typed = ("--metric", "includes", "exact", "regex:^P", "regex", "-m", "scripted", "--metric=f1", "f1")
+    taken = ["--metric", "includes", "--metric", "exact", "--metric", "regex:^P", "regex", "-m", "scripted"]
+    assert in_our_words(typed)[0] == [*taken, "--metric=f1", "f1"]
+    run = proctor(
+        "run", "q.csv", "--metric", "includes", "exact", "-m", "scripted", "--model-args", "answer=It is Paris"
+    )
+    rows = [line.split() for line in run.stdout.splitlines()]
+    assert [row[:3] for row in rows if row[1:2] == ["includes"]] == [["q", "includes", "1.0000"]]
+    assert [row[:2] for row in rows if row[:1] == ["exact_match"]] == [["exact_match", "0.0000"]]
+    shown = proctor("show", "q.csv", "--metric", "includes", "exact", "--docs", "1")
+    assert shown.returncode == 0, shown.stderr
+    wrong = proctor("run", "q.csv", "bleu", "-m", "dummy")
+    assert "hint: 'bleu' is a metric: --metric bleu" in wrong.stderr
+    wrong = proctor("run", "q.csv", "--metric", "rouge", "-m", "dummy")
+    assert "hint: --metric metrics.rouge" in wrong.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -102,7 +103,7 @@ class Scores(dict[str, Any]):
     summary = "s"
 
 
-def test_the_command_runs_an_exam(tmp_path: Any) -> None:
+def test_the_command_runs_an_exam(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     card = {
         "__type__": "task_card",
         "loader": {"__type__": "load_from_dictionary", "data": {"test": [{"q": "x", "a": "x"}, {"q": "y", "a": "z"}]}},
@@ -123,12 +124,16 @@ def test_the_command_runs_an_exam(tmp_path: Any) -> None:
     catalog = register_local_catalog(str(tmp_path / "catalog"))
     add_to_catalog(build(recipe), "recipes.echo", catalog_path=str(tmp_path / "catalog"))
     words = ["--tasks", "recipes.echo", "--model_args", "pretrained=none", "-o", str(tmp_path), "--log_samples"]
+    for name in ("HF_HOME", "HF_DATASETS_CACHE"):
+        monkeypatch.setenv(name, "")
+    words += ["--cache_dir", str(tmp_path / "cache"), "--disable_hf_cache", "--limit", "2"]
     try:
         with settings.context(mock_inference_mode=True):
             assert main(["-m", "unitxt.evaluate_cli", *words]) == 0
     finally:
         if isinstance(catalog, LocalCatalog):
             unregister_catalog(catalog)
+    assert os.environ["HF_HOME"] == str(tmp_path / "cache")
     [path] = tmp_path.glob("*_evaluation_results.json")
     content = json.loads(path.read_text())
     assert content["results"]["recipes.echo"]["score"] == 0.5  # the engine that is tried out says the prompt

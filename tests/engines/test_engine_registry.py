@@ -220,3 +220,23 @@ def test_a_model_behind_a_name_that_is_no_provider(name, hint):
     with pytest.raises(UsageError, match="there is no engine") as caught:
         make_engine(name, {})
     assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["openai/m[base_url=http://h:1/v1,temperature=0.5]", "openai[model=m,base_url=http://h:1/v1,temperature=0.5]"],
+)
+def test_arguments_stand_in_brackets_behind_a_name(name):
+    engine = make_engine(name, {"max_retries": 2}, Origin(None))
+    assert (engine.model, engine.base_url, engine.temperature, engine.max_retries) == ("m", "http://h:1/v1", 0.5, 2)
+    assert {"model", "base_url"} <= engine.typed_fields
+    with pytest.raises(UsageError, match="both say 'base_url'"):
+        make_engine(name, {"base_url": "http://other"})
+    of_a_file = make_engine(name, {}, Origin(Author("task.yaml")))
+    assert "base_url" not in of_a_file.typed_fields
+
+
+@pytest.mark.parametrize("name, said", [("openai/m[x]", "not a key=value"), ("openai/m[x=1,x=2]", "'x' twice")])
+def test_brackets_that_cannot_be_read_are_refused(name, said):
+    with pytest.raises(UsageError, match=said):
+        make_engine(name)

@@ -119,6 +119,7 @@ class ProctorCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; what is wrong with them is said of this command."""
         ctx.meta.setdefault(TYPED, list(args))
+        args = one_metric_each(args)
         typed = list(args)
         try:
             left = super().parse_args(ctx, args)
@@ -135,6 +136,27 @@ class ProctorCommand(click.Command):
         for parameter, count in Counter(order).items():
             if count > 1 and isinstance(parameter, click.Option) and not _may_be_repeated(parameter):
                 say(f"note: {long_name(parameter.opts)} is given more than once; the last one counts")
+
+
+def one_metric_each(arguments: Sequence[str]) -> list[str]:
+    """Return arguments with ``--metric`` before each of the words of assertions that follow one.
+
+    >>> one_metric_each(["--metric", "includes", "exact", "q.csv"])
+    ['--metric', 'includes', '--metric', 'exact', 'q.csv']
+    """
+    if "--metric" not in arguments:
+        return list(arguments)
+    from proctor.scoring.assertions import is_assertion
+
+    found = list(arguments)
+    for place in reversed(range(len(found) - 1)):
+        later = place + 2
+        while found[place] == "--metric" and later < len(found) and is_assertion(found[later]):
+            if Path(found[later]).exists():
+                break
+            found.insert(later, "--metric")
+            later += 2
+    return found
 
 
 RUNS = "runs"

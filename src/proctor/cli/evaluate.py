@@ -30,20 +30,25 @@ if TYPE_CHECKING:
 
 
 @click.command("evaluate", cls=WalledCommand, asks=True)
+@click.argument("exam", required=False, metavar="[EXAM]")
 @click.option(
     "--dataset",
     "--tasks",
     "-t",
     "dataset",
-    required=True,
     metavar="EXAM",
-    help="Any exam: its name or file, or card=…,template=….",
+    help="The same as EXAM: its name or file, or card=…,template=….",
 )
 @click.option(
     "--predictions",
-    required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="JSON lines, one for each instance in order: a text, or an object with `prediction`.",
+    help="One for each instance, in order: JSON lines (a text, or an object with `prediction`), lines of a .txt, or a "
+    "column of a table.  [default: the exam, where it is a table]",
+)
+@click.option(
+    "--prediction-column",
+    metavar="NAME",
+    help="The column, or key, that has the predictions.  [default: prediction, else output]",
 )
 @click.option("--split", default="test", show_default=True, help="The split that was predicted.")
 @click.option("--intervals/--no-intervals", default=True, help="Whether to compute confidence intervals.")
@@ -69,8 +74,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
 @quiet_option
 def command(
-    dataset: str,
-    predictions: Path,
+    predictions: Path | None,
     split: str,
     intervals: bool,
     log: Path | str | None,
@@ -83,7 +87,9 @@ def command(
     check_anew(shown)
     anew = anew_of(refresh=shown.pop("refresh"), retry_verdicts=shown.pop("retry_verdicts"))
     open_wall_for()
-    given = read_predictions(predictions)
+    dataset = _named(shown.pop("exam"), shown.pop("dataset"))
+    predictions = predictions or _own_table(dataset)
+    given = read_predictions(predictions, shown.pop("prediction_column"))
     from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes import load_recipe
     from proctor.recipes.options import ExamOptions
@@ -121,6 +127,33 @@ def command(
     if any(failure["kind"] in UNREAD for failure in results.failures.values()):
         warn("to ask the judges again whose verdicts could not be read: the same command with --retry-verdicts")
     return FAILURES if notes and not shown["allow_failures"] else 0
+
+
+def _named(exam: str | None, dataset: str | None) -> str:
+    """Return the one exam that is named.
+
+    Raises:
+        UsageError: There is none, or there are two.
+    """
+    if exam is not None and dataset is not None:
+        raise UsageError(
+            f"'{exam}' and '{dataset}' are two exams", hint="predictions are scored for one: leave one out"
+        )
+    if (named := exam or dataset) is None:
+        raise UsageError("there is no exam to score for", hint="proctor evaluate EXAM --predictions FILE")
+    return named
+
+
+def _own_table(exam: str) -> Path:
+    """Return the table that an exam is: it may have the predictions, too.
+
+    Raises:
+        UsageError: The exam is no file.
+    """
+    if not (path := Path(exam)).is_file():
+        hint = "name a file with --predictions, one for each instance, in order"
+        raise UsageError(f"there are no predictions for '{exam}'", hint=hint)
+    return path
 
 
 def _refuse(instances: bool, *, intervals: bool) -> None:
@@ -182,22 +215,54 @@ def _notes(results: EvaluationResults) -> Iterator[str]:
         yield f"{len(mine)} of {len(results)} instances failed ({kind}); the first is {first}: {mine[first]}"
 
 
-def read_predictions(path: Path) -> list[Any]:
-    """Return the predictions in a file of JSON lines; what is said about how one came makes a response of it.
+def read_predictions(path: Path, column: str | None = None) -> list[Any]:
+    """Return the predictions in a file; what is said about how one came makes a response of it.
+
+    Args:
+        path: JSON lines, a table, or ``.txt`` with one a line.
+        column: The column, or key, that has them.
 
     Raises:
         DataError: The file is missing, or a line is not a prediction; with the line.
     """
+    names = (column,) if column else ("prediction", "raw_prediction", "output")
+    if path.suffix.lower() in _TABLES and path.is_file():
+        return _of_table(path, names)
     try:
         with opened(path) as file:
             lines = file.read().decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         hint = "name the file with --predictions; paths start at the folder that proctor is called in"
         raise DatasetNotFoundError(f"the file {path} cannot be read", why=reason_of(error), hint=hint) from None
+    if path.suffix.lower() == ".txt":
+        return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
     values = {number: _value(path, number, line) for number, line in enumerate(lines, 1) if line.strip()}
     if values and all(map(_is_aisbench, values.values())):
         values = _in_order_of_rows(path, values)
-    return [_prediction(path, number, value) for number, value in values.items()]
+    return [_prediction(path, number, value, names) for number, value in values.items()]
+
+
+_TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
+
+
+def _of_table(path: Path, names: Sequence[str]) -> list[Any]:
+    """Return the column of a table that has predictions; the only one, whatever it is called.
+
+    Raises:
+        DataError: It has none.
+    """
+    from proctor.dialects.tables.reader import columns_of, read_table
+
+    rows = read_table(str(path))
+    columns = columns_of(rows)
+    name = next((each for each in names if each in columns), columns[0] if len(columns) == 1 else None)
+    if name is None:
+        raise DataError(
+            f"{path} has no column '{names[0]}'",
+            why=f"its columns are {', '.join(columns)}",
+            hint="--prediction-column names the one with the predictions, or --predictions another file",
+        )
+    return [str(row.get(name) or "") for row in rows]
 
 
 def _is_aisbench(value: Any) -> bool:
@@ -236,20 +301,20 @@ def _value(path: Path, number: int, line: str) -> Any:
         raise DataError("the line cannot be read", location=Location(str(path), number), why=str(error)) from None
 
 
-def _prediction(path: Path, number: int, value: Any) -> Any:
+def _prediction(path: Path, number: int, value: Any, names: Sequence[str]) -> Any:
     if not isinstance(value, dict):
         return value
     if _is_aisbench(value) and value.get("success") is False:
         reason = {"kind": "engine", "message": str(value.get("error_info") or "the request failed")}
         return _recorded(None, {"failure": reason})
-    for name in ("prediction", "raw_prediction", "output"):
+    for name in names:
         if name in value:
             return _recorded(value[name], value)
     raise DataError(
         "the line has no prediction",
         location=Location(str(path), number, 1),
         why=f"its keys are {', '.join(value)}",
-        hint="write a text, or an object with 'prediction'",
+        hint="write a text, or an object with 'prediction'; --prediction-column names another key",
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from proctor.cli import lm_eval_words
-from proctor.cli.commands import TYPED, WalledCommand
+from proctor.cli.commands import TYPED, WalledCommand, one_metric_each
 from proctor.cli.error_reporting import say
 from proctor.dialects.foreign_flags import Flag
 from proctor.dialects.registry import flag_of
@@ -160,7 +160,7 @@ def in_our_words(arguments: Sequence[str]) -> tuple[list[str], Habits]:
     """
     ours: list[str] = []
     habits = Habits()
-    left = list(arguments)
+    left = one_metric_each(arguments)
     while left:
         word = left.pop(0)
         if word == "--":

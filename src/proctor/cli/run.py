@@ -196,6 +196,7 @@ def _run_one(
         if execution.shard is not None:
             return run_shard(wanted, execution, origin, **printed)
         result = run_spec(wanted, execution, origin)
+    printed["every_score"] |= len(wanted.overrides.get("metric") or ()) > 1  # who names several wants to see them
     code = conclude(
         result, thresholds=execution.fail_under, wants_scores="predict_only" not in wanted.overrides, **printed
     )

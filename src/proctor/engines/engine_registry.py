@@ -15,7 +15,7 @@ from proctor.effects import author, written_by
 from proctor.engines.engine import Engine
 from proctor.engines.engine_names import ENGINES, REGISTERED, EngineName, engine_names
 from proctor.engines.http.providers import providers
-from proctor.engines.model_args import Origin
+from proctor.engines.model_args import Origin, parse_model_args
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.ir import several_answers
 from proctor.packages import fetched_folder
@@ -29,7 +29,8 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
     """Return the engine of a short name, a catalog name, a query, or JSON with ``__type__``.
 
     Args:
-        name: What ``--model`` takes; ``openai/gpt-4.1`` is the model of a provider, or of an engine.
+        name: What ``--model`` takes; ``openai/gpt-4.1`` is the model of a provider, or of an engine, and brackets hold
+            arguments: ``openai/m[base_url=http://host/v1]``.
         args: Its fields (``--model-args``); dashes in names count as underscores.
         origin: Who says it; by default whoever wrote what is being built, the user where nobody did. An engine that
             is in a file of its own is that file's, but for the arguments that the user gave.
@@ -60,7 +61,13 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
 
 
 def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the engine and the arguments of ``provider/model``; what is not written so stays as it is."""
+    """Return the engine and the arguments of ``provider/model[key=value]``; what is not written so stays as it is."""
+    bare, bracket, rest = name.partition("[")
+    if bracket and rest.endswith("]") and {bare, bare.partition("/")[0]} & {*engine_names(), *REGISTERED}:
+        said = parse_model_args(rest[:-1], f"{bare}[…]")
+        if twice := said.keys() & given.keys():
+            raise UsageError(f"'{name}' and the arguments beside it both say '{min(twice)}'", hint="say it once")
+        name, given = bare, {**said, **given}
     provider, slash, model = name.partition("/")
     if not slash or not model or name in REGISTERED or provider not in engine_names():
         return name, given

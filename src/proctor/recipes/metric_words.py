@@ -110,6 +110,8 @@ def is_assertion_word(name: str) -> bool:
         known = [*KINDS, *JUDGED, EMBEDDED]
         apart = [part.strip() for part in name.split(",")]
         several = " ".join(f"--metric {part}" for part in apart if part) if len(apart) > 1 else ""
+        if is_metric(f"metrics.{name}", LM_EVAL):
+            several = f"--metric metrics.{name}"
         hint = several or did_you_mean(name, known) or f"there are {', '.join(known)}, and every metric that has a name"
         raise UsageError(f"there is no metric '{name}'", hint=hint)
     parse_assertion(name)

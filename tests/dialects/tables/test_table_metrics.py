@@ -69,6 +69,13 @@ def test_metrics_of_other_systems_are_named_too_and_the_first_is_the_main_score(
     metrics = ("includes", "contains", "contains:o", "metrics.accuracy")
     found = scores(exam_of(cities, metric=metrics, **NAMED), SENTENCES, tmp_path)
     assert found["score_name"] == "includes"
+    assert (
+        scores(exam_of(cities, metric=("includes", "exact"), **NAMED), SENTENCES, tmp_path)["score_name"] == "includes"
+    )
+    assert (
+        scores(exam_of(cities, metric=("exact", "includes"), **NAMED), SENTENCES, tmp_path)["score_name"]
+        == "exact_match"
+    )
     assert [found[name] for name in ("includes", "contains", "contains_2", "accuracy")] == [0.5, 0.5, 0.75, 0.0]
 
 

@@ -13,7 +13,7 @@ from proctor.dialects.lm_eval.document_scores import DocumentScorer, View
 from proctor.dialects.lm_eval.filters import filter_list_problems, make_pipelines
 from proctor.dialects.lm_eval.fork_names import load_fork
 from proctor.dialects.lm_eval.functions import load_code
-from proctor.dialects.lm_eval.metric_list import metric_list_problems, metrics_of
+from proctor.dialects.lm_eval.metric_list import leading, metric_list_problems, metrics_of
 from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
 from proctor.dialects.lm_eval.prepared import Document, DocumentView, PreparedTask
 from proctor.dialects.lm_eval.task_pipelines import Requests, Scored, TaskPipeline, compact
@@ -84,11 +84,12 @@ class TaskGrader:
         found = [
             Score(each.name, None, unit=unit_of(each.name), higher_is_better=each.higher_is_better) for each in metrics
         ]
-        for each in core:
+        for place, each in enumerate(core):
             declared = each.metric.declared_main
             if declared is None:
                 return None
-            found.append(replace(declared, higher_is_better=each.higher_is_better))
+            at = place if place < leading(config) else len(found)
+            found.insert(at, replace(declared, higher_is_better=each.higher_is_better))
         return found[0] if len({(each.unit, each.higher_is_better) for each in found}) == 1 else None
 
     @cached_property
@@ -127,7 +128,8 @@ class TaskGrader:
         if self._task.options.predict_only:
             return [RecordedDocuments()]
         values = DocumentValues(pipeline.scorer, self._aggregation(pipeline), warns=warns)
-        return [values, *self._core_scorers(pipeline)]
+        core, first = [CoreScorer(each, pipeline.scorer) for each in self._core], leading(self._task.config)
+        return [*core[:first], values, *core[first:]]  # the first of the list has the main score
 
     def scored(self, pipeline: TaskPipeline, answered: Iterable[Answered]) -> Iterator[tuple[Answered, Scored]]:
         """Yield answers with what a pipeline makes of them; some at a time, unless its filters must see all."""
@@ -142,9 +144,6 @@ class TaskGrader:
     def _aggregation(self, pipeline: TaskPipeline) -> RowAggregation:
         scorer = pipeline.scorer
         return RowAggregation(scorer.aggregates, self._task.resamples, scorer.directions, unit_of, plain)
-
-    def _core_scorers(self, pipeline: TaskPipeline) -> list[Scorer]:
-        return [CoreScorer(each, pipeline.scorer) for each in self._core]
 
 
 class _LastView:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
@@ -52,6 +53,11 @@ def metrics_of(config: TaskConfig) -> tuple[list[Metric], list[CoreMetric]]:
     """
     made = [_compiled(config, number, entry) for number, entry in enumerate(_entries(config))]
     return [each for each in made if isinstance(each, Metric)], [each for each in made if isinstance(each, CoreMetric)]
+
+
+def leading(config: TaskConfig) -> int:
+    """Return how many metrics that see all answers stand before the first of single documents."""
+    return len(list(takewhile(is_core_metric, _entries(config)))) if config.process_results is None else 0
 
 
 def metric_effects(config: TaskConfig) -> list[Effect]:

@@ -167,12 +167,10 @@ def save_results(args: argparse.Namespace, results: EvaluationResults) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    chosen: dict[str, Any] = {"disable_hf_datasets_cache": args.disable_hf_cache}
     if args.cache_dir:
-        chosen["hf_cache_dir"] = args.cache_dir
         os.environ["HF_DATASETS_CACHE"] = os.environ["HF_HOME"] = args.cache_dir  # read when their library is loaded
     Path(args.output_path).mkdir(parents=True, exist_ok=True)
-    with settings.context(**chosen, trust_code=args.trust_remote_code):
+    with settings.context(disable_hf_datasets_cache=args.disable_hf_cache, trust_code=args.trust_remote_code):
         rows = _rows(args)
         engine = _engine(args)
         save_results(args, evaluate(predictions=engine.infer(rows), data=rows))

@@ -52,6 +52,8 @@ class PackageRequirementsMixin(Artifact):
         for text in texts:
             required = Requirement(text)
             found = installed_version(required.name)
+            if required.marker and not required.marker.evaluate():
+                continue
             if found is None:
                 missing.append(text)
             elif not required.specifier.contains(found, prereleases=True):
@@ -61,16 +63,3 @@ class PackageRequirementsMixin(Artifact):
             instructions.append(needed[text] if isinstance(needed, dict) else f"pip install '{text}'")
         if instructions:
             raise RequirementsError(type(self).__name__, missing, other, instructions)
-
-
-class NLTKMixin(Artifact):
-    """A mixin of what works on words: NLTK by the name ``nltk``; its data is not downloaded."""
-
-    _requirements_list = {"nltk": "pip install 'proctor[text]'"}
-
-    @property
-    def nltk(self) -> Any:
-        """NLTK."""
-        import nltk
-
-        return nltk
