@@ -16,6 +16,7 @@ from pathlib import Path
 from lm_eval import evaluate, simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.api.registry import register_model
+from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.huggingface import HFLM
 from lm_eval.models.openai_completions import LocalChatCompletion
 from lm_eval.tasks import TaskManager
@@ -181,13 +182,17 @@ assert [each["resps"] for each in made["samples"]["writes"]] == [[["own"]]] * 3
 """,
     "keys reach no file": """
 for given in (f"api_key={KEY}", {"api_key": KEY}):
+    tracker = EvaluationTracker(output_path="out")
     made = simple_evaluate(
-        "mine", given, ["writes"], use_cache="kept.db",
+        "mine", given, ["writes"], evaluation_tracker=tracker, use_cache="kept.db",
         task_manager=TaskManager(include_path=".", include_defaults=False, metadata={"api_key": KEY}),
     )
     assert KEY not in json.dumps({name: each for name, each in made.items() if name != "samples"}, default=str)
+    samples = made.pop("samples")
+    tracker.save_results_aggregated(results=made, samples=samples)
+    tracker.save_results_samples(task_name="writes", samples=samples["writes"])
 written = [file for file in Path().rglob("*") if file.is_file() and file.name != "program.py"]
-assert any(file.name == "kept.db" for file in written)
+assert {"kept.db", "out"} <= {part for file in written for part in file.parts}
 leaked = [str(file) for file in written if KEY.encode() in file.read_bytes()]
 assert not leaked, leaked
 """,

@@ -112,7 +112,7 @@ def test_a_program_with_a_model_of_its_own_runs_unchanged(folder):
         ("simple_evaluate(model='no-such', tasks=['sums'])", "there is no engine 'no-such'"),
         (
             "simple_evaluate(model='dummy', tasks=['sums'], evaluation_tracker=object())",
-            "an evaluation_tracker is not told anything",
+            "the evaluation_tracker is a object",
         ),
         ("from lm_eval.__main__ import cli_evaluate; cli_evaluate(object())", "takes no parsed arguments"),
         ("from lm_eval.utils import no_such", "Proctor has no 'no_such' of 'lm_eval.utils'"),

@@ -12,8 +12,13 @@ from lm_eval import simple_evaluate, evaluate
 from lm_eval.api.model import LM
 from lm_eval.api.registry import Registry
 from lm_eval.api.samplers import ContextSampler, get_sampler
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.loggers import EvaluationTracker
+from lm_eval.models.utils import Grouper
 from lm_eval.tasks import TaskManager, get_task_dict
-from lm_eval.utils import make_table
+from lm_eval.tasks._index import Kind
+from lm_eval.tasks._yaml_loader import load_yaml
+from lm_eval.utils import Reorderer, make_table
 
 
 class Mine(LM):
@@ -29,8 +34,37 @@ class Mine(LM):
 Mine.__abstractmethods__ = frozenset()
 manager = TaskManager(include_path=".", include_defaults=False)
 
-results = simple_evaluate(model=Mine(), tasks=["both"], task_manager=manager, evaluation_tracker=None)
-assert set(results.pop("samples")) == {"one", "two"} and not {"task_hashes", "model_source"} & results.keys()
+# files, where lm-eval writes them
+tracker = EvaluationTracker(output_path="out", token="t", hub_repo_name="")
+results = simple_evaluate(model=Mine(), tasks=["both"], task_manager=manager, evaluation_tracker=tracker)
+samples = results.pop("samples")
+assert set(samples) == {"one", "two"} and not {"task_hashes", "model_source"} & results.keys()
+tracker.save_results_aggregated(results=results, samples=samples)
+for name in results["configs"]:
+    tracker.save_results_samples(task_name=name, samples=samples[name])
+assert not (tracker.push_results_to_hub or tracker.push_samples_to_hub)
+files = sorted(Path("out").glob("*/*"))
+assert [each.name.rpartition("_")[0] for each in files] == ["results", "samples_one", "samples_two"], files
+filed = json.loads(files[0].read_text())
+assert set(filed["task_hashes"]) == {"one", "two"} and filed["model_source"] == "CUSTOM", filed
+assert filed["start_time"] < filed["end_time"] and float(filed["total_evaluation_time_seconds"]) > 0
+assert filed["chat_template"] is None and filed["fewshot_as_multiturn"] is True
+line = json.loads(files[1].read_text().splitlines()[0])
+assert line["resps"] == [[["-2.0", "False"]], [["-2.0", "False"]]], line["resps"]
+named = EvaluationTracker(output_path="named/run.json")
+named.general_config_tracker.log_experiment_args("hf", "pretrained=a/b,x=1", "be", None, False)
+named.save_results_aggregated({}, {})
+(file,) = Path("named").iterdir()
+filed = json.loads(file.read_text())
+assert file.name.startswith("run_") and (filed["model_name"], filed["model_name_sanitized"]) == ("a/b", "a__b")
+assert len(filed["system_instruction_sha"]) == 64
+
+# what names mean, and what files say
+index = manager.task_index
+assert index["both"].kind is Kind.GROUP and index["both"].cfg["task"] == ["one", "two"]
+assert index["some"].kind is Kind.TAG and index["some"].tags == {"two"} and index["some"].cfg is None
+assert index["one"].kind is Kind.TASK and index["one"].yaml_path.name == "one.yaml" and index["one"]["type"] == "task"
+assert load_yaml("one.yaml", resolve_func=False)["task"] == "one"
 
 # tasks as objects: looked into, changed, evaluated
 loaded = manager.load(["both"])
@@ -60,6 +94,12 @@ for wrong, kind in (
     (lambda: ContextSampler([1]).sample(-1), ValueError),
     (lambda: Registry("thing").get("x"), KeyError),
     (lambda: simple_evaluate(model=Mine(), tasks=["both"], evaluation_tracker=object()), ValueError),
+    (lambda: EvaluatorConfig(nonsense=1), ValueError),
+    (lambda: EvaluatorConfig(tasks="none-such").process_tasks(), ValueError),
+    (lambda: EvaluatorConfig.load_yaml_config("one.txt"), ValueError),
+    (lambda: EvaluationTracker(output_path="out", push_results_to_hub=True, token="t"), ValueError),
+    (lambda: EvaluationTracker(nonsense=1), TypeError),
+    (lambda: load_yaml("one.yaml", recursive=False), ValueError),
 ):
     try:
         wrong()
@@ -77,6 +117,18 @@ except ValueError:
 else:
     raise SystemExit("a name was taken twice")
 
+# a configuration of a file
+config = EvaluatorConfig.from_config("config.yaml")
+assert config.seed == [7, 7, 7, 7] and config.model_args == {"pretrained": "x"} and config.metadata["pretrained"] == "x"
+assert config.process_tasks() and config.tasks == ["one", "two"], config.tasks
+assert EvaluatorConfig(tasks=["./on*.yaml"], include_path=".").process_tasks().all_groups == ["both"]
+
+# batches of a model of one's own
+order = Reorderer([[3], [1], [3], [2]], lambda each: each[0])
+assert order.get_reordered() == [[1], [2], [3], [3]] and order.get_original("badc") == ["d", "b", "c", "a"]
+grouper = Grouper(["a", "bb", "c"], len)
+assert grouper.get_grouped() == {1: ["a", "c"], 2: ["bb"]}
+assert grouper.get_original({1: [0, 2], 2: [1]}) == [0, 1, 2]
 print("all of it")
 """
 
@@ -94,6 +146,9 @@ def folder(tmp_path):
     (tmp_path / "two.yaml").write_text(json.dumps({**task, "task": "two", "tag": "some"}))
     group = {"group": "both", "task": ["one", "two"], "aggregate_metric_list": [{"metric": "acc"}]}
     (tmp_path / "both.yaml").write_text(json.dumps(group))
+    config = {"tasks": "one,two", "include_path": ".", "model_args": "pretrained=x", "seed": 7}
+    (tmp_path / "config.yaml").write_text(json.dumps(config))
+    (tmp_path / "one.txt").write_text("[1]")
     return tmp_path
 
 
@@ -115,15 +170,9 @@ def test_programs_that_handle_results_and_tasks_run_unchanged(folder):
             "from lm_eval.caching.cache import save_to_cache\n{}save_to_cache('name', [])",
             "faster than they are read back",
         ),
-        ("from lm_eval.loggers import EvaluationTracker\n{}EvaluationTracker()", "--output-format lm-eval"),
-        (
-            "from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker\n{}GeneralConfigTracker()",
-            "lm-eval write",
-        ),
-        ("from lm_eval.config.evaluate_config import EvaluatorConfig\n{}EvaluatorConfig()", "simple_evaluate has argu"),
         ("from lm_eval.api.model import CachingLM\n{}CachingLM(None, 'x')", "use_cache names the response log"),
         ("from lm_eval._cli.harness import HarnessCLI\n{}HarnessCLI()", "cli_evaluate reads a command line"),
-        ("from lm_eval.tasks._yaml_loader import load_yaml\n{}load_yaml('x')", "TaskManager().load reads task files"),
+        ("from lm_eval.tasks._index import TaskIndex\n{}TaskIndex()", "TaskManager().task_index says"),
         ("from lm_eval.tasks._factory import TaskFactory\n{}TaskFactory()", "makes tasks"),
         ("from lm_eval.utils import RemoteTokenizer\n{}RemoteTokenizer('http://x')", "needs no tokenizer"),
     ],

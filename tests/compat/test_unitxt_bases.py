@@ -21,18 +21,40 @@ def _names() -> Iterator[None]:
 
 
 def test_engines_of_ones_own_take_the_fields_of_bases() -> None:
-    from unitxt.inference import HFGenerationParamsMixin, InferenceEngine, LazyLoadMixin, TorchDeviceMixin
+    from unitxt.inference import (
+        InferenceEngine,
+        PackageRequirementsMixin,
+        StandardAPIParamsMixin,
+        TorchDeviceMixin,
+        get_model_and_label_id,
+    )
+    from unitxt.random_utils import get_seed
 
-    class Own(InferenceEngine, LazyLoadMixin, HFGenerationParamsMixin, TorchDeviceMixin):
-        def _is_loaded(self) -> bool:
-            return not self.lazy_load
+    class Own(InferenceEngine, StandardAPIParamsMixin, PackageRequirementsMixin, TorchDeviceMixin):
+        label: str = "own"
+        _requirements_list = {"pytest": "pip install pytest"}
+        model: str = "none"
+
+        def get_engine_id(self) -> str:
+            return str(get_model_and_label_id(self.model, self.label))
+
+        def prepare_engine(self) -> None:
+            self.client = self.credentials["api_key"]
 
         def _infer(self, dataset: Any, return_meta_data: bool = False) -> list[str]:
-            return [f"{self.get_device_id()} {self.top_k}"] * len(dataset)
+            sent = self.to_dict([StandardAPIParamsMixin])
+            said = [self.to_messages(instance)[0]["content"] for instance in dataset]
+            return [f"{self.get_device_id()} {self.client} {sent['top_p']} {each}" for each in said]
 
-    engine = Own(device="cpu", top_k=3, lazy_load=True)
-    assert list(engine.infer([{"source": "x"}])) == ["cpu 3"]
-    assert not engine._is_loaded()
+    engine = Own(device="cpu", model="a/b-1.5", top_p=0.5, credentials={"api_key": "k"})
+    assert list(engine.infer([{"source": "x"}])) == ["cpu k 0.5 x"]
+    assert engine.get_engine_id() == "b_1,5_own"
+    assert (engine.label, engine.price_name, Own(credentials={"api_key": "k"}, label="x").label) == (
+        "own",
+        "a/b-1.5",
+        "x",
+    )
+    assert get_seed() == 42
     with pytest.raises(ProctorError):
         Own(device="cpu", top_q=3)
 

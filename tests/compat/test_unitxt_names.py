@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from proctor.artifacts import catalogs, unregister_catalog
 from proctor.compat import install, uninstall
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import NotAllowedError
@@ -121,13 +122,9 @@ def test_judges_and_criteria_have_names() -> None:
         EVALUATOR_TO_MODEL_ID,
         DirectCriteriaCatalogEnum,
         EvaluatorNameEnum,
-        get_likert_scale_criteria,
-        get_yes_no_criteria,
     )
 
     assert EVALUATOR_TO_MODEL_ID[EvaluatorNameEnum.GPT4o].startswith("gpt-4o")
-    assert get_yes_no_criteria(None, None, bigger_is_better=False).option_map == {"Yes": 0.0, "No": 1.0}
-    assert get_likert_scale_criteria("n", "d", None, None).option_map["2"] == 0.25
     for member in DirectCriteriaCatalogEnum:
         assert DirectCriteriaCatalogEnum[member.name].value == member.value
     with pytest.raises(AttributeError, match="no catalog has the criteria"):
@@ -184,7 +181,7 @@ def test_functions_take_their_arguments_by_unitxts_names(tmp_path: Path) -> None
     from unitxt.logging_utils import get_logger
     from unitxt.metrics import nan_max, nan_mean, normalize_answer
     from unitxt.operators import Rename
-    from unitxt.register import register_local_catalog, unregister_local_catalog
+    from unitxt.register import register_local_catalog
     from unitxt.type_utils import isoftype
 
     assert (nan_mean(x=[1.0, 3.0]), nan_max(x=[1.0, 3.0]), normalize_answer(s="The Cat.")) == (2.0, 3.0, "cat")
@@ -194,7 +191,7 @@ def test_functions_take_their_arguments_by_unitxts_names(tmp_path: Path) -> None
     add_link_to_catalog("x.one", "x.two", catalog_path=tmp_path, verbose=False)
     register_local_catalog(catalog_path=str(tmp_path))
     assert get_from_catalog("x.two").to_field == "b"
-    unregister_local_catalog(str(tmp_path))
+    unregister_catalog(next(each for each in catalogs() if getattr(each, "folder", None) == tmp_path))
 
 
 @pytest.mark.parametrize(

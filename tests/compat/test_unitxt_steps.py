@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from proctor.compat import install, uninstall
-from proctor.engines.scripted import ScriptedEngine
 
 
 @pytest.fixture(autouse=True)
@@ -78,28 +76,6 @@ def test_links_lead_to_what_they_name_and_artifacts_are_overwritten() -> None:
         assert (changed.fields, found.fields) == ({"b": 2}, {"a": 1})
     made = Artifact.from_dict({"__type__": "set", "fields": {}}, overwrite_args={"fields": {"c": 3}})
     assert made.to_dict() == {"__type__": "set", "fields": {"c": 3}}
-
-
-def test_options_are_selected_for_instances() -> None:
-    from unitxt.api import select
-
-    from proctor.tasks.card import TaskCard
-    from proctor.tasks.task import Task
-    from proctor.templates import MultipleChoiceTemplate
-
-    class Choosing(ScriptedEngine):
-        def select(self, dataset: Any) -> list[str]:
-            return [json.loads(row["task_data"])["options"][-1] for row in dataset]
-
-    task = Task(
-        input_fields={"q": str, "choices": list[str]}, reference_fields={"a": int}, prediction_type=str, metrics=[]
-    )
-    template = MultipleChoiceTemplate(input_format="{q} {choices}", target_field="a")
-    asked = [{"q": "which", "choices": ["x", "y"], "a": 0}]
-    more = {"card": TaskCard(task=task), "template": template}
-    assert select(asked, Choosing(answer="x"), **more) == ["B"]
-    with pytest.raises(ValueError, match="earlier chats"):
-        select(asked, Choosing(answer="x"), previous_messages=[], **more)
 
 
 def test_requirements_of_a_class_count_when_it_is_built() -> None:

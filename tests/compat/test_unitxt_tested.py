@@ -51,7 +51,7 @@ def card() -> Any:
         ("metric_utils", "UNITXT_REMOTE_METRICS get_remote_metrics_names"),
         ("loaders", "LoadWithPandas"),
         ("test_utils.card", "test_card"),
-        ("metrics", "NLTKMixin hf_evaluate_load"),
+        ("metrics", "hf_evaluate_load"),
         ("metrics", "LlamaIndexCorrectness RemoteMetric ReflectionToolCallingMetric FaithfulnessHHEM"),
     ],
 )
@@ -77,18 +77,12 @@ def test_remote_metrics_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
             told.get_remote_metrics_names()
 
 
-def test_metrics_of_the_hub_and_nltk_are_at_hand() -> None:
+def test_metrics_of_the_hub_are_at_hand() -> None:
     metrics = module("metrics")
     found = metrics.hf_evaluate_load("exact_match").compute(predictions=["a", "b"], references=["a", "c"])
     assert found == {"exact_match": 0.5}
     with pytest.raises(ScoringError, match="no_such_metric"):
         metrics.hf_evaluate_load("no_such_metric")
-    nltk = pytest.importorskip("nltk")
-
-    class Counting(metrics.NLTKMixin):
-        pass
-
-    assert Counting().nltk is nltk
 
 
 def test_scores_of_one_query_name_the_main_one() -> None:

@@ -74,11 +74,10 @@ def test_an_alias_can_be_taken_back():
 
 
 def test_fetching_returns_what_programs_unpack():
-    from proctor.guests.unitxt.functions import fetch_artifact, to_pretty_string
+    from proctor.guests.unitxt.functions import fetch_artifact
 
     template, catalog = fetch_artifact("templates.key_val")
     assert (template.type_name(), catalog) == ("key_val_template", None)
-    assert to_pretty_string({"a": "x"}) == "a (str):\n    x\n"
 
 
 def test_declarations_of_fields_refuse_what_they_do_not_know():

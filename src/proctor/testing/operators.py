@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from proctor.data.operator import StreamingOperator
@@ -61,29 +61,3 @@ def check_operator(
     if len(made) != len(expected):
         raise AssertionError(f"{len(made)} rows were made, {len(expected)} were expected")
     return made
-
-
-def check_operator_exception(
-    operator: StreamingOperator, inputs: Inputs | None, exception_texts: Sequence[str], tester: Any = None
-) -> bool:
-    """Check that an operator refuses rows, with these texts in its message; return ``True``.
-
-    Raises:
-        AssertionError: It does not, or says something else.
-    """
-    del tester
-    try:
-        apply_operator(operator, inputs)
-    except Exception as error:
-        said = "\n".join(map(str, _chain(error)))
-        missing = [text for text in exception_texts if text not in said]
-        if missing:
-            raise AssertionError(f"the message does not say {missing[0]!r}: {error}") from error
-        return True
-    raise AssertionError(f"Did not receive expected exception: {exception_texts[0]}")
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__

@@ -14,7 +14,6 @@ from proctor.guests.unitxt.engines.providers import (
     MockInferenceEngine,
     OllamaInferenceEngine,
     OpenAiInferenceEngine,
-    OptionSelectingByLogProbsInferenceEngine,
     RITSInferenceEngine,
     TogetherAiInferenceEngine,
     VLLMRemoteInferenceEngine,
@@ -169,27 +168,6 @@ def test_the_mock():
     assert engine(ROWS) == ["[[10]]"]
     assert engine.infer_log_probs(ROWS) == [engine.default_inference_value_logprob]
     assert MockInferenceEngine(model_name="m", default_inference_value="x")(ROWS) == ["x"]
-
-
-def test_selecting_by_the_tokens_where_options_differ():
-    class Engine(OptionSelectingByLogProbsInferenceEngine):
-        table = {"new york": -1.0, "new jersey": -2.0, "ohio": -3.0}
-
-        def get_token_count(self, dataset):
-            return [{**row, "token_count": len(row["source"].split())} for row in dataset]
-
-        def get_options_log_probs(self, dataset):
-            return [{**row, "prediction": self.tokens(row["source"])} for row in dataset]
-
-        def tokens(self, text):
-            words = text.split()[1:]
-            first = {"text": words[0], "logprob": -0.5 if words[0] == "new" else -3.0}
-            rest = [{"text": word, "logprob": self.table[" ".join(words)]} for word in words[1:]]
-            return [first, *rest]
-
-    rows = [{"source": "state: ", "task_data": {"options": ["ohio", "new jersey", "new york"]}}]
-    # "new" wins at the first token, "york" at the second.
-    assert Engine().select(rows)[0]["prediction"] == "new york"
 
 
 def test_offline_vllm_keeps_its_fields():

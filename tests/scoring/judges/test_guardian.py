@@ -73,3 +73,9 @@ def test_custom_risks_take_the_messages_that_there_are() -> None:
     metric = guardian.GraniteGuardianCustomRisk(risk_name="mine", risk_definition="d")
     messages = metric.messages({"tools": '[{"a": 1}]', "user": "u"})
     assert messages == [{"role": "tools", "content": "[{'a': 1}]"}, {"role": "user", "content": "u"}]
+
+
+def test_a_class_names_the_risks_of_its_type() -> None:
+    named = guardian.GraniteGuardianAssistantRisk.get_available_risk_names()
+    assert named == ["harm", "social_bias", "violence", "profanity", "unethical_behavior"]
+    assert guardian.GraniteGuardianBase.available_risks[guardian.RiskType.AGENTIC] == ["function_call"]

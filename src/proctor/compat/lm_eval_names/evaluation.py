@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 from proctor.compat.lm_eval_names.models import engine_of
 from proctor.compat.lm_eval_names.tasks import LOAD, TaskHandle, TaskManager, TaskTypeError, unknown_as_key_error
+from proctor.compat.lm_eval_names.tracking import GeneralConfigTracker, teller
 from proctor.dialects.lm_eval.classes.configurable_task import changed_class, plain_config
 from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED, DEFAULT_SEEDS, NUMPY_SEED, PYTHON_SEED
@@ -87,6 +88,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     fewshot_random_seed: int | None = DEFAULT_SEED,
     torch_random_seed: int | None = TORCH_SEED,
     metadata: Mapping[str, Any] | None = None,
+    evaluation_tracker: Any = None,
     **idle: Any,
 ) -> dict[str, Any]:
     """Let a model sit tasks, and return the results in lm-eval's form.
@@ -116,6 +118,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
             requests.
         metadata: More metadata for tasks whose code reads it, on top of the model's arguments; a task manager that is
             given has its own.
+        evaluation_tracker: Is told who is asked and how; its ``save_results_aggregated`` writes files.
         idle: Arguments that decide nothing here; they are logged.
 
     Raises:
@@ -123,6 +126,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     """
     _say_idle(idle)
     _check_choice(limit, samples)
+    tell = teller(evaluation_tracker)
     manager = task_manager or TaskManager(metadata={**_named_arguments(model, model_args), **(metadata or {})})
     template = apply_chat_template if isinstance(model, str) else bool(apply_chat_template)
     named = (model, _with_template(model_args, template), {
@@ -164,6 +168,14 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         "limit": limit,
         "torch_seed": torch_random_seed,
     }
+    own_template = getattr(engine.lm, "chat_template", None) if isinstance(engine, ForeignModel) else None
+    tell(
+        model_source=model if isinstance(model, str) else "CUSTOM",
+        model_args=model_args or {"model": made["model_name"]},
+        system_instruction=system_instruction,
+        chat_template=own_template(apply_chat_template) if callable(own_template) else made["chat_template"],
+        fewshot_as_multiturn=fewshot_as_multiturn is not False,
+    )
     return {key: value for key, value in made.items() if key not in _OF_FILES}
 
 
@@ -177,13 +189,7 @@ def _engine_of(model: Any, model_args: Any, more: dict[str, Any]) -> Engine | No
         return None
 
 
-_OF_FILES = frozenset(
-    (
-        *("model_source", "model_name", "model_name_sanitized", "system_instruction", "system_instruction_sha"),
-        *("fewshot_as_multiturn", "chat_template", "chat_template_sha", "start_time", "end_time"),
-        *("total_evaluation_time_seconds", "task_hashes"),
-    )
-)
+_OF_FILES = frozenset((*(each.name for each in fields(GeneralConfigTracker)), "task_hashes"))
 """What files of results say, and results do not."""
 
 
@@ -303,12 +309,7 @@ def _tasks_in(nested: Mapping[Any, Any]) -> Iterable[TaskHandle]:
 
 def _say_idle(idle: Mapping[str, Any]) -> None:
     """Log arguments that decide nothing."""
-    if idle.get("evaluation_tracker") is not None:
-        raise UsageError(
-            "an evaluation_tracker is not told anything here",
-            hint="cli_evaluate and proctor run --output-format lm-eval write the files that lm-eval writes",
-        )
-    if unknown := [name for name in idle if name not in {*_IDLE, "evaluation_tracker"}]:
+    if unknown := [name for name in idle if name not in _IDLE]:
         raise TaskTypeError(
             f"there is no argument '{unknown[0]}'", why=f"known are those of lm-eval, and {', '.join(_IDLE)}"
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
+from enum import Enum, auto
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
@@ -17,7 +18,8 @@ from proctor.dialects.lm_eval.classes.task import Task
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
 from proctor.dialects.lm_eval.functions import resolve_function
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
-from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.dialects.lm_eval.index import Entry as Named
+from proctor.dialects.lm_eval.reader import FunctionReference, TaskReader
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.dialects.lm_eval.tree import Group as Members
 from proctor.dialects.lm_eval.tree import Leaf
@@ -145,13 +147,53 @@ def made_task(name: str, values: Mapping[str, Any]) -> Any:
     return kind(config=config) if "config" in signature(kind).parameters else kind()
 
 
-def _resolved(key: str, value: Any) -> Any:
-    """Return a value of a task file, with its functions as functions."""
+def _resolved(key: str, value: Any, *, resolve: bool = True) -> Any:
+    """Return a value of a task file, with its functions as functions, or as where they would be looked for."""
     if isinstance(value, FunctionReference):
-        return resolve_function(value, key)
+        return resolve_function(value, key) if resolve else str(value.folder / value.name)
     if isinstance(value, Mapping):
-        return {name: _resolved(name, each) for name, each in value.items()}
-    return [_resolved(key, each) for each in value] if isinstance(value, list) else value
+        return {name: _resolved(name, each, resolve=resolve) for name, each in value.items()}
+    return [_resolved(key, each, resolve=resolve) for each in value] if isinstance(value, list) else value
+
+
+def load_yaml(path: str | Path, *, resolve_func: bool = True, recursive: bool = True) -> dict[str, Any]:
+    """Return what a task file says; its functions as such, or as where they would be looked for.
+
+    Raises:
+        TaskFileError: It cannot be read.
+        TrustError: It names code, and code is not trusted.
+        UsageError: What it includes is to be left out.
+    """
+    if not recursive:
+        raise UsageError("task files are read with what they include", hint="leave recursive out")
+    said = TaskReader().read(str(path)).values
+    return {key: _resolved(key, each, resolve=resolve_func) for key, each in said.items()}
+
+
+class Kind(Enum):
+    """What a name means."""
+
+    TASK = auto()
+    PY_TASK = auto()
+    GROUP = auto()
+    TAG = auto()
+
+
+_KINDS = {TASK: Kind.TASK, PYTHON_TASK: Kind.PY_TASK, GROUP: Kind.GROUP, TAG: Kind.TAG}
+
+
+class Entry(dict[str, Any]):
+    """A name: its kind, its file, its tags (the tasks of a tag); its keys are those of older releases."""
+
+    def __init__(self, named: Named) -> None:
+        super().__init__(type=named.kind, yaml_path=named.file)
+        self.name, self.kind, self.tags = named.name, _KINDS[named.kind], set(named.tags)
+        self.yaml_path = Path(named.file) if named.file else None
+
+    @cached_property
+    def cfg(self) -> dict[str, Any] | None:
+        """What its file says, functions by name; ``None`` of tags."""
+        return None if self.yaml_path is None else load_yaml(self.yaml_path, resolve_func=False)
 
 
 def _finder(handle: TaskHandle) -> TaskFinder:
@@ -192,9 +234,9 @@ class TaskManager:
         return build_index(self.include_paths, installed=self.include_defaults)
 
     @property
-    def task_index(self) -> dict[str, dict[str, Any]]:
-        """By name: what it means (``type``), and its file (``yaml_path``)."""
-        return {name: {"type": each.kind, "yaml_path": each.file} for name, each in self.index.entries.items()}
+    def task_index(self) -> dict[str, Entry]:
+        """What each name means."""
+        return {name: Entry(each) for name, each in self.index.entries.items()}
 
     @property
     def all_tasks(self) -> list[str]:

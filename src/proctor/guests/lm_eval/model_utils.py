@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any, Final
 
+from proctor.guests.lm_eval.utils import group
 from proctor.logs import get_logger
 
 DEFAULT_MAX_LENGTH: Final = 2048
@@ -39,6 +40,49 @@ def undistribute(iterable: Iterable[Iterable[Any]]) -> list[Any]:
     """Return what was dealt out in turns to several lists, in the order before; ``None`` is left out."""
     rounds = zip_longest(*map(list, iterable))
     return [each for each in chain.from_iterable(rounds) if each is not None]
+
+
+class Grouper:
+    """Things by what a function says of them, and the way back to their order.
+
+    Args:
+        arr: The things.
+        fn: Returns the group of one.
+    """
+
+    def __init__(self, arr: Sequence[Any], fn: Callable[[Any], Any]) -> None:
+        self.arr = {fn(each[0][1]): each for each in group(list(enumerate(arr)), lambda each: fn(each[1]))}
+
+    def get_grouped(self) -> dict[Any, list[Any]]:
+        """Return the things by group."""
+        return {key: [each for _, each in members] for key, members in self.arr.items()}
+
+    def get_original(self, grouped_dict: Mapping[Any, Sequence[Any]]) -> list[Any]:
+        """Return one value for each thing, in the order of the things, from values by group."""
+        pairs = [pair for key, members in self.arr.items() for pair in zip(members, grouped_dict[key], strict=True)]
+        return [value for _, value in sorted(pairs, key=lambda pair: pair[0][0])]
+
+
+class Reorderer:
+    """Things sorted by a function, and the way back to their order; of equal ones each is the first, as in lm-eval.
+
+    Args:
+        arr: The things.
+        fn: What they are sorted by.
+    """
+
+    def __init__(self, arr: Sequence[Any], fn: Callable[[Any], Any]) -> None:
+        alike = group(list(enumerate(arr)), lambda each: fn(each[1]))
+        self.arr = sorted((([place], some[0][1]) for some in alike for place, _ in some), key=lambda each: fn(each[1]))
+
+    def get_reordered(self) -> list[Any]:
+        """Return the things, sorted."""
+        return [each for _, each in self.arr]
+
+    def get_original(self, newarr: Sequence[Any]) -> list[Any]:
+        """Return values, given in the sorted order, in the order of the things."""
+        pairs = sorted(zip(self.arr, newarr, strict=True), key=lambda pair: pair[0][0])
+        return [value for _, value in pairs]
 
 
 class Collator:

@@ -55,7 +55,6 @@ _NO_REQUESTS = "requests are not kept, because they are built faster than they a
 
 _NO_JANITOR = "training data is not searched for the words of exams"
 
-_NO_TRACKER = "cli_evaluate and proctor run --output-format lm-eval write the files that lm-eval writes"
 _NO_PARSERS = "lm_eval.__main__.cli_evaluate reads a command line"
 _COMMANDS = ("harness", "run", "ls", "validate", "subcommand", "utils")
 """Modules of lm-eval's parsers."""
@@ -69,12 +68,6 @@ _WITHOUT = {
     "lm_eval.decontamination.janitor": _NO_JANITOR,
     "lm_eval.decontamination.archiver": _NO_JANITOR,
     "lm_eval.tasks._factory": "TaskManager().load makes tasks",
-    "lm_eval.tasks._index": "TaskManager().task_index says what there is",
-    "lm_eval.tasks._yaml_loader": "TaskManager().load reads task files",
-    "lm_eval.config.evaluate_config": "simple_evaluate has arguments; --config names a file of them",
-    "lm_eval.loggers": _NO_TRACKER,
-    "lm_eval.loggers.evaluation_tracker": _NO_TRACKER,
-    "lm_eval.loggers.utils": _NO_TRACKER,
     **dict.fromkeys(("lm_eval._cli", *(f"lm_eval._cli.{each}" for each in _COMMANDS)), _NO_PARSERS),
 }
 """Modules whose names are not here, and what does their work."""
@@ -85,8 +78,7 @@ _INSTEAD = {
     "RemoteTokenizer": "a server's likelihoods are asked by local-completions, which needs no tokenizer of its own",
     "check_remote_tokenizer_support": "a server's likelihoods are asked by local-completions, which needs no tokenizer",
     **dict.fromkeys(("CachingLM", "hash_args"), "use_cache names the response log, which keeps answers"),
-    "EvaluationTracker": _NO_TRACKER,
-    "EvaluatorConfig": "simple_evaluate has arguments; --config names a file of them",
+    "TaskIndex": "TaskManager().task_index says what there is",
     **dict.fromkeys(("HarnessCLI", "Run", "List", "Validate", "SubCommand", "setup_parser"), _NO_PARSERS),
     "WandbLogger": "proctor export RUN --to wandb sends a run",
     "TrackioLogger": "proctor export RUN --to trackio sends a run",
@@ -151,7 +143,8 @@ LM_EVAL = Table(
         },
         "lm_eval.api.template": _TEMPLATES,
         "lm_eval.api.utils": {f"{_HERE}.messages": "*"},
-        "lm_eval.config": {**_GROUP, **_CONFIG},
+        "lm_eval.config": {f"{_NAMES}.evaluator_config": "EvaluatorConfig", **_GROUP, **_CONFIG},
+        "lm_eval.config.evaluate_config": {f"{_NAMES}.evaluator_config": "EvaluatorConfig"},
         "lm_eval.config.group": _GROUP,
         "lm_eval.config.task": _CONFIG,
         "lm_eval.config.template": _TEMPLATES,
@@ -165,6 +158,8 @@ LM_EVAL = Table(
             f"lm_eval.filters{end}": _FILTERS
             for end in ("", ".custom", ".decontamination", ".extraction", ".selection", ".transformation")
         },
+        "lm_eval.loggers": {f"{_NAMES}.tracking": "EvaluationTracker"},
+        "lm_eval.loggers.evaluation_tracker": {f"{_NAMES}.tracking": "EvaluationTracker GeneralConfigTracker"},
         "lm_eval.models": {},
         "lm_eval.models.api_models": {f"{_HERE}.api_model": "TemplateAPI JsonChatStr"},
         "lm_eval.models.huggingface": {f"{_NAMES}.hf_model": "HFLM"},
@@ -172,8 +167,14 @@ LM_EVAL = Table(
         "lm_eval.models.utils_hf": {f"{_HERE}.torch_utils": "*"},
         **{f"lm_eval.models.{module}": {f"{_NAMES}.models": " ".join(names)} for module, names in _MODELS.items()},
         "lm_eval.tasks": {f"{_NAMES}.tasks": _TASKS},
+        "lm_eval.tasks._index": {f"{_NAMES}.tasks": "Entry Kind"},
+        "lm_eval.tasks._yaml_loader": {f"{_NAMES}.tasks": "load_yaml"},
         "lm_eval.tasks.manager": {f"{_NAMES}.tasks": "TaskManager"},
-        "lm_eval.utils": {"proctor.dialects.lm_eval.jinja": "apply_template", f"{_HERE}.utils": "*"},
+        "lm_eval.utils": {
+            "proctor.dialects.lm_eval.jinja": "apply_template",
+            f"{_HERE}.model_utils": "Reorderer",
+            f"{_HERE}.utils": "*",
+        },
     },
     files={"lm_eval.tasks": "proctor.dialects.lm_eval.functions:module_of_tasks"},
     instead=_INSTEAD,

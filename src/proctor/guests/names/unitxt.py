@@ -48,11 +48,10 @@ _CONSTANTS = (
     "constants logger register_all_artifacts local_catalog_path=CATALOG_FOLDER dataset_url=DATASET_URL "
     "metric_url=METRIC_URL"
 )
-_PARSED = {f"{_OURS}.parameters": "parse_string_types_instead_of_actual_objects"}
 _JUDGES = {
     f"{_OURS}.judging": (
         "OptionSelectionStrategyEnum EvaluatorTypeEnum EvaluatorNameEnum ModelProviderEnum EVALUATOR_TO_MODEL_ID "
-        "EvaluatorMetadata EVALUATORS_METADATA get_yes_no_criteria get_likert_scale_criteria "
+        "EvaluatorMetadata EVALUATORS_METADATA "
         "DirectCriteriaCatalogEnum PairwiseCriteriaCatalogEnum DIRECT_CRITERIA PAIRWISE_CRITERIA"
     )
 }
@@ -66,7 +65,7 @@ _NAMES = {
         f"{_OURS}.functions": f"fetch_artifact get_constants {_CONSTANTS}",
         "proctor.guests.hugging_face": "dataset_file=DATASET_FILE metric_file=METRIC_FILE",
     },
-    "unitxt.api": {**_API, f"{_OURS}.functions": "fetch_artifact get_constants select"},
+    "unitxt.api": {**_API, f"{_OURS}.functions": "fetch_artifact get_constants"},
     "unitxt.artifact": {
         "proctor.artifacts": "Artifact Artifactory=Catalog AbstractCatalog=Catalog",
         f"{_OURS}.functions": "fetch_artifact register_all_artifacts",
@@ -75,7 +74,7 @@ _NAMES = {
             "UnitxtArtifactNotFoundError=UnknownArtifactError"
         ),
     },
-    "unitxt.base_metric": _PARSED,
+    "unitxt.base_metric": {},
     "unitxt.blocks": {"proctor.artifacts": "Artifact add_to_catalog"},
     "unitxt.catalog": {
         "proctor.artifacts": (
@@ -93,7 +92,7 @@ _NAMES = {
         f"{_OURS}.data_classes": "Field RequiredField OptionalField NonPositionalField",
     },
     "unitxt.error_utils": {_ERRORS: "UnitxtError=ProctorError"},
-    "unitxt.eval_utils": {f"{_OURS}.functions": "evaluate=evaluate_by_metrics as_remote_metric metrics_df"},
+    "unitxt.eval_utils": {f"{_OURS}.functions": "evaluate=evaluate_by_metrics as_remote_metric"},
     "unitxt.formats": {
         "proctor.formats.newline": "apply_capital_new_line_notation=apply_newline_notation",
         "proctor.formats.format": "BaseFormat=Format",
@@ -103,11 +102,9 @@ _NAMES = {
     "unitxt.inference": {
         "builtins": "OpenAiInferenceEngineParams=dict WMLInferenceEngineParams=dict",
         "proctor.engines.inference": "TextGenerationInferenceOutput ListWithMetadata=Predictions",
-        f"{_OURS}.engines.providers": "OptionSelectingByLogProbsInferenceEngine",
         f"{_OURS}.packages": "PackageRequirementsMixin",
-        f"{_OURS}.engine_fields": (
-            "HFGenerationParamsMixin LazyLoadMixin TorchDeviceMixin HFInferenceEngineBase LMMSEvalBaseInferenceEngine"
-        ),
+        f"{_OURS}.engines.words": "get_model_and_label_id=engine_id",
+        f"{_OURS}.engine_fields": "StandardAPIParamsMixin TorchDeviceMixin",
     },
     "unitxt.instructions": {f"{_OURS}.bases": "TextualInstruction"},
     "unitxt.llm_as_judge": _JUDGES,
@@ -131,9 +128,8 @@ _NAMES = {
             "performance_drop_rate interpret_effect_size normalized_cohens_h normalized_hedges_g mean_subgroup_score"
         ),
         "proctor.scoring.judges.guardian": "RiskType RISK_TYPE_TO_CLASS",
-        f"{_OURS}.parameters": ("normalize_answer nan_mean nan_max parse_string_types_instead_of_actual_objects"),
+        f"{_OURS}.parameters": "normalize_answer nan_mean nan_max",
         "proctor.scoring.map_reduce": "EvaluationInput",
-        f"{_OURS}.packages": "NLTKMixin",
         "proctor.guests.evaluate": "hf_evaluate_load=load",
         f"{_OURS}.functions": "new_random_generator",
         "proctor.scoring.metric": "MetricWithConfidenceInterval=Metric",
@@ -147,35 +143,29 @@ _NAMES = {
     "unitxt.operators": {
         _ERRORS: "DownloadError=DatasetNotFoundError UnexpectedHttpCodeError=DatasetNotFoundError",
         "proctor.data.computed_fields": "ComputeExpressionMixin=ExpressionMixin",
-        f"{_OURS}.bases": "ArtifactFetcherMixin",
     },
-    "unitxt.parsing_utils": {f"{_OURS}.parameters": "parse_key_equals_value_string_to_dict"},
-    "unitxt.random_utils": {f"{_OURS}.functions": "new_random_generator"},
+    "unitxt.random_utils": {f"{_OURS}.functions": "new_random_generator get_seed"},
     "unitxt.recipe": {f"{_OURS}.bases": "SequentialRecipe"},
     "unitxt.register": {
         f"{_OURS}.parameters": "register_local_catalog",
-        f"{_OURS}.functions": "unregister_local_catalog register_all_artifacts",
+        f"{_OURS}.functions": "register_all_artifacts",
     },
     "unitxt.settings_utils": {f"{_OURS}.own_settings": "get_settings Settings", f"{_OURS}.functions": "get_constants"},
-    "unitxt.split_utils": {f"{_OURS}.parameters": "parse_random_mix_string parse_slices_string"},
     "unitxt.stream": {
         "proctor.data.streams": "Stream MultiStream ListStream GeneratorStream DynamicStream",
         _ERRORS: "FaultyStreamError=DataError MissingStreamError=DataError EmptyStreamError=DataError",
     },
     "unitxt.struct_data_operators": {"proctor.data.table_operators": "shuffle_columns shuffle_rows"},
-    "unitxt.task": _PARSED,
+    "unitxt.task": {},
     "unitxt.templates": {_ERRORS: "TemplateFormatKeyError=TemplateError"},
     "unitxt.test_utils.card": {"proctor.testing.cards": "test_card"},
     "unitxt.test_utils.catalog": {_CHECKS: "temp_catalog"},
     "unitxt.test_utils.metrics": {_CHECKS: "test_metric apply_metric check_scores"},
-    "unitxt.test_utils.operators": {
-        "proctor.testing.operators": "check_operator check_operator_exception apply_operator"
-    },
-    "unitxt.text_utils": {f"{_OURS}.functions": "print_dict to_pretty_string"},
+    "unitxt.test_utils.operators": {"proctor.testing.operators": "check_operator apply_operator"},
+    "unitxt.text_utils": {f"{_OURS}.functions": "print_dict"},
     "unitxt.type_utils": {
-        "proctor.artifacts.types": "register_type",
+        "proctor.artifacts.types": "register_type to_type_string",
         f"{_OURS}.parameters": "isoftype",
-        f"{_OURS}.type_names": "Type UnsupportedTypeError is_type parse_type_string to_type_string strtype",
     },
     "unitxt.types": {
         "proctor.artifacts.field_types": (

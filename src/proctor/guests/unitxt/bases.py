@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from proctor.artifacts import Artifact, fetch_artifact
+from proctor.artifacts import Artifact
 from proctor.data.operator import SourceSequentialOperator
-
-
-class ArtifactFetcherMixin:
-    """A mixin of what looks artifacts up."""
-
-    @classmethod
-    def get_artifact(cls, artifact_identifier: Any) -> Artifact:
-        """Return the artifact of a name; artifacts are returned as they are."""
-        return fetch_artifact(artifact_identifier)
 
 
 class TextualInstruction(Artifact):

@@ -5,43 +5,43 @@ Engines of this package have such fields of their own; these add the same names,
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from proctor.artifacts import NON_POSITIONAL, Artifact
-from proctor.guests.unitxt.engines.hf import UnitxtHFEngine as HFInferenceEngineBase
-from proctor.guests.unitxt.engines.lmms import LMMSEvalInferenceEngine as LMMSEvalBaseInferenceEngine
+from proctor.artifacts import Artifact
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["HFInferenceEngineBase", "LMMSEvalBaseInferenceEngine"]
 
+class StandardAPIParamsMixin(Artifact):
+    """The parameters that most providers take; ``None`` leaves the choice to them."""
 
-class HFGenerationParamsMixin(Artifact):
-    """The parameters of generation by a model on this machine."""
-
-    max_new_tokens: int | None = None
-    do_sample: bool = False
+    model: str
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    stop: str | list[str] | None = None
     temperature: float | None = None
     top_p: float | None = None
-    top_k: int | None = None
-    num_beams: int | None = None
-    repetition_penalty: float | None = None
-    pad_token_id: int | None = None
-    eos_token_id: int | None = None
+    top_logprobs: int | None = None
+    logit_bias: dict[str, int] | None = None
+    logprobs: bool | None = None
+    n: int | None = None
+    parallel_tool_calls: bool | None = None
+    service_tier: Literal["auto", "default"] | None = None
+    credentials: dict[str, str] | None = None
+    extra_headers: dict[str, str] | None = None
 
-
-class LazyLoadMixin(Artifact):
-    """Base of engines that load their model when they are made, or with ``lazy_load`` when they are first asked."""
-
-    lazy_load: Annotated[bool, NON_POSITIONAL] = False
-
-    @abstractmethod
-    def _is_loaded(self) -> bool:
-        """Return whether the model is loaded."""
+    def to_dict(self, classes: Sequence[type[Artifact]] = (), keep_empty: bool = True) -> dict[str, Any]:
+        """Return the artifact as it is saved; or the values of the fields that some of its bases have."""
+        if not classes:
+            return super().to_dict()
+        named = [name for each in classes for name in each.model_fields if name in each.__annotations__]
+        return {name: getattr(self, name) for name in named if keep_empty or getattr(self, name) is not None}
 
 
 class TorchDeviceMixin(Artifact):

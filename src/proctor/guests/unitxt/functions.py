@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from proctor.artifacts import Artifact, ArtifactLink, Catalog, LocalCatalog, catalogs, unregister_catalog
+from proctor.artifacts import Artifact, ArtifactLink
 from proctor.artifacts import fetch_artifact as fetch
-from proctor.errors import SettingsError, UsageError, ValidationError
+from proctor.errors import SettingsError, ValidationError
 from proctor.logs import get_logger
 from proctor.randomness import random_stream
-from proctor.recipes import produce
 from proctor.results.unitxt_print import pretty_text
 from proctor.settings import settings
 
@@ -37,41 +35,14 @@ def new_random_generator(sub_seed: Any) -> Random:
     return random_stream(str(hash(sub_seed)) if is_numbers else sub_seed)
 
 
+def get_seed() -> int:
+    """Return the seed that draws derive from."""
+    return int(settings.seed)
+
+
 def register_all_artifacts(path: str | None = None) -> None:
     """Nothing to do, whatever the folder: every class is known by its name from the start."""
     del path
-
-
-def select(
-    instance_or_instances: Any,
-    engine: Any,
-    dataset_query: str | None = None,
-    return_data: bool = False,
-    previous_messages: list[list[dict[str, str]]] | None = None,
-    **kwargs: Any,
-) -> Any:
-    """Return for each instance the option that an engine finds likeliest.
-
-    Args:
-        instance_or_instances: What is asked about.
-        engine: An engine that selects, or its name.
-        dataset_query: The recipe, as text; or its parts by name.
-        return_data: Return the rows, each with its ``prediction``.
-        previous_messages: What was said before, for each instance.
-        kwargs: Parts of the recipe.
-
-    Raises:
-        UsageError: There are other numbers of messages than instances.
-    """
-    dataset = produce(instance_or_instances, dataset_query, **kwargs)
-    if previous_messages is not None:
-        if len(previous_messages) != len(dataset):
-            raise UsageError(f"there are {len(previous_messages)} earlier chats for {len(dataset)} instances")
-        said = iter(previous_messages)
-        dataset = dataset.map(lambda row: {**row, "source": [*next(said), *row["source"]]})
-    selecting: Any = fetch(engine)
-    predictions = selecting.select(dataset)
-    return dataset.add_column("prediction", predictions) if return_data else predictions
 
 
 UNITXT_REMOTE_METRICS = "UNITXT_REMOTE_METRICS"
@@ -127,33 +98,6 @@ def fetch_artifact(artifact_rep: Any, overwrite_kwargs: dict[str, Any] | None = 
     return fetch(artifact_rep, overwrite_kwargs), None
 
 
-def unregister_local_catalog(catalog_path: str) -> None:
-    """Forget the catalog of a folder, where it is registered."""
-    if (found := _registered(catalog_path)) is not None:
-        unregister_catalog(found)
-
-
-def _registered(folder: str) -> Catalog | None:
-    wanted = Path(folder).resolve()
-    found = (each for each in catalogs() if isinstance(each, LocalCatalog) and each.folder.resolve() == wanted)
-    return next(found, None)
-
-
-def to_pretty_string(
-    value: Any,
-    indent: int = 0,
-    indent_delta: int = 4,
-    max_chars: int | None = None,
-    keys: Sequence[str] | None = None,
-    item_label: str | None = None,  # noqa: ARG001 - upstream passes it to itself only
-    float_format: str | None = None,
-) -> str:
-    """Return a nested value as indented lines: names, types and values; see ``proctor.results.unitxt_print``."""
-    return pretty_text(
-        value, indent=indent, step=indent_delta, width=max_chars, keys=keys, float_format=float_format or ""
-    )
-
-
 def print_dict(
     d: dict[str, Any],
     indent: int = 0,
@@ -162,8 +106,9 @@ def print_dict(
     keys_to_print: Sequence[str] | None = None,
     log_level: str = "info",
 ) -> None:
-    """Log a nested dict as indented lines."""
-    getattr(get_logger(), log_level)("\n%s", to_pretty_string(d, indent, indent_delta, max_chars, keys_to_print))
+    """Log a nested dict as indented lines: names, types and values."""
+    text = pretty_text(d, indent=indent, step=indent_delta, width=max_chars, keys=keys_to_print)
+    getattr(get_logger(), log_level)("\n%s", text)
 
 
 def set_verbosity(level: str | int) -> None:
@@ -234,12 +179,3 @@ def as_remote_metric(metric: Artifact) -> MetricPipeline:
     found = RemoteMetric.wrap_inner_metric_pipeline_metric(metric, endpoint)
     object.__setattr__(found, "_artifact_id", metric.artifact_id)  # rows and scores stand under its name
     return found
-
-
-def metrics_df(names: Iterable[str] = ("",)) -> pd.DataFrame:
-    """Return the catalog's metrics with their main scores."""
-    import pandas as pd
-
-    wanted = tuple(names)
-    found = sorted({name for catalog in catalogs() for name in catalog.names() if name.startswith("metrics.")})
-    return pd.DataFrame({"metric": [name for name in found if any(part in name for part in wanted)]})

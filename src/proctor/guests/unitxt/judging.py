@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from proctor.artifacts import catalogs, fetch_artifact
 from proctor.errors import UsageError, did_you_mean
-from proctor.scoring.judges.criteria import Criteria, CriteriaOption, CriteriaWithOptions
+from proctor.scoring.judges.criteria import Criteria
 
 DIRECT = "metrics.llm_as_judge.direct.criteria."
 PAIRWISE = "metrics.llm_as_judge.pairwise.criteria."
@@ -189,42 +189,3 @@ def __getattr__(name: str) -> list[Criteria]:
     if name not in wanted:
         raise AttributeError(name)
     return [each.value for each in wanted[name]]
-
-
-def get_yes_no_criteria(
-    prediction_field: str | None,
-    context_fields: list[str] | None,
-    name: str = "",
-    description: str = "",
-    bigger_is_better: bool = True,
-) -> CriteriaWithOptions:
-    """Return criteria with the options Yes and No, of which one counts 1 and the other 0."""
-    return CriteriaWithOptions(
-        name=name,
-        description=description,
-        prediction_field=prediction_field,
-        context_fields=context_fields,
-        options=[CriteriaOption(name=each, description="") for each in ("Yes", "No")],
-        option_map={"Yes": float(bigger_is_better), "No": float(not bigger_is_better)},
-    )
-
-
-def get_likert_scale_criteria(
-    name: str,
-    description: str,
-    prediction_field: str | None,
-    context_fields: list[str] | None,
-    *,
-    low_short_description: str = "low",
-    high_short_description: str = "high",
-) -> CriteriaWithOptions:
-    """Return criteria with the options 1 to 5, which count 0 to 1."""
-    scale = f"On a scale of 1 ({low_short_description}) to 5 ({high_short_description}), {description}"
-    return CriteriaWithOptions(
-        name=name,
-        description=scale,
-        prediction_field=prediction_field,
-        context_fields=context_fields,
-        options=[CriteriaOption(name=str(each), description="") for each in range(1, 6)],
-        option_map={str(each): (each - 1) / 4 for each in range(1, 6)},
-    )

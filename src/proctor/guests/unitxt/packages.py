@@ -63,16 +63,3 @@ class PackageRequirementsMixin(Artifact):
             instructions.append(needed[text] if isinstance(needed, dict) else f"pip install '{text}'")
         if instructions:
             raise RequirementsError(type(self).__name__, missing, other, instructions)
-
-
-class NLTKMixin(Artifact):
-    """A mixin of what works on words: NLTK by the name ``nltk``; its data is not downloaded."""
-
-    _requirements_list = {"nltk": "pip install 'proctor[text]'"}
-
-    @property
-    def nltk(self) -> Any:
-        """NLTK."""
-        import nltk
-
-        return nltk

@@ -13,17 +13,10 @@ from proctor.logs import get_logger as own_logger
 _CALLED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "register_local_catalog": ("proctor.artifacts:register_local_catalog", {"catalog_path": "path"}),
     "image_to_data_url": ("proctor.data.images:image_to_data_url", {"image": "value"}),
-    "parse_key_equals_value_string_to_dict": ("proctor.artifacts.query:parse_assignments", {"args": "text"}),
-    "parse_random_mix_string": ("proctor.data.splitters:parse_random_mix_string", {"input_str": "text"}),
-    "parse_slices_string": ("proctor.data.splitters:parse_slices_string", {"input_str": "text"}),
     "isoftype": ("proctor.artifacts.types:is_of_type", {"object": "value"}),
     "nan_mean": ("proctor.statistics.resampling:nan_mean", {"x": "values", "scores": "values"}),
     "nan_max": ("proctor.scoring.reductions:nan_max", {"x": "values"}),
     "normalize_answer": ("proctor.scoring.distances:normalize_answer", {"s": "text"}),
-    "parse_string_types_instead_of_actual_objects": (
-        "proctor.guests.unitxt.type_names:parse_type_string",
-        {"obj": "type_string"},
-    ),
 }
 """By Unitxt's name: the function here, and its parameters by what Unitxt calls them."""
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
 from proctor.artifacts import Artifact
 from proctor.effects import Effect, loading
@@ -75,7 +75,12 @@ class GraniteGuardianBase(BulkInstanceMetric):
     assistant_message_field: str = "assistant"
     context_field: str = "context"
     tools_field: str = "tools"
-    available_risks: dict[RiskType, list[str]] = Field(default_factory=lambda: dict(_RISKS))
+    available_risks: ClassVar[dict[RiskType, list[str]]] = _RISKS
+
+    @classmethod
+    def get_available_risk_names(cls) -> list[str]:
+        """Return the risks of the class's type."""
+        return cls.available_risks[cls.model_fields["risk_type"].default]
 
     @field_validator("risk_type", mode="before")
     @classmethod

@@ -51,9 +51,24 @@ class InferenceEngine(ToldInUnitxtWords, Engine, metaclass=Counting):
     def prepare_engine(self) -> None:
         """Load what is needed; override it where something is."""
 
+    @property
+    def label(self) -> str:
+        """What results call the engine: the ``label`` that its class declares, else its model."""
+        return str(vars(self).get("label") or super().label)
+
+    @property
+    def price_name(self) -> str:
+        """The model, as price tables have it."""
+        return super().label
+
     def get_engine_id(self) -> str:
         """Return what scores call this engine."""
         return self.label
+
+    def to_messages(self, instance: Mapping[str, Any]) -> list[Any]:
+        """Return the messages of a row; a text is what the user says."""
+        source = instance["source"]
+        return source if isinstance(source, list) else [{"role": "user", "content": source}]
 
     def _infer(self, dataset: Any, return_meta_data: bool = False) -> Sequence[Any]:
         """Return a prediction for each row: texts, or with ``return_meta_data`` the detailed outputs."""
