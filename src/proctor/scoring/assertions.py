@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.errors import ScoringError, did_you_mean, needed
 from proctor.foreign_text import parse_json
 from proctor.regexes import bounded
 from proctor.scoring import answer_checks
@@ -362,10 +362,8 @@ def _schema(value: Any) -> Callable[[Any], bool]:
     schema = parse_json(value) if isinstance(value, str) else value
     if not isinstance(schema, dict | bool):
         raise ScoringError(f"a JSON schema is an object, and this is {shown(schema)}")
-    try:
+    with needed("jsonschema", "tools", "a JSON schema"):
         from jsonschema import Draft202012Validator, SchemaError
-    except ImportError as error:
-        raise MissingExtraError.of("jsonschema", "tools", "a JSON schema") from error
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
