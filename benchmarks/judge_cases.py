@@ -28,6 +28,8 @@ HARDNESS = 1.2
 """The standard deviation of how hard questions are, in logits."""
 UNSURE = ((0.1, 0.01), (0.3, 0.01), (0.2, 0.05))
 """The share of answers of which a judge is unsure, and its errors on the others."""
+OFTEN = (2.0, 3.0, 5.0)
+"""How often answers are drawn of which the judge is unsure; ``proctor judge label`` draws them three times."""
 
 
 def logistic(value: np.ndarray) -> np.ndarray:
@@ -92,17 +94,17 @@ def width(stream: np.random.Generator, unsure: tuple[float, float], count: int, 
     return found.high - found.low
 
 
-def saved(unsure: tuple[float, float], runs: int) -> float:
-    """Return the share of the labels that drawing unsure answers twice as often saves, at equal width."""
+def saved(unsure: tuple[float, float], labels: int, often: float, runs: int) -> float:
+    """Return the share of so many labels that drawing unsure answers so often saves, at equal width."""
 
     def mean_width(count: int, often: float) -> float:
         return float(np.mean([width(np.random.default_rng([7, run]), unsure, count, often) for run in range(runs)]))
 
-    wanted, low, high = mean_width(LABELS, 1.0), LABELS // 3, LABELS
-    while high - low > 1:
+    wanted, low, high = mean_width(labels, 1.0), labels // 3, labels
+    while high - low > max(labels // 100, 1):
         middle = (low + high) // 2
-        low, high = (low, middle) if mean_width(middle, 2.0) <= wanted else (middle, high)
-    return 1.0 - high / LABELS
+        low, high = (low, middle) if mean_width(middle, often) <= wanted else (middle, high)
+    return 1.0 - high / labels
 
 
 def reported(stream: np.random.Generator) -> Counter[str]:
@@ -161,8 +163,10 @@ def main() -> int:
         is_bad |= min(total[each] / runs for each in total if each not in ("plain", "without end")) < least
         print(f"{name}: {', '.join(f'{each} {count / runs:.3f}' for each, count in total.items())}", flush=True)
     for unsure in UNSURE:
-        share = saved(unsure, max(runs // 10, 5))
-        print(f"unsure of {unsure[0]:.0%}, else {unsure[1]:.0%} errors: {share:.0%} of the labels saved", flush=True)
+        for labels in (LABELS, 3 * LABELS):
+            shares = [f"{often:.0f} times {saved(unsure, labels, often, max(runs // 10, 5)):.0%}" for often in OFTEN]
+            case = f"unsure of {unsure[0]:.0%}, else {unsure[1]:.0%} errors, {labels} labels"
+            print(f"{case}: saved by drawing unsure answers {', '.join(shares)}", flush=True)
     return int(is_bad)
 
 

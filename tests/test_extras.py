@@ -47,7 +47,7 @@ def said() -> list[tuple[str, str, str]]:
     found = []
     for path in sorted((ROOT / "src").rglob("*.py")):
         text = path.read_text()
-        if "MissingExtraError" not in text and "_required(" not in text and "_requirements_list" not in text:
+        if not any(each in text for each in ("MissingExtraError", "needed(", "_required(", "_requirements_list")):
             continue
         for node in ast.walk(ast.parse(text)):
             if not isinstance(node, ast.Call):
@@ -55,7 +55,7 @@ def said() -> list[tuple[str, str, str]]:
             place = f"{path.relative_to(ROOT)}:{node.lineno}"
             words = [each.value if isinstance(each, ast.Constant) else None for each in node.args]
             called = ast.unparse(node.func)
-            if called == "MissingExtraError.of" and isinstance(words[0], str) and isinstance(words[1], str):
+            if called in ("MissingExtraError.of", "needed") and isinstance(words[0], str) and isinstance(words[1], str):
                 found.append((place, words[0], words[1]))
             elif called == "_required" and path.name == "remote.py":
                 found.append((place, words[1], words[3] if len(words) > 3 else "loaders"))

@@ -27,10 +27,10 @@ def rows(exam: str, split: str) -> list[dict[str, Any]]:
 
 
 def extra_of(node: ast.AST) -> str | None:
-    """The extra that ``MissingExtraError.of(package, extra, purpose)`` names."""
+    """The extra that ``MissingExtraError.of(package, extra, purpose)`` names, or ``needed`` of the same."""
     match node:
         case ast.Call(
-            func=ast.Attribute(value=ast.Name(id="MissingExtraError"), attr="of"),
+            func=ast.Attribute(value=ast.Name(id="MissingExtraError"), attr="of") | ast.Name(id="needed"),
             args=[_, ast.Constant(value=str(name)), _],
         ):
             return name

@@ -288,6 +288,19 @@ class MissingExtraError(ProctorError):
 
 
 @contextmanager
+def needed(package: str, extra: str, purpose: str) -> Iterator[None]:
+    """Say of a package that is imported here and not installed what it is for, and which extra brings it.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError.of(package, extra, purpose) from error
+
+
+@contextmanager
 def extras_named() -> Iterator[None]:
     """Say of a package that data needs and that is not installed which extra brings it.
 

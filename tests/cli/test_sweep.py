@@ -186,6 +186,7 @@ def test_a_part_of_the_grid_is_asked_and_the_rest_is_estimated(invoke):
         assert invoke(*command)[0] == 0
     shown = invoke("report", "out")[1]
     assert "ESTIMATED by a model, not measured" in shown
+    assert "the median's interval held in two of three simulations" in shown
     assert shown.count("estimated from a part") == 2
     assert Path("out.html").read_text().count("estimated from a part") >= 3
     run = json.loads((Path("out") / record["cells"][0]["folder"] / "results.json").read_text())

@@ -15,7 +15,7 @@ from proctor.data.fields import Row, deleter, getter, is_subpath, setter
 from proctor.data.operator import FieldOperator, InstanceOperator, MultiStreamOperator, Step, container_copy
 from proctor.data.streams import INSTANCE_STREAM
 from proctor.effects import Effect, has_scheme
-from proctor.errors import DataError, MissingExtraError, ValidationError, did_you_mean
+from proctor.errors import DataError, ValidationError, did_you_mean, needed
 from proctor.randomness import current_course, going_generator, random_stream
 
 CASTS = {"int": int, "float": float, "str": str, "bool": bool, "tuple": tuple}
@@ -424,10 +424,8 @@ class WikipediaFetcher(FieldOperator):
 
     @override
     def process_value(self, value: str) -> dict[str, str]:
-        try:
+        with needed("Wikipedia-API", "loaders", "fetching articles"):
             import wikipediaapi
-        except ImportError:
-            raise MissingExtraError.of("Wikipedia-API", "loaders", "fetching articles") from None
         self.act()
         page = wikipediaapi.Wikipedia("Proctor").page(value.rpartition("/")[2])
         return {"title": page.title, "body": getattr(page, self.mode)}

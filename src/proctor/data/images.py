@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.data.bounds import check_picture
 from proctor.data.found_files import file_named
 from proctor.effects import author_of_rows
-from proctor.errors import DataError, MissingExtraError
+from proctor.errors import DataError, needed
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -42,10 +42,8 @@ def open_image(value: Any) -> Image:
         MissingExtraError: Pillow is not installed.
         DataError: The bytes are not an image, or the file cannot be read.
     """
-    try:
+    with needed("pillow", "media", "an image"):
         from PIL import Image, UnidentifiedImageError
-    except ImportError:
-        raise MissingExtraError.of("pillow", "media", "an image") from None
     if isinstance(value, Image.Image):
         return value
     if isinstance(value, Mapping):

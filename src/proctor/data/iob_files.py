@@ -10,7 +10,7 @@ from typing_extensions import override
 from proctor.data.fields import Row
 from proctor.data.loaders import LazyLoader
 from proctor.effects import Effect, reading
-from proctor.errors import DataError, Location, MissingExtraError
+from proctor.errors import DataError, Location, needed
 
 if TYPE_CHECKING:
     pass
@@ -40,10 +40,8 @@ class LoadIOB(LazyLoader):
 
     @override
     def split_generator(self, split: str) -> Iterator[Row]:
-        try:
+        with needed("conllu", "loaders", "LoadIOB"):
             import conllu
-        except ImportError:
-            raise MissingExtraError.of("conllu", "loaders", "LoadIOB") from None
         self.act()
         path = located(self.files[split])
         with opened(path, "r", self.encoding) as file:

@@ -10,7 +10,7 @@ from typing_extensions import override
 from proctor.data.hub_access import is_local_only
 from proctor.data.operator import FieldOperator
 from proctor.effects import Effect, loading
-from proctor.errors import MissingExtraError, ScoringError, ValidationError
+from proctor.errors import ScoringError, ValidationError, needed
 from proctor.regexes import BoundedPattern, bounded
 from proctor.settings import model_folder
 
@@ -136,10 +136,8 @@ class TokenizerOperator(FieldOperator):
         """
         if self._loaded is None:
             self.act()
-            try:
+            with needed("transformers", "hf", type(self).__name__):
                 from transformers import AutoTokenizer
-            except ImportError:
-                raise MissingExtraError.of("transformers", "hf", type(self).__name__) from None
             place = model_folder(self.model) or self.model
             loaded = AutoTokenizer.from_pretrained(
                 place, trust_remote_code=False, local_files_only=is_local_only(place)

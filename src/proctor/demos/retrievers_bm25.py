@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from proctor.demos.retrievers import Corpus, Positions, Ranker, RankingRetriever
-from proctor.errors import MissingExtraError
+from proctor.errors import needed
 
 K1, B, EPSILON = 1.5, 0.75, 0.25
 """The customary constants of Okapi BM25, and the share of the mean weight that words in most texts get."""
@@ -105,11 +105,9 @@ def word_tokenizer() -> Callable[[str], list[str]]:
     Raises:
         MissingExtraError: NLTK is not installed.
     """
-    try:
+    with needed("nltk", "text", "retrieval by BM25"):
         from nltk.tokenize import NLTKWordTokenizer, word_tokenize
         from nltk.tokenize.punkt import PunktSentenceTokenizer
-    except ImportError:
-        raise MissingExtraError.of("nltk", "text", "retrieval by BM25") from None
     try:
         word_tokenize("Is it here?")
     except LookupError:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, cast
 from proctor.artifacts import NON_POSITIONAL
 from proctor.demos.retrievers import Corpus, LabelPrompts, Positions, Ranker, RankingRetriever, Repeated
 from proctor.demos.samplers import Instance
-from proctor.errors import DemosError, MissingExtraError
+from proctor.errors import DemosError, needed
 from proctor.settings import model_folder
 
 BLOCK = 256
@@ -238,10 +238,8 @@ def load_embedding_model(name: str) -> Any:
         MissingExtraError: sentence-transformers is not installed.
         DemosError: There is no such model here.
     """
-    try:
+    with needed("sentence-transformers", "embeddings", "retrieval by embeddings"):
         from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise MissingExtraError.of("sentence-transformers", "embeddings", "retrieval by embeddings") from None
     folder = model_folder(name) or model_folder(f"sentence-transformers/{name}") or name
     try:
         return SentenceTransformer(str(folder), trust_remote_code=False, local_files_only=True)

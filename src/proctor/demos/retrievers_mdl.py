@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from proctor.demos.retrievers import Corpus, LabelPrompts, Positions
 from proctor.demos.retrievers_dense import Nearest, TopkRetriever
 from proctor.demos.samplers import Instance
-from proctor.errors import DemosError, MissingExtraError
+from proctor.errors import DemosError, needed
 from proctor.settings import model_folder
 
 
@@ -107,10 +107,8 @@ def load_language_model(name: str) -> tuple[Any, Any]:
         MissingExtraError: transformers is not installed.
         DemosError: There is no such model here.
     """
-    try:
+    with needed("transformers", "hf", "retrieval by description length"):
         from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ImportError:
-        raise MissingExtraError.of("transformers", "hf", "retrieval by description length") from None
     folder = model_folder(name) or name
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)

@@ -11,7 +11,7 @@ from pydantic import Field
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect, reading
 from proctor.engines.http.openai_engine import OpenAIEngine
-from proctor.errors import EngineError, MissingExtraError, UnsupportedRequestError
+from proctor.errors import EngineError, UnsupportedRequestError, needed
 from proctor.ir import Answers, Generate, Score
 
 if TYPE_CHECKING:
@@ -112,10 +112,8 @@ class LlamaCppEngine(OpenAIEngine):
     def _start(self) -> None:
         if self._server is not None:
             return
-        try:
+        with needed("xllamacpp", "llamacpp", "the engine 'llamacpp'"):
             import xllamacpp
-        except ImportError:
-            raise MissingExtraError.of("xllamacpp", "llamacpp", "the engine 'llamacpp'") from None
         self.act()
         path = self._path()
         if not path.is_file():

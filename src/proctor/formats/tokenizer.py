@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from proctor.effects import Effect, loading
-from proctor.errors import EngineError, MissingExtraError, TemplateError
+from proctor.errors import EngineError, TemplateError, needed
 from proctor.formats.chat import ChatAPIFormat, arrange, explain_messages, to_messages
 from proctor.formats.format import Format, LayOut, Parts
 from proctor.ir import Prompt, Span, Turn
@@ -21,10 +21,8 @@ def load_tokenizer(model: str) -> Any:
         MissingExtraError: transformers is not installed.
         EngineError: The model cannot be found or reached.
     """
-    try:
+    with needed("transformers", "hf", "a chat template of a tokenizer"):
         from transformers import AutoTokenizer
-    except ImportError:
-        raise MissingExtraError.of("transformers", "hf", "a chat template of a tokenizer") from None
     from proctor.data.hub_access import is_local_only
     from proctor.settings import model_folder
 

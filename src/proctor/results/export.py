@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from proctor.errors import MissingExtraError
+from proctor.errors import needed
 from proctor.results.summary import ScoreRow, ending_notes, interval, shown, unit_of
 from proctor.safe_files import written_for_user
 
@@ -70,11 +70,9 @@ def write_parquet(records: list[dict[str, Any]], path: Path) -> None:
     Raises:
         MissingExtraError: pyarrow is not installed.
     """
-    try:
+    with needed("pyarrow", "loaders", "writing Parquet"):
         import pyarrow as pa
         from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError.of("pyarrow", "loaders", "writing Parquet") from None
     columns = {name: [record[name] for record in records] for name in COLUMNS}
     with written_for_user(path) as file:
         parquet.write_table(pa.table(columns), file)

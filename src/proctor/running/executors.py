@@ -21,7 +21,7 @@ from proctor.engines.as_another import as_another
 from proctor.engines.engine import Engine
 from proctor.engines.http.background import APART
 from proctor.engines.http.rate_limits import Take
-from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
+from proctor.errors import EngineError, ProctorError, UsageError, did_you_mean, needed
 from proctor.ir import Answers, Choose, Generate, Likelihood, Pair, Prompt, Score
 from proctor.running.log_file import default_log
 from proctor.running.log_place import placed
@@ -351,8 +351,6 @@ def _cause(error: Any) -> ProctorError:
 
 
 def _ray() -> Any:
-    try:
+    with needed("ray", "ray", "--executor ray"):
         import ray
-    except ImportError:
-        raise MissingExtraError.of("ray", "ray", "--executor ray") from None
     return ray

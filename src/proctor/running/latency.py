@@ -23,17 +23,12 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from proctor.ir import Converse, Request, Response
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.results.latency_tables import UNITS
 from proctor.statistics.intervals import percentile_interval
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 _PERCENTS: Final = {"Median": 50.0, "P75": 75.0, "P90": 90.0, "P99": 99.0}
 _MILLISECONDS, _MICROSECONDS = 1_000, 1_000_000

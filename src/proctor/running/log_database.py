@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from proctor.errors import LogError, MissingExtraError
+from proctor.errors import LogError, needed
 from proctor.logs import get_logger
 from proctor.running.log_errors import BUSY_SECONDS
 from proctor.running.log_place import LogAddress
@@ -64,10 +64,8 @@ class LogDatabase(Store):
     alive = f"greatest(until, extract(epoch FROM pg_postmaster_start_time())::float8 + {LEASE_SECONDS}) > {now}"
 
     def __init__(self, address: LogAddress, *, read_only: bool) -> None:
-        try:
+        with needed("psycopg", "postgres", "a response log in PostgreSQL"):
             import psycopg  # noqa: F401 - said before anything is done
-        except ImportError:
-            raise MissingExtraError.of("psycopg", "postgres", "a response log in PostgreSQL") from None
         self.address, self.read_only = address, read_only
         self._outage = threading.Lock()
         self._is_away = self.was_there = False

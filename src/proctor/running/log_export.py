@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import structs
 
-from proctor.errors import MissingExtraError, OutputError, UsageError
+from proctor.errors import OutputError, UsageError, needed
 from proctor.ir import Usage
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import LoggedResponse, entries
@@ -74,11 +74,9 @@ def _to_jsonl(found: Iterator[LoggedResponse], file: BinaryIO) -> int:
 
 
 def _to_parquet(found: Iterator[LoggedResponse], file: BinaryIO) -> int:
-    try:
+    with needed("pyarrow", "loaders", "Export to Parquet"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError.of("pyarrow", "loaders", "Export to Parquet") from None
     schema = pa.schema([(name, _arrow_type(pa, kind)) for name, kind in _PARQUET_COLUMNS.items()])
     count = 0
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:

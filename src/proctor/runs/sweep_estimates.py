@@ -12,6 +12,9 @@ from proctor.statistics.wording_model import modelled
 from proctor.statistics.wording_spread import Bounded
 
 METHOD: Final = "PromptEval: logistic wording and question effects"
+_CAVEAT: Final = (
+    "where a few wordings score far from the others, the median's interval held in two of three simulations"
+)
 
 
 def estimates_of(
@@ -41,6 +44,7 @@ def estimates_of(
     levels = {name: len(set(values)) for name, values in factors.items()}
     return {
         "cells": cells,
+        "notes": [*result["notes"], _CAVEAT],
         "questions": part["questions"],
         "estimated": {
             "method": METHOD, "asked": part["asked"], "of": part["of"], "scored": int((~np.isnan(table)).sum()),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.errors import ScoringError, did_you_mean, needed
 from proctor.statistics.bounded import within
 from proctor.statistics.confusion import matthews_of_labels
 from proctor.statistics.distributions import t_quantile
@@ -86,10 +86,8 @@ def need_scikit_learn(purpose: str) -> None:
     Raises:
         MissingExtraError: It is not; the error names what needs it.
     """
-    try:
+    with needed("scikit-learn", "classification", f"the metric '{purpose}'"):
         import sklearn  # noqa: F401
-    except ImportError:
-        raise MissingExtraError.of("scikit-learn", "classification", f"the metric '{purpose}'") from None
 
 
 def brier_score(values: Values) -> float:

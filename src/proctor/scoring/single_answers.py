@@ -8,7 +8,7 @@ import string
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from proctor.errors import MissingExtraError
+from proctor.errors import needed
 from proctor.regexes import bounded
 from proctor.scoring.aggregations import need_scikit_learn
 
@@ -89,10 +89,8 @@ def word_error_rate(references: Sequence[Any], predictions: Sequence[Any], **arg
     Raises:
         MissingExtraError: jiwer is not installed.
     """
-    try:
+    with needed("jiwer", "text", "the metric 'wer'"):
         from jiwer import wer
-    except ImportError:
-        raise MissingExtraError.of("jiwer", "text", "the metric 'wer'") from None
     return float(wer(list(references), list(predictions)))
 
 

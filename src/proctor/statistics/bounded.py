@@ -16,15 +16,10 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.distributions import normal_quantile, t_quantile
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 _TINY = 1e-24
 FEW = 6

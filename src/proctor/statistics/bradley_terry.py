@@ -9,17 +9,12 @@ other.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats, Indices
 from proctor.statistics.distributions import t_cdf, t_quantile
 from proctor.statistics.rank_sets import Place, level_of_pairs, places_of
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 _ROUNDS = 200
 _SMALL = 1e-10  # a step below it changes no digit that is shown

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 
 def matthews(hits: Floats, wanted: Floats, given: Floats) -> Floats:

@@ -18,16 +18,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.bounded import FEW, few_hits, two_outcome_bounds, unseen, wilson_bounds
 from proctor.statistics.distributions import normal_quantile
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 FIRST_LOOK = 32
 """Questions before the first look: fewer know no share to within ten points, and no variance to within a quarter."""

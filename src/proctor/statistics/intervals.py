@@ -11,20 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from proctor.errors import UsageError
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.settings import settings
 from proctor.statistics.arrays import Floats, Indices, as_floats
 from proctor.statistics.bounded import mean_bounds, share_bounds, wilson_bounds, within
 from proctor.statistics.distributions import beta_quantile, normal_cdf, normal_quantile, t_quantile
 from proctor.statistics.resampling import Means, Resampler
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 BLOCK_ELEMENTS = 2_000_000
 """Most indices drawn at once: 16 MB."""

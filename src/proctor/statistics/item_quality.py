@@ -15,16 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats
 from proctor.statistics.distributions import normal_quantile
 from proctor.statistics.intervals import Interval, mean_interval
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-else:
-    np = Deferred("numpy")
 
 FEWEST_MODELS = 4
 """Models from which on a correlation has an interval: Fisher's z of n has the variance 1 / (n - 3)."""

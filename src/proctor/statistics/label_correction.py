@@ -12,18 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats, Indices
 from proctor.statistics.bounded import mean_bounds
 from proctor.statistics.distributions import normal_quantile
 from proctor.statistics.paired_tests import MeanTest
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 PREDICTION_POWERED: Final = "prediction-powered"
 """The name of the method, and of the test of a difference by it."""

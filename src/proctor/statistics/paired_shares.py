@@ -11,17 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats, Indices
 from proctor.statistics.distributions import beta_cdf, beta_quantile, binomial_cdf, normal_cdf, normal_quantile
 from proctor.statistics.intervals import Interval
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 POWER = 0.8
 """Four times out of five: what studies plan with."""

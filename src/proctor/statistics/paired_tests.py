@@ -9,19 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats
 from proctor.statistics.bounded import unseen
 from proctor.statistics.distributions import t_cdf, t_quantile
 from proctor.statistics.intervals import Interval
 from proctor.statistics.paired_shares import POWER, detectable_share, mcnemar_p, melded_interval, needed_pairs
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 _UNKNOWN = Interval(math.nan, math.nan)
 

@@ -10,16 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats
 from proctor.statistics.distributions import t_quantile
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 
 class PartMean(NamedTuple):

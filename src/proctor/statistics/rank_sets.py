@@ -11,17 +11,11 @@ do than with a level divided by the number of pairs.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.settings import settings
 from proctor.statistics.arrays import Floats
 from proctor.statistics.distributions import normal_cdf
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 _RESAMPLES = 4_000
 _FEWEST_UNITS = 50

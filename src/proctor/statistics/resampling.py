@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats, Indices
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
-
 
 JACKKNIFE_GROUPS = 1_000
 """Statistics without a fast jackknife leave out one of at most this many groups of instances at a time."""

@@ -11,15 +11,12 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.statistics.arrays import Floats
 from proctor.statistics.confusion import matthews
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-else:
-    np = Deferred("numpy")
 
 Values = Sequence[Any]
 Replicate = Callable[[Any], list[float]]

@@ -18,18 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.settings import settings
 from proctor.statistics.arrays import Floats
 from proctor.statistics.distributions import normal_quantile, t_quantile
 from proctor.statistics.question_clusters import CLUSTER, ClusterPart, are_clusters, cluster_part
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 QUESTION, COMBINATIONS, REST, BY_QUESTION = "question", "combinations", "rest", " by question"
 _DRAWS: Final = 4_000

@@ -17,18 +17,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.settings import settings
 from proctor.statistics.arrays import Floats
 from proctor.statistics.distributions import t_quantile
 from proctor.statistics.wording_spread import QUANTILES, Bounded
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 WORDING: Final = "wording"
 _DRAWS: Final = 400  # the ends of intervals then move by a tenth of their width from seed to seed

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
 from proctor.settings import settings
 from proctor.statistics.arrays import Floats
 from proctor.statistics.question_clusters import summed
 from proctor.statistics.rank_sets import level_of_pairs
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Deferred("numpy")
 
 QUANTILES: Final = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of wordings, the lowest and the highest among them
 _RESAMPLES: Final = 2_000

@@ -11,7 +11,7 @@ from typing_extensions import override
 from proctor.data.dataframes import frames
 from proctor.data.fields import Row
 from proctor.data.table_operators import shuffle_columns, shuffle_rows
-from proctor.errors import DataError, MissingExtraError, ValidationError
+from proctor.errors import DataError, ValidationError, needed
 from proctor.tasks.serializers import ImageSerializer, TableSerializer
 
 
@@ -121,12 +121,10 @@ class SerializeTableAsImage(SerializeTable):
 
 
 def _drawn(table: Row) -> Any:
-    try:
+    with needed("matplotlib", "media", "a picture of a table"):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
         from PIL import Image
-    except ImportError:
-        raise MissingExtraError.of("matplotlib", "media", "a picture of a table") from None
     header, rows = distinct_names(table["header"]), table["rows"]
     figure = Figure(figsize=(len(header) * 1.5, len(rows) * 0.5))
     FigureCanvasAgg(figure)

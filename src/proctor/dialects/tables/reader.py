@@ -21,7 +21,7 @@ from zipfile import BadZipFile
 
 from proctor.data.bounds import check_file
 from proctor.data.files import opened
-from proctor.errors import DataError, Location, MissingExtraError
+from proctor.errors import DataError, Location, needed
 from proctor.foreign_text import parse_json
 from proctor.logs import get_logger
 
@@ -240,10 +240,8 @@ _KINDS: Final[Mapping[str, Callable[[str, str], Iterator[Row]]]] = {
 
 
 def _parquet(path: str) -> list[Row]:
-    try:
+    with needed("pyarrow", "loaders", "a parquet file"):
         from pyarrow import ArrowException, parquet
-    except ImportError as error:
-        raise MissingExtraError.of("pyarrow", "loaders", "a parquet file") from error
     try:
         place = Path(path).absolute()  # none that could be an address
         _check_names(parquet.read_schema(place).names, path)
@@ -255,10 +253,8 @@ def _parquet(path: str) -> list[Row]:
 
 def _workbook(path: str) -> list[Row]:
     """Return the rows of a workbook's first sheet, cells as texts."""
-    try:
+    with needed("openpyxl", "loaders", "a workbook (.xlsx)"):
         from openpyxl import load_workbook
-    except ImportError as error:
-        raise MissingExtraError.of("openpyxl", "loaders", "a workbook (.xlsx)") from error
     check_file(path)
     try:
         with opened(path) as file:

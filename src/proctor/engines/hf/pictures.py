@@ -17,7 +17,7 @@ from proctor.data.bounds import check_picture
 from proctor.data.images import picture_of
 from proctor.effects import Effect, asking, author_of_rows, reading, refusals
 from proctor.engines.encoder import Encoder, Ids, RefusedError
-from proctor.errors import DataError, MissingExtraError, NotAllowedError
+from proctor.errors import DataError, NotAllowedError, needed
 from proctor.ir import Message
 from proctor.settings import settings
 
@@ -85,10 +85,8 @@ def open_picture(source: object) -> Image:
         RefusedError: It cannot be read.
         MissingExtraError: Pillow is not installed.
     """
-    try:
+    with needed("pillow", "media", "reading a picture"):
         from PIL import Image, UnidentifiedImageError
-    except ImportError:
-        raise MissingExtraError.of("pillow", "media", "reading a picture") from None
     try:
         picture = source if isinstance(source, Image.Image) else picture_of(_bytes_of(source))
         check_picture(picture.size)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.data.images import picture_of
 from proctor.effects import author_of_rows, reading, refusals
 from proctor.engines.http.retrying_client import CallError
-from proctor.errors import DataError, MissingExtraError
+from proctor.errors import DataError, needed
 from proctor.ir import Message
 
 if TYPE_CHECKING:
@@ -92,10 +92,8 @@ def image_url(source: object) -> str:
 
 
 def _open(source: Any) -> Image:
-    try:
+    with needed("pillow", "media", "reading a picture"):
         from PIL import Image, UnidentifiedImageError
-    except ImportError:
-        raise MissingExtraError.of("pillow", "media", "reading a picture") from None
     if isinstance(source, Image.Image):
         return source
     try:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, share
 from proctor.scoring.evaluators.long_texts import mean
 from proctor.scoring.evaluators.texts import area_under_roc
@@ -105,11 +105,9 @@ def fingerprints(cases: Cases) -> Verdict:
     Raises:
         MissingExtraError: ``rdkit`` is not installed.
     """
-    try:
+    with needed("rdkit", "chemistry", "FTSEvaluator"):
         from rdkit import Chem, DataStructs, RDLogger
         from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
-    except ImportError as error:
-        raise MissingExtraError.of("rdkit", "chemistry", "FTSEvaluator") from error
     RDLogger.DisableLog("rdApp.*")  # it prints what it dislikes about each text
     generator = GetMorganGenerator(radius=2, fpSize=2048)
     parsed = [_molecule(given) for given in cases.predictions]

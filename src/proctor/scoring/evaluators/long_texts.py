@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 from proctor.foreign_text import parse_json
 from proctor.scoring.distances import levenshtein, normalize_answer
 from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent, running_sum, share
@@ -175,10 +175,8 @@ def code_similarity(cases: Cases) -> Verdict:
     Raises:
         MissingExtraError: ``rapidfuzz`` is not installed.
     """
-    try:
+    with needed("rapidfuzz", "text", "LongBenchCodeSimEvaluator"):
         from rapidfuzz import fuzz
-    except ImportError as error:
-        raise MissingExtraError.of("rapidfuzz", "text", "LongBenchCodeSimEvaluator") from error
     marks = []
     for given, gold in cases.pairs():
         lines = given.lstrip("\n").split("\n")

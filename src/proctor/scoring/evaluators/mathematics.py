@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
 from proctor.scoring.text.postprocessors.mathematics import final_answer_boxed, is_equivalent, is_equivalent_intern
 
@@ -91,11 +91,9 @@ def _verified(given: str, gold: str) -> bool:
 
 
 def _tools() -> tuple[Any, Any, Any, Any]:
-    try:
+    with needed("math-verify", "math", "MATHVerifyEvaluator"):
         from latex2sympy2_extended import NormalizationConfig
         from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
-    except ImportError as error:
-        raise MissingExtraError.of("math-verify", "math", "MATHVerifyEvaluator") from error
     rules = NormalizationConfig(
         nits=False, malformed_operators=False, basic_latex=True, equations=True, boxed="all", units=True
     )

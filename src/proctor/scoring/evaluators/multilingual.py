@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from proctor.errors import MissingExtraError
+from proctor.errors import needed
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent
 from proctor.scoring.metrics.text_packages import sacrebleu_scorer
 
@@ -107,11 +107,9 @@ def flores(cases: Cases) -> Verdict:
     Raises:
         MissingExtraError: ``sacrebleu`` is not installed.
     """
-    try:
+    with needed("sacrebleu", "text", "PMMEvalFloresEvaluator"):
         from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
         from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
-    except ImportError as error:
-        raise MissingExtraError.of("sacrebleu", "text", "PMMEvalFloresEvaluator") from error
     scorer = sacrebleu_scorer("bleu", "PMMEvalFloresEvaluator", tokenize="13a", effective_order=True)
     chinese, plain = TokenizerZh(), Tokenizer13a()
 

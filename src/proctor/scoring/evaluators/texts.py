@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 from proctor.scoring.evaluators.answers import f1
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
 from proctor.scoring.metrics.question_answering import Squad
@@ -52,10 +52,8 @@ def jieba_rouge(cases: Cases) -> Verdict:
     Raises:
         MissingExtraError: ``jieba`` or ``rouge-chinese`` is not installed.
     """
-    try:
+    with needed("rouge-chinese", "chinese", "JiebaRougeEvaluator"):
         from rouge_chinese import Rouge as ChineseRouge
-    except ImportError as error:
-        raise MissingExtraError.of("rouge-chinese", "chinese", "JiebaRougeEvaluator") from error
     given = [_cut(text) or "__PREDPLACEHOLDER__" for text in cases.predictions]
     gold = [_cut(text) or "__REFRPLACEHOLDER__" for text in cases.references]
     rows = ChineseRouge().get_scores(given, gold)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 from proctor.scoring.evaluators.answers import f1_of_counts
 from proctor.scoring.evaluators.cases import Cases, Verdict, average, percent, percent_of_sum, share
 from proctor.scoring.text.postprocessors.general import chinese_words, read_literal
@@ -36,10 +36,8 @@ def blanks_rouge(cases: Cases) -> Verdict:
     Raises:
         MissingExtraError: ``jieba`` or ``rouge-chinese`` is not installed.
     """
-    try:
+    with needed("rouge-chinese", "chinese", "AverageRougeScoreEvaluator"):
         from rouge_chinese import Rouge as ChineseRouge
-    except ImportError as error:
-        raise MissingExtraError.of("rouge-chinese", "chinese", "AverageRougeScoreEvaluator") from error
     scorer = ChineseRouge()
 
     def points(given: str, gold: str) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 
 _EXTRA = "instructions"
 
@@ -29,10 +29,8 @@ def word_tokenizer() -> Any:
     Raises:
         MissingExtraError: NLTK is not installed.
     """
-    try:
+    with needed("nltk", _EXTRA, "the words of a text"):
         from nltk.tokenize.destructive import NLTKWordTokenizer
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", _EXTRA, "the words of a text") from error
     return NLTKWordTokenizer()
 
 
@@ -44,10 +42,8 @@ def sentence_tokenizer() -> Any:
         ScoringError: NLTK's table of abbreviations is not there.
         MissingExtraError: NLTK is not installed.
     """
-    try:
+    with needed("nltk", _EXTRA, "the sentences of a text"):
         from nltk.tokenize.punkt import PunktTokenizer
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", _EXTRA, "the sentences of a text") from error
     try:
         return PunktTokenizer("english")
     except LookupError as error:
@@ -62,10 +58,8 @@ def stop_words() -> frozenset[str]:
         ScoringError: The list is not there.
         MissingExtraError: NLTK is not installed.
     """
-    try:
+    with needed("nltk", _EXTRA, "stop words"):
         from nltk.corpus import stopwords
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", _EXTRA, "stop words") from error
     try:
         return frozenset(stopwords.words("english"))
     except LookupError as error:
@@ -79,10 +73,8 @@ def parts_of_speech(words: Sequence[str]) -> list[str]:
         ScoringError: The tagger is not there.
         MissingExtraError: NLTK is not installed.
     """
-    try:
+    with needed("nltk", _EXTRA, "verbs"):
         from nltk import pos_tag
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", _EXTRA, "verbs") from error
     try:
         return [tag for _, tag in pos_tag(list(words))]
     except LookupError as error:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from proctor.errors import MissingExtraError, ProctorError, ScoringError, did_you_mean
+from proctor.errors import ProctorError, ScoringError, did_you_mean, needed
 from proctor.foreign_text import parse_json
 from proctor.regexes import bounded
 from proctor.scoring.instructions.english_words import sentence_tokenizer, word_tokenizer
@@ -132,10 +132,8 @@ def _letter_frequency(answer: str, given: Arguments) -> bool:
 
 @cache
 def _detector() -> tuple[Callable[[str], str], type[Exception]]:
-    try:
+    with needed("langdetect", "instructions", "the language of an answer"):
         import langdetect  # type: ignore[import-not-found,unused-ignore]
-    except ImportError as error:
-        raise MissingExtraError.of("langdetect", "instructions", "the language of an answer") from error
     langdetect.DetectorFactory.seed = 0  # it draws; the same text is to have the same language each time
     return langdetect.detect, langdetect.LangDetectException
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from proctor.errors import MissingExtraError
+from proctor.errors import needed
 from proctor.scoring.instructions.english_words import words_of_sentences
 from proctor.scoring.instructions.sentences import sentences_by_rule
 
@@ -84,10 +84,8 @@ def _quotes_are_explained(answer: str, given: Arguments) -> bool:
 
 
 def _emoji_end_sentences(answer: str, given: Arguments) -> bool:
-    try:
+    with needed("emoji", "instructions", "emoji in an answer"):
         from emoji import is_emoji  # type: ignore[import-not-found,unused-ignore]
-    except ImportError as error:
-        raise MissingExtraError.of("emoji", "instructions", "emoji in an answer") from error
     sentences = [sentence.translate(_WITHOUT_MARKS).strip() for sentence in sentences_by_rule(answer)]
     for sentence, after in zip(sentences, [*sentences[1:], ""], strict=True):
         if not sentence:

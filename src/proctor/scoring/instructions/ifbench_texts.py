@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from proctor.errors import MissingExtraError
+from proctor.errors import needed
 from proctor.scoring.instructions.english_words import parts_of_speech, stop_words, words_of_sentences
 from proctor.scoring.instructions.sentences import sentences_by_rule
 
@@ -171,10 +171,8 @@ def _palindromes(answer: str, given: Arguments) -> bool:
 
 
 def _syllables_alternate(answer: str, given: Arguments) -> bool:
-    try:
+    with needed("syllapy", "instructions", "the syllables of an answer"):
         import syllapy  # type: ignore[import-untyped,import-not-found,unused-ignore]
-    except ImportError as error:
-        raise MissingExtraError.of("syllapy", "instructions", "the syllables of an answer") from error
     parity = [syllapy.count(word) % 2 for word in plain_words(answer.lower())]
     return all(left != right for left, right in pairwise(parity))
 

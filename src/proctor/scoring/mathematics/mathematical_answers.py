@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 from proctor.logs import get_logger
 from proctor.scoring.answer_checks import RIGHT, WRONG, Verdict
 from proctor.scoring.mathematics.formula_places import (
@@ -78,11 +78,9 @@ def check_packages() -> None:
     Raises:
         MissingExtraError: A package is missing.
     """
-    try:
+    with needed("latex2sympy2-extended", "math", "the scorer 'math'"):
         import latex2sympy2_extended  # noqa: F401
         import sympy  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError.of("latex2sympy2-extended", "math", "the scorer 'math'") from error
 
 
 def same_formula(completion: str, targets: Sequence[str]) -> Verdict:

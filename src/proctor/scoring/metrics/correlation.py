@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.map_reduce import MapReduceMetric
 from proctor.scoring.metrics.binary import ranks
@@ -156,10 +156,8 @@ class KendallTauMetric(GlobalMetric):
 
     def compute(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> dict[str, Any]:
         """Return the coefficient and its p-value."""
-        try:
+        with needed("scipy", "classification", self.name):
             from scipy.stats import kendalltau
-        except ImportError as error:
-            raise MissingExtraError.of("scipy", "classification", self.name) from error
         found = kendalltau([each[0] for each in references], predictions, variant=self.variant)
         return {self.main_score: float(found.statistic), f"{self.main_score}_p_val": float(found.pvalue)}
 

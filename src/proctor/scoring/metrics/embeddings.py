@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from proctor.data.hub_access import is_local_only
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
 from proctor.scoring.metrics.models import (
     MODELS_KEPT,
@@ -74,10 +74,8 @@ def bert_scorer(model: str, layer: int | None, batch_size: int) -> Any:
         MissingExtraError: ``bert-score`` is not installed.
         ScoringError: Nobody says which of the model's layers is meant.
     """
-    try:
+    with needed("bert-score", "embeddings", "BERTScore"):
         from bert_score import BERTScorer
-    except ImportError as error:
-        raise MissingExtraError.of("bert-score", "embeddings", "BERTScore") from error
     from bert_score.utils import model2layers
 
     layers = layer or model2layers.get(model)
@@ -142,10 +140,8 @@ def sentence_model(model: str) -> Any:
     Raises:
         MissingExtraError: ``sentence-transformers`` is not installed.
     """
-    try:
+    with needed("sentence-transformers", "embeddings", "sentence embeddings"):
         from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise MissingExtraError.of("sentence-transformers", "embeddings", "sentence embeddings") from error
     place = place_of(model)
     with loading(model):
         return SentenceTransformer(

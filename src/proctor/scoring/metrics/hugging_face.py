@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from proctor.errors import MissingExtraError, MissingFieldError, ScoringError, ValidationError, did_you_mean
+from proctor.errors import MissingFieldError, ScoringError, ValidationError, did_you_mean, needed
 from proctor.scoring.distances import normalize_answer
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
@@ -116,10 +116,8 @@ def bertscore(
 
 
 def _model_of(language: str) -> str:
-    try:
+    with needed("bert-score", "embeddings", "BERTScore"):
         from bert_score.utils import lang2model
-    except ImportError as error:
-        raise MissingExtraError.of("bert-score", "embeddings", "BERTScore") from error
     return str(lang2model[language.lower()])
 
 
@@ -143,10 +141,8 @@ def _lists(references: Sequence[Any]) -> list[list[Any]]:
 
 def _sklearn(name: str, score: str) -> Computing:
     def compute(predictions: list[Any], references: list[Any], **arguments: Any) -> dict[str, Any]:
-        try:
+        with needed("scikit-learn", "classification", f"the metric {score}"):
             from sklearn import metrics
-        except ImportError as error:
-            raise MissingExtraError.of("scikit-learn", "classification", f"the metric {score}") from error
         found = getattr(metrics, name)(_first(references), predictions, **arguments)
         return {score: found.tolist() if getattr(found, "ndim", 0) else float(found)}
 
@@ -206,10 +202,8 @@ def _corpus(name: str, kept: Sequence[str]) -> Computing:
 
 def _correlation(function: str, name: str) -> Computing:
     def compute(predictions: list[Any], references: list[Any], return_pvalue: bool = False) -> dict[str, Any]:
-        try:
+        with needed("scipy", "classification", f"the metric {name}"):
             from scipy import stats
-        except ImportError as error:
-            raise MissingExtraError.of("scipy", "classification", f"the metric {name}") from error
         found = getattr(stats, function)(references, predictions)
         return {name: float(found[0]), **({"p-value": float(found[1])} if return_pvalue else {})}
 
@@ -217,10 +211,8 @@ def _correlation(function: str, name: str) -> Computing:
 
 
 def _seqeval(predictions: list[Any], references: list[Any], **arguments: Any) -> dict[str, Any]:
-    try:
+    with needed("seqeval", "classification", "the metric seqeval"):
         from seqeval.metrics import accuracy_score, classification_report
-    except ImportError as error:
-        raise MissingExtraError.of("seqeval", "classification", "the metric seqeval") from error
     gold = [each[0] if each and isinstance(each[0], list) else each for each in references]
     report = classification_report(gold, predictions, output_dict=True, zero_division=0, **arguments)
     overall = report["micro avg"]

@@ -19,7 +19,7 @@ from proctor.artifacts import Artifact
 from proctor.data.hub_access import is_local_only
 from proctor.effects import Author, Effect
 from proctor.effects import loading as loading_effects
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.global_metric import GlobalMetric
@@ -309,10 +309,8 @@ def _filled(template: str, prediction: str, reference: str) -> str:
 
 @lru_cache(maxsize=MODELS_KEPT)
 def _language_model(name: str) -> tuple[Any, Any]:
-    try:
+    with needed("transformers", "hf", "perplexity"):
         from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
-    except ImportError as error:
-        raise MissingExtraError.of("transformers", "hf", "perplexity") from error
     place = place_of(name)
     with loading(name):
         local = {"trust_remote_code": False, "local_files_only": is_local_only(place)}
@@ -334,10 +332,8 @@ def classifier(name: str) -> Any:
     Raises:
         MissingExtraError: ``transformers`` is not installed.
     """
-    try:
+    with needed("transformers", "hf", "a text classifier"):
         from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, pipeline
-    except ImportError as error:
-        raise MissingExtraError.of("transformers", "hf", "a text classifier") from error
     place = place_of(name)
     with loading(name):
         local = {"trust_remote_code": False, "local_files_only": is_local_only(place)}

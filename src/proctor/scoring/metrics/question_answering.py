@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from proctor.data.hub_access import is_local_only
-from proctor.errors import Diagnostic, MissingExtraError, ScoringError, TrustError
+from proctor.errors import Diagnostic, ScoringError, TrustError, needed
 from proctor.scoring.columns import Columns
 from proctor.scoring.distances import normalize_answer
 from proctor.scoring.global_metric import CountedMetric, Counts, Finished, ratio
@@ -75,10 +75,8 @@ class FaithfulnessHHEM(LoadsModel, BulkInstanceMetric):
 def _hhem(name: str, *, trusted: bool) -> Any:
     if not trusted:
         raise TrustError(f"the model '{name}' brings code of its own along", hint=_HINT)
-    try:
+    with needed("transformers", "hf", "faithfulness by HHEM"):
         from transformers import AutoConfig, AutoModelForSequenceClassification
-    except ImportError as error:
-        raise MissingExtraError.of("transformers", "hf", "faithfulness by HHEM") from error
     place = place_of(name)
     with loading(name):
         shared: dict[str, Any] = {"trust_remote_code": True, "local_files_only": is_local_only(place)}

@@ -7,7 +7,7 @@ import re
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import MissingExtraError, ScoringError, needed
 from proctor.logs import get_logger
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
@@ -36,10 +36,8 @@ class Rouge(InstanceMetric):
 
     @cached_property
     def _scorer(self) -> Any:
-        try:
+        with needed("rouge-score", "text", self.name):
             from rouge_score.rouge_scorer import RougeScorer
-        except ImportError as error:
-            raise MissingExtraError.of("rouge-score", "text", self.name) from error
         return RougeScorer(rouge_types=self.rouge_types, use_stemmer=False)
 
     def compute(self, references: list[Any], prediction: Any, task_data: dict[str, Any]) -> dict[str, Any]:
@@ -126,11 +124,9 @@ def meteor(prediction: str, references: list[str], alpha: float, beta: float, ga
     Raises:
         MissingExtraError: NLTK or its data is missing.
     """
-    try:
+    with needed("nltk", "text", "METEOR"):
         from nltk import word_tokenize
         from nltk.translate.meteor_score import meteor_score
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", "text", "METEOR") from error
     try:
         wanted = [word_tokenize(reference) for reference in references]
         return float(meteor_score(wanted, word_tokenize(prediction), alpha=alpha, beta=beta, gamma=gamma))

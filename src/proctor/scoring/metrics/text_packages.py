@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.errors import MissingExtraError
+from proctor.errors import MissingExtraError, needed
 
 METEOR_DATA = "python -m nltk.downloader wordnet omw-1.4"
 """The command that fetches what NLTK's METEOR reads."""
@@ -25,10 +25,8 @@ def words_meteor(given: Sequence[str], wanted: Sequence[str], purpose: str = "ME
     Raises:
         MissingExtraError: NLTK or its data is not there.
     """
-    try:
+    with needed("nltk", extra, purpose):
         from nltk.translate.meteor_score import meteor_score
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", extra, purpose) from error
     try:
         return float(meteor_score([wanted], given))
     except LookupError as error:
@@ -46,10 +44,8 @@ def sacrebleu_scorer(name: str, purpose: str, **options: Any) -> Any:
     Raises:
         MissingExtraError: ``sacrebleu`` is not installed.
     """
-    try:
+    with needed("sacrebleu", "text", purpose):
         from sacrebleu.metrics import BLEU, CHRF, TER
-    except ImportError as error:
-        raise MissingExtraError.of("sacrebleu", "text", purpose) from error
     if name == "chrf++":
         return CHRF(word_order=2, **options)
     return {"bleu": BLEU, "chrf": CHRF, "ter": TER}[name](**options)

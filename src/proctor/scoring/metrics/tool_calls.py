@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from proctor.artifacts.field_types import ToolCall
 from proctor.artifacts.types import is_of_type
-from proctor.errors import MissingExtraError, MissingFieldError, ScoringError
+from proctor.errors import MissingFieldError, ScoringError, needed
 from proctor.scoring.columns import Columns
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
@@ -112,10 +112,8 @@ def fits_schema(call: Mapping[str, Any], task_data: Mapping[str, Any]) -> float:
 
 
 def _validates(schema: Any, value: Any) -> bool:
-    try:
+    with needed("jsonschema", "tools", "whether calls fit the schemas of tools"):
         from jsonschema import SchemaError, ValidationError, validate
-    except ImportError as error:
-        raise MissingExtraError.of("jsonschema", "tools", "whether calls fit the schemas of tools") from error
     try:
         validate(value, schema)
     except ValidationError:

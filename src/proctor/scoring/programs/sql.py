@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.data.databases import Database, query_seconds
-from proctor.errors import MissingExtraError, ScoringError
+from proctor.errors import ScoringError, needed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,19 +42,15 @@ def sql_in(text: str) -> str:
 
 
 def _sqlglot() -> Any:
-    try:
+    with needed("sqlglot", "sql", "comparing queries"):
         import sqlglot
         import sqlglot.optimizer
-    except ImportError as error:
-        raise MissingExtraError.of("sqlglot", "sql", "comparing queries") from error
     return sqlglot
 
 
 def _sqlparse() -> Any:
-    try:
+    with needed("sqlparse", "sql", "comparing queries"):
         import sqlparse
-    except ImportError as error:
-        raise MissingExtraError.of("sqlparse", "sql", "comparing queries") from error
     return sqlparse
 
 

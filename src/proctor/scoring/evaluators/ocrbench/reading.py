@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from proctor.errors import MissingExtraError
+from proctor.errors import needed
 from proctor.scoring.distances import Tree, levenshtein, tree_distance
 from proctor.scoring.metrics.text_packages import words_meteor
 from proctor.scoring.text.postprocessors.general import chinese_words
@@ -103,10 +103,8 @@ def _f_measure(given: set[str], wanted: set[str]) -> float:
 
 
 def _bleu(given: Sequence[str], wanted: Sequence[str]) -> float:
-    try:
+    with needed("nltk", "ocr", "the comparison of long texts"):
         from nltk.translate.bleu_score import sentence_bleu
-    except ImportError as error:
-        raise MissingExtraError.of("nltk", "ocr", "the comparison of long texts") from error
     return float(sentence_bleu([wanted], given, smoothing_function=_least))
 
 

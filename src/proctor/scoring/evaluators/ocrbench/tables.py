@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proctor.errors import MissingExtraError
+from proctor.errors import needed
 from proctor.foreign_text import parse_literal
 from proctor.scoring.distances import Tree, levenshtein, tree_distance
 
@@ -73,10 +73,8 @@ def table_similarity(first: str, second: str) -> float:
 
 
 def _table_in(page: str) -> Any:
-    try:
+    with needed("lxml", "ocr", "the comparison of tables"):
         from lxml import etree, html
-    except ImportError as error:
-        raise MissingExtraError.of("lxml", "ocr", "the comparison of tables") from error
     parser = html.HTMLParser(remove_comments=True, encoding="utf-8")
     try:
         return next(iter(html.fromstring(page, parser=parser).xpath("body/table")), None)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from proctor.errors import MissingExtraError
+from proctor.errors import needed
 from proctor.foreign_text import parse_literal
 from proctor.safe_python.patterns import safe_pattern
 from proctor.scoring.text.how_read import or_else, taken
@@ -37,10 +37,8 @@ def chinese_words(text: str) -> list[str]:
     Raises:
         MissingExtraError: The package ``jieba`` is not installed.
     """
-    try:
+    with needed("jieba", "chinese", "cutting Chinese text into words"):
         import jieba
-    except ImportError as error:
-        raise MissingExtraError.of("jieba", "chinese", "cutting Chinese text into words") from error
     jieba.setLogLevel(60)
     return list(jieba.cut(text))
 

@@ -18,7 +18,7 @@ from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.generators.tokens import any_tokenizer
 from proctor.dialects.aisbench.datasets.prompt_texts import prompt_texts
-from proctor.errors import DataError, MissingExtraError
+from proctor.errors import DataError, needed
 
 _TRIES = 1000  # how often a sample that is too long is made again before it is an error; upstream never stops
 SHORT = 4096
@@ -107,10 +107,8 @@ def word_lists(*kinds: str) -> list[list[str]]:
     Raises:
         MissingExtraError: ``wonderwords`` is not installed.
     """
-    try:
+    with needed("wonderwords", "long", "RULER"):
         from wonderwords import random_word  # type: ignore[import-not-found,unused-ignore]
-    except ImportError as error:
-        raise MissingExtraError.of("wonderwords", "long", "RULER") from error
     return [random_word._get_words_from_text_file(f"{kind}list.txt") for kind in kinds]  # noqa: SLF001 - as upstream
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from proctor.data.hub_access import is_local_only
-from proctor.errors import DataError, MissingExtraError
+from proctor.errors import DataError, needed
 
 _TIKTOKEN = "gpt-4"
 
@@ -30,10 +30,8 @@ def tokenizer(model: str) -> Tokenizer:
         MissingExtraError: tiktoken is not installed.
         DataError: It does not know the model, or cannot get its table.
     """
-    try:
+    with needed("tiktoken", "long", "the tokenizer of this dataset"):
         from tiktoken import encoding_for_model  # type: ignore[import-not-found,unused-ignore]
-    except ImportError as error:
-        raise MissingExtraError.of("tiktoken", "long", "the tokenizer of this dataset") from error
     try:
         found: Tokenizer = encoding_for_model(model)
     except (KeyError, OSError) as error:  # requests' errors are OSErrors
@@ -51,10 +49,8 @@ def any_tokenizer(model: str) -> Any:
     """
     if model == _TIKTOKEN:
         return tokenizer(model)
-    try:
+    with needed("transformers", "hf", "the tokenizer of this dataset"):
         from transformers import AutoTokenizer
-    except ImportError as error:
-        raise MissingExtraError.of("transformers", "hf", "the tokenizer of this dataset") from error
     try:
         return AutoTokenizer.from_pretrained(model, trust_remote_code=False, local_files_only=is_local_only(model))
     except (OSError, ValueError) as error:

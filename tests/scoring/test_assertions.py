@@ -1,0 +1,21 @@
+"""Assertions in a word."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.scoring.assertions import _JOINED, _includes
+
+_TEXTS = "aß İ1_-首都はkKſ. "
+
+
+@given(st.text(_TEXTS, max_size=12), st.text(_TEXTS, max_size=4))
+def test_what_includes_a_text_is_what_a_pattern_finds(answer, wanted):
+    letter, text = rf"[^\W{_JOINED}]", wanted.strip().casefold()
+    before = f"(?<!{letter})" if re.match(letter, text) else ""
+    after = f"(?!{letter})" if re.match(letter, text[-1:]) else ""
+    found = re.search(f"{before}{re.escape(text)}{after}", answer.casefold())
+    assert _includes(answer, wanted) is (bool(text) and found is not None)
