@@ -60,7 +60,9 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         return exams_of_members(finder.find(name), options)
     except UnreadableTaskError:
         raise
-    except UnknownArtifactError:
+    except UnknownArtifactError as error:
+        if error.diagnostics[0].location is not None:  # the file was read, and something in it means nothing
+            raise
         base = name.partition("::")[0]
         if "::" in name and (finder.entry(base) is not None or _is_task_file(base)):
             raise

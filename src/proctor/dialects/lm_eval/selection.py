@@ -197,6 +197,9 @@ class TaskFinder:
     def _file(self, path: str) -> list[Member]:
         read = self._reader.read(path)
         entries = list(file_entries(read))
+        if any(entry.members for entry in entries):  # a group's file, which lies beside its tasks
+            beside = {entry.name: entry for entry in folder_index(str(Path(path).parent)).entries}
+            self._extra.update((name, entry) for name, entry in beside.items() if name not in self.index.entries)
         if "task_list" in read.values:
             self._refuse(task_list_problems(read.values["task_list"], read.location))
         if not entries:
