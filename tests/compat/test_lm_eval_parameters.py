@@ -196,6 +196,14 @@ assert {"kept.db", "out"} <= {part for file in written for part in file.parts}
 leaked = [str(file) for file in written if KEY.encode() in file.read_bytes()]
 assert not leaked, leaked
 """,
+    "arguments of a model that is made already are filed": """
+tracker = EvaluationTracker(output_path="out")
+made = simple_evaluate(
+    Mine(), {"pretrained": "a/b", "api_key": KEY}, ["writes"], task_manager=manager, evaluation_tracker=tracker
+)
+assert made["config"]["model_args"] == {"pretrained": "a/b"}, made["config"]
+assert tracker.general_config_tracker.model_name_sanitized == "a__b"
+""",
     "helpers of tasks that are not here say what fetches them": """
 try:
     import lm_eval.tasks.nobody.utils

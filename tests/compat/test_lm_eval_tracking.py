@@ -47,7 +47,7 @@ files = sorted(Path("out").glob("*/*"))
 assert [each.name.rpartition("_")[0] for each in files] == ["results", "samples_one", "samples_two"], files
 filed = json.loads(files[0].read_text())
 assert set(filed["task_hashes"]) == {"one", "two"} and filed["model_source"] == "CUSTOM", filed
-assert filed["start_time"] < filed["end_time"] and float(filed["total_evaluation_time_seconds"]) > 0
+assert float(filed["total_evaluation_time_seconds"]) > 0 and "start_time" not in filed, filed
 assert filed["chat_template"] is None and filed["fewshot_as_multiturn"] is True
 line = json.loads(files[1].read_text().splitlines()[0])
 assert line["resps"] == [[["-2.0", "False"]], [["-2.0", "False"]]], line["resps"]

@@ -115,6 +115,10 @@ def test_the_package_has_a_place_with_a_catalog() -> None:
 
     assert (Path(unitxt.__file__).parent / "catalog" / "metrics").is_dir()
     assert Path(get_constants().catalog_dir).is_dir()
+    assert (unitxt.constants.system_prompt_field, unitxt.constants.instruction_field) == (
+        "system_prompt",
+        "instruction",
+    )
 
 
 def test_judges_and_criteria_have_names() -> None:

@@ -95,7 +95,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
 
     Args:
         model: A name, a model with lm-eval's interface (``LM``), or an engine.
-        model_args: Arguments of a named model.
+        model_args: Arguments of a named model; of one that is made already they are filed among the results.
         tasks: Names, files, configurations of tasks, or objects of their classes; ``num_fewshot``, ``gen_kwargs`` and
             the seed of demos are set on objects, as lm-eval does.
         num_fewshot: Demos in each prompt; tasks that say 0 keep it.
@@ -127,9 +127,10 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     _say_idle(idle)
     _check_choice(limit, samples)
     tell = teller(evaluation_tracker)
-    manager = task_manager or TaskManager(metadata={**_named_arguments(model, model_args), **(metadata or {})})
+    manager = task_manager or TaskManager(metadata={**_named_arguments(model_args), **(metadata or {})})
     template = apply_chat_template if isinstance(model, str) else bool(apply_chat_template)
-    named = (model, _with_template(model_args, template), {
+    given = model_args if isinstance(model, str) else None  # what a program has made has its own already
+    named = (model, _with_template(given, template), {
         "batch_size": batch_size, "max_batch_size": max_batch_size, "device": device,
     })  # fmt: skip
     engine = _engine_of(*named)
@@ -189,7 +190,7 @@ def _engine_of(model: Any, model_args: Any, more: dict[str, Any]) -> Engine | No
         return None
 
 
-_OF_FILES = frozenset((*(each.name for each in fields(GeneralConfigTracker)), "task_hashes"))
+_OF_FILES = frozenset((*(each.name for each in fields(GeneralConfigTracker)), "task_hashes", "start_time", "end_time"))
 """What files of results say, and results do not."""
 
 
@@ -199,11 +200,9 @@ def _check_choice(limit: float | None, samples: Any) -> None:
         raise UsageError("limit and samples both choose documents", hint="give one of them, and None for the other")
 
 
-def _named_arguments(model: Any, model_args: Any) -> dict[str, Any]:
-    """Return a named model's arguments, which tasks may read: tasks of long texts count with its tokenizer."""
-    if not isinstance(model, str) or not model_args:
-        return {}
-    return without_secrets(parse_model_args(model_args) if isinstance(model_args, str) else model_args)
+def _named_arguments(model_args: Any) -> dict[str, Any]:
+    """Return a model's arguments, which results and tasks may read: tasks of long texts count with its tokenizer."""
+    return without_secrets(parse_model_args(model_args) if isinstance(model_args, str) else model_args or {})
 
 
 def _code_seeds(python: int | None, numpy: int | None, fewshot: int | None) -> tuple[int, int] | None:
@@ -421,7 +420,7 @@ def _described(
     return ModelDescription(
         model if isinstance(model, str) else type(model).__name__,
         engine.label,
-        _named_arguments(model, model_args),
+        _named_arguments(model_args),
         info=engine.facts(),
         seconds=float(result.run.get("seconds") or 0.0),
         started=datetime.fromisoformat(started).timestamp() if started else 0.0,

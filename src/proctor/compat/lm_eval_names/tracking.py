@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -46,8 +46,10 @@ class GeneralConfigTracker:
     chat_template: str | None = None
     chat_template_sha: str | None = None
     total_evaluation_time_seconds: str | None = None
-    start_time: float = field(default_factory=time.perf_counter)
-    end_time: float | None = None
+
+    def __post_init__(self) -> None:
+        """Begin to count the time."""
+        self.start_time = time.perf_counter()
 
     def log_experiment_args(
         self,

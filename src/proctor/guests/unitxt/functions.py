@@ -134,6 +134,8 @@ def get_constants() -> SimpleNamespace:
         instance_stream=INSTANCE_STREAM,
         inference_stream=INFERENCE_STREAM,
         demos_field="demos",
+        instruction_field="instruction",
+        system_prompt_field="system_prompt",
         image_tag="unitxt-img",
     )
 
