@@ -6,6 +6,7 @@ The values are those of lm-eval 0.4.13 (``conformance/lm_eval/package_functions.
 import tests_warm
 
 PROGRAM = """
+import lm_eval
 from lm_eval.api.group import ConfigurableGroup, Group
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, CacheHook, TemplateLM
@@ -22,7 +23,7 @@ from lm_eval.tasks import TaskManager, get_task_name_from_config
 from lm_eval.tasks.manager import TaskManager as Same
 from lm_eval.utils import get_rolling_token_windows, make_disjoint_window
 
-assert Same is TaskManager
+assert Same is TaskManager and lm_eval.__version__.startswith("0.4.")
 assert get_model("hf") is HFLM and get_model("dummy").create_from_arg_string("")
 assert list(chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]
 assert handle_stop_sequences("a", "b") == ["a", "b"]

@@ -54,7 +54,7 @@ class GuestModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return self.room.names(self.__name__)
-        if name.startswith("__"):
+        if name.startswith("__") and name != "__version__":
             raise AttributeError(name)
         try:
             value = self.room.look_up(self.__name__, name)

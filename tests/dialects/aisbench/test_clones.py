@@ -118,3 +118,32 @@ def test_a_clone_is_valid_where_it_may_run(tmp_path: Path) -> None:
     found = proctor("validate", config)
     assert "there is no dataset type" not in found.stderr
     assert proctor("validate", config, "--trust-code").returncode == 0
+
+
+MODEL = """
+from opencompass.models.base import BaseModel
+
+class OwnCloneModel(BaseModel):
+    def __init__(self, path, max_seq_len=2048, letter="A"):
+        super().__init__(path=path, max_seq_len=max_seq_len)
+        self.letter = letter
+
+    def generate(self, inputs, max_out_len):
+        return [self.letter for _ in inputs]
+"""
+
+
+@pytest.mark.parametrize("package", ["opencompass", "ais_bench"])
+def test_a_model_of_a_clone_answers(package: str, tmp_path: Path) -> None:
+    config = made(tmp_path / "clone")
+    root = tmp_path / "clone" / package
+    (root / ("openicl" if package == "opencompass" else "benchmark")).mkdir(parents=True, exist_ok=True)
+    (root / "__init__.py").touch()
+    (root / "own_models.py").write_text(MODEL)
+    listed = "models = [dict(type=OwnCloneModel, abbr='own', path='nowhere', letter='B', max_out_len=5)]"
+    config.write_text(f"from {package}.models import OwnCloneModel\n{config.read_text()}{listed}\n")
+    done = proctor("run", config, "--trust-code", "--output", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "run" / "results.json").read_text())["results"]["own"]["accuracy"] == 100.0
+    refused = proctor("run", config)
+    assert "the model's type OwnCloneModel is code" in refused.stderr

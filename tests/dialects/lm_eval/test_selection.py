@@ -3,9 +3,11 @@
 import pytest
 
 from proctor.dialects.lm_eval.reader import TaskFileError
+from proctor.dialects.lm_eval.resolve import resolve_name
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.dialects.lm_eval.tree import Group, Leaf
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError, ValidationError
+from proctor.recipes.options import ExamOptions
 
 TASK = "dataset_path: d\noutput_type: multiple_choice\ntest_split: test\ndoc_to_text: q\ndoc_to_choice: c\ndoc_to_target: a\n"
 
@@ -213,6 +215,13 @@ class TestPaths:
     def test_a_file_of_a_task_and_of_a_group(self, find, folder):
         assert names(find(str(folder / "arc.yaml"))) == ["arc_easy"]
         assert isinstance(find(str(folder / "mmlu.yaml"))[0], Group)
+
+    def test_a_groups_file_finds_the_tasks_beside_it_and_says_which_is_not_there(self, folder, tmp_path):
+        alone = TaskFinder(installed=False)
+        assert names(alone.find(str(folder / "mmlu.yaml"))) == ["arc_easy", "arc_challenge", "mmlu_other::fresh"]
+        (folder / "lost.yaml").write_text("group: lost\ntask:\n  - arc_easy\n  - nowhere\n")
+        with pytest.raises(UnknownArtifactError, match="the group 'lost' lists 'nowhere'"):
+            resolve_name(str(folder / "lost.yaml"), ExamOptions())
 
     def test_a_folder_gives_every_task_once(self, find, folder, tmp_path_factory):
         found = names(TaskFinder(installed=False).find(str(folder)))

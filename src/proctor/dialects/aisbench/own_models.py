@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 from proctor.dialects.aisbench.datasets.trusted import imported
 from proctor.engines.engine import Engine
 from proctor.errors import EngineError, Location, TrustError, UsageError
+from proctor.guests.clones import is_defined_around
 from proctor.guests.opencompass.models import BaseModel
 from proctor.guests.overrides import check_brought
 from proctor.guests.table import TABLES
@@ -40,7 +41,10 @@ def own_class(name: str, place: Location | None) -> Any:
         TrustError: It is code, and code is not trusted.
         UsageError: It overrides what nothing here calls.
     """
-    if "." not in name or name.partition(".")[0] in TABLES:
+    short = name.rpartition(".")[2]
+    if place is not None and place.file and is_defined_around(Path(place.file), short):
+        name = short  # of the clone that the config lies in
+    elif "." not in name or name.partition(".")[0] in TABLES:
         return None
     if not settings.trust_code:
         raise TrustError(

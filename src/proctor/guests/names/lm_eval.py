@@ -123,7 +123,11 @@ _TASKS = "TaskManager get_task_dict get_task_name_from_config get_task_name_from
 LM_EVAL = Table(
     "lm_eval",
     {
-        "lm_eval": {**_EVALUATION, f"{_NAMES}.command_line": "main=cli_evaluate"},
+        "lm_eval": {
+            **_EVALUATION,
+            f"{_NAMES}.command_line": "main=cli_evaluate",
+            "proctor.dialects.lm_eval.results_file": "__version__=FORM",
+        },
         "lm_eval.__main__": {f"{_NAMES}.command_line": "cli_evaluate main=cli_evaluate"},
         "lm_eval.api.filter": _FILTERS,
         "lm_eval.api.group": _GROUP,

@@ -27,8 +27,9 @@ def imported(name: str, place: Location | None = None) -> Any:
     try:
         if file is not None:
             enter_clone(file)
-        if "." not in name and (found := place_in_clone("opencompass", name)) is not None:
-            return object_named(".".join(found))
+        for package in ("opencompass", "ais_bench") if "." not in name else ():
+            if (found := place_in_clone(package, name)) is not None:
+                return object_named(".".join(found))
         return object_named(name, None if file is None else file.parent)
     except KeyboardInterrupt:
         raise
