@@ -166,7 +166,7 @@ def test_llms_txt_has_every_page_with_what_it_is_about():
     text = llms.page()
     lines = text.splitlines()
     assert lines[0] == "# Proctor"
-    assert lines[2].startswith("> Proctor gives language models exams")
+    assert lines[2].startswith("> Proctor evaluates language models")
     links = re.findall(r"^- \[[^\]]+\]\(([^)]+)\): \S", text, re.MULTILINE)
     assert len(links) == len(set(links)) == sum(line.startswith("- ") for line in lines)
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]

@@ -129,7 +129,7 @@ def test_a_table_without_rows_says_so(folder, said):
         (("compare", "a"), ("missing argument 'RUN...'", "proctor compare [OPTIONS] BASELINE RUN...")),
         (("compare",), ("missing argument 'BASELINE'", "compare --help")),
         (("export", "."), ("missing option '--to'", "proctor export [OPTIONS] RUN")),
-        (("evaluate",), ("missing option '--dataset'", "evaluate --help")),
+        (("evaluate",), ("there is no exam to score for", "proctor evaluate EXAM --predictions FILE")),
         (("import",), ("missing argument 'RECORD'", "import --help")),
     ],
 )

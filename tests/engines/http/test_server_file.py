@@ -135,7 +135,8 @@ def test_what_becomes_of_a_file_while_it_is_read(tmp_path, said):
 
 def test_a_new_server_is_used_at_once_and_one_that_is_gone_gets_nothing(tmp_path):
     path = tmp_path / "s.txt"
-    with FaultServer(answer=lambda *_: "yes") as one, FaultServer(answer=lambda *_: "yes") as two:
+    slowly = {"answer": lambda *_: "yes", "latency_seconds": 0.005}  # the file is looked at between batches of answers
+    with FaultServer(**slowly) as one, FaultServer(**slowly) as two:
         path.write_text(f"{one.url}\n")
         engine = OpenAIEngine(model="m", base_url=str(path), max_concurrency=2)
         counts = {}
