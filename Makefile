@@ -30,8 +30,9 @@ FOUND = $(firstword $(foreach name,$(CANDIDATES),$(shell $(name) -c '$(NEW_ENOUG
 
 # Extra arguments for pytest: make test ARGS="tests/ir -x"
 ARGS ?=
-# Two workers use both cores of a small machine; whoever is done first takes over tests of the other.
-WORKERS ?= 2
+# One more than a small machine has cores: many tests wait for processes and servers. Whoever is done first takes over
+# tests of the others.
+WORKERS ?= 3
 
 .PHONY: help demo quick test check bench conformance soak mutants docs format clean
 

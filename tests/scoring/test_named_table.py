@@ -8,6 +8,12 @@ from proctor.scoring.text.text_functions import text_function_table
 from proctor.settings import settings
 
 
+@pytest.fixture(autouse=True)
+def nothing_stays_registered(monkeypatch):
+    """A metric called exact_match would be part of what later tests of this process measure with."""
+    monkeypatch.setattr(metric_table(), "_entries", dict(metric_table()._entries))
+
+
 @pytest.mark.parametrize(
     "source, name, arguments",
     [
