@@ -362,6 +362,15 @@ def test_one_metric_option_takes_several_metrics_and_all_are_shown(folder):
     assert [row[:2] for row in rows if row[:1] == ["exact_match"]] == [["exact_match", "0.0000"]]
     shown = proctor("show", "q.csv", "--metric", "includes", "exact", "--docs", "1")
     assert shown.returncode == 0, shown.stderr
+    assert in_our_words(["--prompts", "a.txt", "b.txt", "q.csv"])[0] == [
+        "--prompts",
+        "a.txt",
+        "--prompts",
+        "b.txt",
+        "q.csv",
+    ]
+    ours, habits = in_our_words(["--models", "x", "y", "q.csv"])
+    assert (ours, habits.values["--models"]) == (["q.csv"], ["x", "y"])
     wrong = proctor("run", "q.csv", "bleu", "-m", "dummy")
     assert "hint: 'bleu' is a metric: --metric bleu" in wrong.stderr
     wrong = proctor("run", "q.csv", "--metric", "rouge", "-m", "dummy")

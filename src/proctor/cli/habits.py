@@ -195,10 +195,15 @@ def _values(found: Flag, left: list[str]) -> list[str]:
     while left and len(taken) < most and not left[0].startswith("--") and not _is_short(left[0]):
         if found.takes == "perhaps" and left[0].endswith(_FILES):
             break
+        if taken and found.name in ("--prompts", "--models") and left[0].lower().endswith(_TABLES):
+            break  # no prompt and no model: the exam
         taken.append(left.pop(0))
     if not taken and found.takes in ("one", "many"):
         raise UsageError(f"option '{found.name}' requires an argument", hint="proctor run --help shows what there is")
     return taken
+
+
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx", ".parquet")
 
 
 def _is_short(word: str) -> bool:
