@@ -193,3 +193,27 @@ def test_one_exam_and_its_predictions_are_named(tmp_path, monkeypatch):
     nothing = evaluate("samples.sentiment")
     assert "there are no predictions for 'samples.sentiment'" in nothing.stderr
     assert "--predictions" in nothing.stderr
+
+
+def test_a_cell_with_a_number_or_nothing_is_not_an_empty_answer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question": f"{n}-{n}?", "answer": "0", "prediction": said} for n, said in enumerate((0, "0", None, ""))]
+    (tmp_path / "own.json").write_text(json.dumps(rows))
+    done = evaluate("own.json", "--json")
+    found = json.loads(done.stdout)["own"]
+    assert (done.returncode, found["failures"], found["empty"]) == (1, 1, 1)
+    assert found["exact_match"] == 2 / 3
+    assert json.loads(evaluate("own.json[answer_column=answer]", "--json").stdout)["own"]["exact_match"] == 2 / 3
+
+
+def test_a_column_that_cannot_be_had_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\nFrance?,Paris\n")
+    (tmp_path / "said.txt").write_text("Paris\n")
+    (tmp_path / "said.jsonl").write_text('"Paris"\n')
+    (tmp_path / "said.csv").write_text("whatever\nParis\n")
+    (tmp_path / "task.yaml").write_text("task: a\n")
+    for file, said in (("txt", "no column 'x'"), ("jsonl", "has no 'x'"), ("csv", "no column 'x'")):
+        done = evaluate("q.csv", "--predictions", f"said.{file}", "--prediction-column", "x")
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert "there are no predictions for 'task.yaml'" in evaluate("task.yaml").stderr

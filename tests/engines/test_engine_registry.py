@@ -236,7 +236,17 @@ def test_arguments_stand_in_brackets_behind_a_name(name):
     assert "base_url" not in of_a_file.typed_fields
 
 
-@pytest.mark.parametrize("name, said", [("openai/m[x]", "not a key=value"), ("openai/m[x=1,x=2]", "'x' twice")])
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("openai/m[x]", "not a key=value"),
+        ("openai/m[x=1,x=2]", "'x' twice"),
+        ("openai/m[base_url=http://h", "not closed"),
+        ("openai/m[api_key=sk-topsecret]", "hold a secret"),
+        ("openai/m[base_url=http://user:topsecret@h/v1]", "hold a secret"),
+    ],
+)
 def test_brackets_that_cannot_be_read_are_refused(name, said):
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=said) as caught:
         make_engine(name)
+    assert "topsecret" not in str(caught.value)

@@ -145,15 +145,17 @@ def _named(exam: str | None, dataset: str | None) -> str:
 
 
 def _own_table(exam: str) -> Path:
-    """Return the table that an exam is: it may have the predictions, too.
+    """Return the table that an exam is, whatever its brackets say: it may have the predictions, too.
 
     Raises:
-        UsageError: The exam is no file.
+        UsageError: The exam is not a table.
     """
-    if not (path := Path(exam)).is_file():
+    from proctor.dialects.tables.reader import is_table
+
+    if not is_table(path := exam.partition("[")[0]):
         hint = "name a file with --predictions, one for each instance, in order"
         raise UsageError(f"there are no predictions for '{exam}'", hint=hint)
-    return path
+    return Path(path)
 
 
 def _refuse(instances: bool, *, intervals: bool) -> None:
@@ -224,10 +226,12 @@ def read_predictions(path: Path, column: str | None = None) -> list[Any]:
 
     Raises:
         DataError: The file is missing, or a line is not a prediction; with the line.
+        UsageError: A column is named, and the file has none.
     """
-    names = (column,) if column else ("prediction", "raw_prediction", "output")
-    if path.suffix.lower() in _TABLES and path.is_file():
-        return _of_table(path, names)
+    from proctor.dialects.tables.reader import is_table
+
+    if path.suffix.lower() not in (".jsonl", ".ndjson") and is_table(str(path)):
+        return _of_table(path, column)
     try:
         with opened(path) as file:
             lines = file.read().decode("utf-8").split("\n")
@@ -235,18 +239,22 @@ def read_predictions(path: Path, column: str | None = None) -> list[Any]:
         hint = "name the file with --predictions; paths start at the folder that proctor is called in"
         raise DatasetNotFoundError(f"the file {path} cannot be read", why=reason_of(error), hint=hint) from None
     if path.suffix.lower() == ".txt":
+        if column:
+            raise UsageError(f"{path} has lines, and no column '{column}'", hint=_LEAVE_OUT)
         return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
     values = {number: _value(path, number, line) for number, line in enumerate(lines, 1) if line.strip()}
     if values and all(map(_is_aisbench, values.values())):
         values = _in_order_of_rows(path, values)
-    return [_prediction(path, number, value, names) for number, value in values.items()]
+    return [_prediction(path, number, value, column) for number, value in values.items()]
 
 
-_TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
+_LEAVE_OUT = "leave --prediction-column out"
+_USUAL = ("prediction", "raw_prediction", "output")
+"""Columns, and keys, that have predictions where nobody names one."""
 
 
-def _of_table(path: Path, names: Sequence[str]) -> list[Any]:
-    """Return the column of a table that has predictions; the only one, whatever it is called.
+def _of_table(path: Path, column: str | None) -> list[Any]:
+    """Return a column of a table, cells as texts; where none is named the usual one, or the only one.
 
     Raises:
         DataError: It has none.
@@ -255,14 +263,16 @@ def _of_table(path: Path, names: Sequence[str]) -> list[Any]:
 
     rows = read_table(str(path))
     columns = columns_of(rows)
-    name = next((each for each in names if each in columns), columns[0] if len(columns) == 1 else None)
+    wanted = (column,) if column else (*_USUAL, *(columns if len(columns) == 1 else ()))
+    name = next((each for each in wanted if each in columns), None)
     if name is None:
         raise DataError(
-            f"{path} has no column '{names[0]}'",
+            f"{path} has no column '{wanted[0]}'",
             why=f"its columns are {', '.join(columns)}",
             hint="--prediction-column names the one with the predictions, or --predictions another file",
         )
-    return [str(row.get(name) or "") for row in rows]
+    cells = (row.get(name) for row in rows)
+    return [cell if cell is None or isinstance(cell, (str, list, dict)) else str(cell) for cell in cells]
 
 
 def _is_aisbench(value: Any) -> bool:
@@ -301,13 +311,16 @@ def _value(path: Path, number: int, line: str) -> Any:
         raise DataError("the line cannot be read", location=Location(str(path), number), why=str(error)) from None
 
 
-def _prediction(path: Path, number: int, value: Any, names: Sequence[str]) -> Any:
-    if not isinstance(value, dict):
+def _prediction(path: Path, number: int, value: Any, column: str | None) -> Any:
+    if not isinstance(value, dict) and column is None:
         return value
+    if not isinstance(value, dict):
+        where = Location(str(path), number, 1)
+        raise DataError(f"the line is not an object, and has no '{column}'", location=where, hint=_LEAVE_OUT)
     if _is_aisbench(value) and value.get("success") is False:
         reason = {"kind": "engine", "message": str(value.get("error_info") or "the request failed")}
         return _recorded(None, {"failure": reason})
-    for name in names:
+    for name in (column,) if column else _USUAL:
         if name in value:
             return _recorded(value[name], value)
     raise DataError(

@@ -20,6 +20,7 @@ from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError
 from proctor.ir import several_answers
 from proctor.packages import fetched_folder
 from proctor.plugins import plugins
+from proctor.secrets import without_secrets
 from proctor.slips import slips
 
 _PROVIDERS_TYPE = "cross_provider_inference_engine"  # its name is part of the identity under which logs keep answers
@@ -63,11 +64,8 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
 def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the engine and the arguments of ``provider/model[key=value]``; what is not written so stays as it is."""
     bare, bracket, rest = name.partition("[")
-    if bracket and rest.endswith("]") and {bare, bare.partition("/")[0]} & {*engine_names(), *REGISTERED}:
-        said = parse_model_args(rest[:-1], f"{bare}[…]")
-        if twice := said.keys() & given.keys():
-            raise UsageError(f"'{name}' and the arguments beside it both say '{min(twice)}'", hint="say it once")
-        name, given = bare, {**said, **given}
+    if bracket and {bare, bare.partition("/")[0]} & {*engine_names(), *REGISTERED}:
+        name, given = bare, {**_in_brackets(bare, rest, given), **given}
     provider, slash, model = name.partition("/")
     if not slash or not model or name in REGISTERED or provider not in engine_names():
         return name, given
@@ -76,6 +74,25 @@ def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]
             f"'{name}' names a model, and model={given['model']} names another one", hint=f"--model {provider}"
         )
     return provider, {**given, "model": model}
+
+
+def _in_brackets(name: str, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments in the brackets behind a model's name, which is written down and shown as it stands.
+
+    Raises:
+        UsageError: They cannot be read, hold a secret, or are given beside the name, too.
+    """
+    if not text.endswith("]"):
+        raise UsageError(f"the bracket behind '{name}' is not closed", hint=f"write '{name}[key=value]', in quotes")
+    said = parse_model_args(text[:-1], f"{name}[…]")
+    if without_secrets(said) != said:
+        hint = (
+            "export the key (proctor doctor names its variable), or say it with --model-args, which is not written down"
+        )
+        raise UsageError(f"the brackets behind '{name}' hold a secret", why="a model's name is shown", hint=hint)
+    if twice := said.keys() & given.keys():
+        raise UsageError(f"'{name}[…]' and the arguments beside it both say '{min(twice)}'", hint="say it once")
+    return said
 
 
 _OF_TRANSFORMERS = frozenset({"hf", "smollm2", "openvino"})

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import ScoringError, TrustError
+from proctor.recipes.held_code import code_of
 from proctor.scoring.metrics import livebench
 from proctor.scoring.metrics.livebench import _MODULES, LiveBench, rule_of
 from proctor.settings import settings
@@ -130,8 +131,11 @@ def test_nothing_runs_that_is_not_here_or_not_trusted(authors, monkeypatch):
     assert ["--trust-code" in each.hint for each in LiveBench().check()] == [True]
     with pytest.raises(TrustError, match="authors' code"):
         LiveBench().compute(["right"], "said", question("typos"))
+    assert code_of([LiveBench()]) == {}
+    assert "livebench" not in sys.modules
     with settings.context(trust_code=True):
         assert list(LiveBench().check()) == []
+        assert _MODULES["typos"] in code_of([LiveBench()])
 
 
 def _nothing_is_here() -> None:

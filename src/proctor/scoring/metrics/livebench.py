@@ -59,11 +59,15 @@ class LiveBench(InstanceMetric):
     """
 
     unit: ClassVar[Unit | None] = "share"
-    code_modules: ClassVar[tuple[str, ...]] = tuple(_MODULES.values())
     main_score: str = "livebench"
     prediction_type: object = str
     reduction_map: dict[str, Any] = {"mean": ["livebench"]}
     ci_scores: list[str] | None = ["livebench"]
+
+    @property
+    def code_modules(self) -> tuple[str, ...]:
+        """Modules whose code scores, which are part of what a score was measured with; none where none may run."""
+        return tuple(_MODULES.values()) if settings.trust_code else ()
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield that the authors' code is not here, or may not run."""
