@@ -26,7 +26,7 @@ from proctor.scoring.answer_reducers import Reducer, reducers
 from proctor.scoring.columns import ABSENT, ConstantColumn
 from proctor.scoring.flat_scores import HIGH, LOW
 from proctor.scoring.grades import Grade, main_column
-from proctor.scoring.grading.column_store import Store
+from proctor.scoring.grading.column_store import ListLike, Store
 from proctor.scoring.grading.grader import ExamGrader, blocks_of_answers
 from proctor.scoring.scores import Score
 
@@ -61,7 +61,7 @@ def _nth(answered: Answered, number: int, count: int) -> Answered:
     return Answered(structs.replace(question, requests=question.requests[where]), responses)
 
 
-class SideBySide(Sequence[Any]):
+class SideBySide(ListLike):
     """What all repeats have of each question: lists that are made where somebody looks at them.
 
     Where the first repeat has a failure, that stands for all of them.
@@ -92,16 +92,6 @@ class SideBySide(Sequence[Any]):
     def all_at(self, place: int) -> list[Any]:
         """Return each repeat's entry for a question, failures too."""
         return [each[place] for each in self._columns]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or isinstance(other, str | bytes):
-            return NotImplemented
-        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(list(self))
 
 
 def _together(values: Sequence[Any]) -> Any:

@@ -178,7 +178,21 @@ class Store:
         return marshal.loads(data)  # noqa: S302 - our own bytes, which nobody else can write
 
 
-class StoredColumn(Sequence[Any]):
+class ListLike(Sequence[Any]):
+    """A column that equals, and is written as, the list of its entries."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str | bytes):
+            return NotImplemented
+        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class StoredColumn(ListLike):
     """A column whose values are in a store.
 
     Args:
@@ -232,13 +246,3 @@ class StoredColumn(Sequence[Any]):
 
     def __len__(self) -> int:
         return len(self._places)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or isinstance(other, str | bytes):
-            return NotImplemented
-        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(list(self))
