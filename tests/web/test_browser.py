@@ -217,7 +217,7 @@ def test_code_is_copied_and_runs(page, address, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text(page.evaluate("navigator.clipboard.readText()"))
     page.get_by_role("heading", name="Show it").get_by_role("button").click()
-    page.wait_for_function("document.querySelectorAll('button[data-copy]')[0].textContent == 'Copied'")
+    sync_api.expect(page.locator("button[data-copy]").first).to_have_text("Copied")
     _, *arguments = shlex.split(page.evaluate("navigator.clipboard.readText()"))
     prompts = []
     for given in (arguments, ["show", "mine.yaml", "--docs", "3"]):

@@ -87,7 +87,7 @@ def _in_brackets(name: str, text: str, given: Mapping[str, Any]) -> dict[str, An
     said = parse_model_args(text[:-1], f"{name}[…]")
     if without_secrets(said) != said:
         hint = (
-            "export the key (proctor doctor names its variable), or say it with --model-args, which is not written down"
+            "export the key, or say it with --model-args, which is not written down; proctor doctor names the variable"
         )
         raise UsageError(f"the brackets behind '{name}' hold a secret", why="a model's name is shown", hint=hint)
     if twice := said.keys() & given.keys():

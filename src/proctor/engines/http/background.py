@@ -108,8 +108,9 @@ def _read_apart(requests: Iterable[R], crew: _Crew[R]) -> Iterator[tuple[int, Re
                 crew.submit((position, request))
         except BaseException as error:  # noqa: BLE001 - raised where answers are read
             crew.tell([error])
-        read.append(position + 1)
-        crew.tell([])
+        else:
+            read.append(position + 1)
+            crew.tell([])
 
     crew.start()
     threading.Thread(target=read_all, name="proctor-requests", daemon=True).start()
