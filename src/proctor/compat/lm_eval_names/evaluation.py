@@ -35,6 +35,7 @@ from proctor.engines.model_args import parse_model_args
 from proctor.errors import ProctorError, UsageError
 from proctor.guests.lm_eval.foreign_model import ForeignModel
 from proctor.guests.lm_eval.group import Group
+from proctor.guests.names.lm_eval import LM_EVAL
 from proctor.ir import Failure
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam
@@ -310,7 +311,9 @@ def _say_idle(idle: Mapping[str, Any]) -> None:
     """Log arguments that decide nothing."""
     if unknown := [name for name in idle if name not in _IDLE]:
         raise TaskTypeError(
-            f"there is no argument '{unknown[0]}'", why=f"known are those of lm-eval, and {', '.join(_IDLE)}"
+            f"there is no argument '{unknown[0]}'",
+            why=f"known are those of lm-eval, and {', '.join(_IDLE)}",
+            hint=LM_EVAL.of_earlier(f"simple_evaluate({unknown[0]})"),
         )
     said = [f"{name} ({_IDLE[name]})" for name, value in idle.items() if value not in (None, False, 0, 1234)]
     if said:
