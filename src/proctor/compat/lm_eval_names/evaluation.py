@@ -128,7 +128,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     _say_idle(idle)
     _check_choice(limit, samples)
     tell = teller(evaluation_tracker)
-    manager = task_manager or TaskManager(metadata={**_named_arguments(model_args), **(metadata or {})})
+    manager = task_manager or TaskManager(metadata=dict(metadata or {}))
     template = apply_chat_template if isinstance(model, str) else bool(apply_chat_template)
     given = model_args if isinstance(model, str) else None  # what a program has made has its own already
     named = (model, _with_template(given, template), {
@@ -149,6 +149,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         predict_only=predict_only,
         resamples=None if bootstrap_iters == BOOTSTRAP_RESAMPLES else bootstrap_iters,
         metadata=manager.metadata,
+        model_arguments=_named_arguments(model_args) if task_manager is None else {},
         include_paths=manager.include_paths,
     )
     listed = [tasks] if isinstance(tasks, str | Mapping | Task) else list(tasks or ())
