@@ -120,7 +120,7 @@ class HFLM(TorchLM):
             from proctor.engines.hf.loading import load_config
 
             self._named = {"pretrained": pretrained, **told}
-            engine: Any = make_engine("hf", self._named)
+            engine: HFEngine = make_engine("hf", self._named)  # type: ignore[assignment]
             if type(self) is HFLM:  # others may bring a model of their own
                 load_config(engine.source())
             return engine
