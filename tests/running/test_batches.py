@@ -4,313 +4,36 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import re
 import threading
-from collections import Counter
+import time
 from contextlib import closing
-from datetime import UTC, datetime
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 import pytest
+from batch_providers import KINDS, QUESTIONS, Killed, Provider, ask, engine_of, schedule
 from running_fakes import ToyExam, question
 from tests_virtual import VirtualLoop
 
+from proctor.effects import Author, written_by
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.transport import Reply, TransportError
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import EngineError, OutputError, UsageError
-from proctor.ir import BATCHED, Decoding, Generate, Prompt
+from proctor.errors import EngineError, OutputError, UsageError, ValidationError
+from proctor.ir import BATCHED, Decoding, Generate
 from proctor.running import ResponseLog, run_exams
 from proctor.running.batch_records import Record, batch_records
-from proctor.running.batches import batched
+from proctor.running.batches import batched, has_batches
 from proctor.running.executors import distribute
 from proctor.running.log_place import placed
 from proctor.running.maintenance import merge
 
 SCHEDULES = int(os.environ.get("PROCTOR_FAULT_SCHEDULES", "80")) // 8 or 1
-QUESTIONS = [Generate(Prompt(f"question {number}"), Decoding(max_tokens=5)) for number in range(12)]
 
 
-class Killed(BaseException):
-    """The process ends here."""
-
-
-class Provider:
-    """What a provider keeps: files, batches, how often it answered whom.
-
-    Args:
-        draw: Decides on faults; without one there are none.
-        kind: Whose batches they are, by the name in the table.
-        queue: Requests that may be queued at once.
-        expires: Whether batches end half done the first time.
-    """
-
-    def __init__(self, draw: random.Random | None = None, kind: str = "open-ai", queue: int = 0, expires: bool = False):
-        self.draw, self.kind, self.queue, self.expires = draw, kind, queue, expires
-        self.files: dict[str, bytes] = {}
-        self.names: dict[str, str] = {}
-        self.batches: dict[str, dict[str, Any]] = {}
-        self.paid: Counter[str] = Counter()
-        self.direct: Counter[str] = Counter()
-        self.created = 0
-        self.page = 100 if draw is None else 2
-
-    def chance(self, share: float) -> bool:
-        return self.draw is not None and self.draw.random() < share
-
-    async def close(self) -> None:
-        """Nothing is open."""
-
-    async def get(self, url: str, headers: Any, timeout_seconds: float, most_bytes: int = 0) -> Reply:
-        del headers, timeout_seconds, most_bytes
-        self._stumble()
-        path, given = self._route_of(url)
-        if path.endswith("/content") or path.startswith("/download/"):
-            return Reply(200, {}, self.files[re.search(r"files?/(\w+)", path)[1]])
-        if path.endswith("/results"):
-            return self._results(path.split("/")[-2], given)
-        if path == "/files":
-            listed = [{"id": name, "filename": called} for name, called in self.names.items()]
-            return self._page(listed, given, "id")
-        if path.startswith("/files/"):
-            return self._json({"id": path.split("/")[2], "status": "pending" if self.chance(0.5) else "processed"})
-        if path in ("/batches", "/messages/batches", "/batch/jobs", "/v1beta/batches"):
-            return self._page([self._shown(each) for each in reversed(self.batches.values())], given, "id")
-        return self._json(self._advanced(path.rpartition("/")[2]))
-
-    def _route_of(self, url: str) -> tuple[str, dict[str, str]]:
-        """Return the route without what is the provider's, and the query; what belongs into each query is there."""
-        parts = urlsplit(url)
-        given = dict(parse_qsl(parts.query))
-        if self.kind == "azure":
-            assert given.pop("api-version") == "2024-10-21"
-        assert not re.search(r"[?].*[?]", url)
-        return re.sub(r"^/(?:v1(?=/)|openai/v1|openai(?!/v1)|v1beta/openai)", "", parts.path), given
-
-    def _page(self, listed: list[Any], given: dict[str, str], name: str) -> Reply:
-        """Return a page of a list in the provider's words."""
-        size = min(self.page, int(given.get("limit") or given.get("page_size") or given["pageSize"]))
-        if self.kind == "mistral":
-            start = int(given.get("page", 0)) * size
-            return self._json({"data": listed[start : start + size], "total": len(listed), "object": "list"})
-        keys = [each.get(name) or each.get("batch_id") or each["name"] for each in listed]
-        after = next(
-            (given[each] for each in ("after", "after_id", "pagination_token", "pageToken") if each in given), ""
-        )
-        start = keys.index(after) + 1 if after else 0
-        found, rest = listed[start : start + size], listed[start + size :]
-        last = keys[start : start + size][-1] if found else None
-        match self.kind:
-            case "xai":
-                return self._json({"batches": found, "pagination_token": last if rest else None})
-            case "gemini":
-                return self._json({"operations": found, **({"nextPageToken": last} if rest else {})})
-        return self._json({"data": found, "has_more": bool(rest), "last_id": last})
-
-    async def post(self, url: str, body: bytes, headers: Any, timeout_seconds: float) -> Reply:
-        del timeout_seconds
-        self._stumble()
-        path, _ = self._route_of(url)
-        if path == "/files":
-            name = f"file{len(self.files)}"
-            self.files[name] = body.split(b"\r\n\r\n")[2].split(b"\r\n--")[0]
-            self.names[name] = re.search(rb'filename="([^"]+)"', body)[1].decode()
-            return self._json({"id": name})
-        if path == "/upload/v1beta/files":
-            assert headers["X-Goog-Upload-Command"] == "start"
-            return Reply(200, {"X-Goog-Upload-URL": url + "/there"}, b"{}")
-        if path == "/upload/v1beta/files/there":
-            assert headers["X-Goog-Upload-Command"] == "upload, finalize"
-            assert headers["x-goog-api-key"] == "k"
-            name = f"file{len(self.files)}"
-            self.files[name] = body
-            return self._json({"file": {"name": f"files/{name}"}})
-        if path in ("/batches", "/messages/batches", "/batch/jobs") or path.endswith(":batchGenerateContent"):
-            return self._create(json.loads(body))
-        said = json.loads(body)
-        self.direct[said["messages"][-1]["content"]] += 1
-        return self._json(self._answer(said))
-
-    def _stumble(self) -> None:
-        if self.chance(0.01):
-            raise Killed
-        if self.chance(0.05):
-            raise TransportError("connection", "gone")
-
-    def _asked(self, said: Any) -> dict[str, Any]:
-        """Return the requests of a batch; a body that does not fit the provider's reference is an error of ours."""
-        if self.kind == "anthropic":
-            return {each["custom_id"]: each["params"] for each in said["requests"]}
-        match self.kind:
-            case "gemini":
-                file = said["batch"]["input_config"]["file_name"].removeprefix("files/")
-            case "mistral":
-                assert (said["endpoint"], said["model"]) == ("/v1/chat/completions", "mistral-small-latest")
-                (file,) = said["input_files"]
-            case _:
-                file = said["input_file_id"]
-        lines = [json.loads(line) for line in self.files[file].splitlines()]
-        if self.kind == "mistral":
-            assert all(set(each) == {"custom_id", "body"} and "model" not in each["body"] for each in lines)
-        else:
-            route = "/chat/completions" if self.kind == "azure" else "/v1/chat/completions"
-            assert {(each["method"], each["url"]) for each in lines} == {("POST", route)}
-            assert said.get("endpoint", route) == route
-        return {each["custom_id"]: each["body"] for each in lines}
-
-    def _create(self, said: Any) -> Reply:
-        if self.chance(0.2):
-            return Reply(429, {}, b'{"error": {"message": "later"}}')
-        requests = self._asked(said)
-        assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in requests)
-        name = f"batch{len(self.batches)}"
-        running = sum(len(each["requests"]) for each in self.batches.values() if each["state"] == "running")
-        too_much = self.queue and running + len(requests) > self.queue
-        self.batches[name] = {
-            "id": name, "requests": requests, "said": said, "looks": 0, "files": [],
-            "state": "too much" if too_much else "running", "made": datetime.now(UTC).isoformat(),
-        }  # fmt: skip
-        self.created += 1
-        if self.chance(0.2):
-            raise TransportError("timeout", "no answer")  # it was made all the same
-        return self._json(self._shown(self.batches[name]))
-
-    def _advanced(self, name: str) -> Any:
-        each = self.batches[name]
-        each["looks"] += 1
-        if each["state"] == "running" and each["looks"] >= 3:
-            each["state"] = "over"
-            self._finish(each)
-        return self._shown(each)
-
-    def _finish(self, each: Any) -> None:
-        lines = [self._line(name, body) for name, body in each["requests"].items()]
-        order = self.draw or random.Random(0)
-        order.shuffle(lines)
-        expired = lines[len(lines) // 2 :] if self.expires or self.chance(0.2) else []
-        self.expires = False
-        done = lines[: len(lines) - len(expired)]
-        for line in done:
-            self.paid[line["custom_id"]] += 1
-        out = done + [line for line in done if self.chance(0.1)]  # some stand there twice
-        if self.kind == "anthropic":
-            lost = [{"custom_id": line["custom_id"], "result": {"type": "expired"}} for line in expired]
-            self._store(each, out + lost)
-            return
-        error = {"code": "batch_expired", "message": "This request could not be executed before the window expired."}
-        errors = [{"custom_id": line["custom_id"], "response": None, "error": error} for line in expired]
-        if self.kind in ("gemini", "xai"):
-            self._store(each, out + errors)
-            return
-        self._store(each, out)
-        self._store(each, errors)
-
-    def _store(self, each: Any, lines: list[Any]) -> None:
-        name = f"{each['id']}" if self.kind in ("anthropic", "xai") else f"file{len(self.files)}"
-        self.files[name] = "\n".join(json.dumps(line) for line in lines).encode()
-        each["files"].append(name if lines else None)
-
-    def _results(self, name: str, given: dict[str, str]) -> Reply:
-        """Return Anthropic's results as they are, and xAI's a few at a time."""
-        if self.kind == "anthropic":
-            return Reply(200, {}, self.files[name])
-        found = []
-        for line in map(json.loads, self.files[name].splitlines()):
-            came = {"error": line["error"]}
-            if line["response"] is not None:
-                came = {"response": {"chat_get_completion": line["response"]["body"]}}
-            found.append({"batch_request_id": line["custom_id"], "batch_result": came})
-        start = int(given.get("pagination_token", 0))
-        more = str(start + 5) if start + 5 < len(found) else None
-        return self._json({"results": found[start : start + 5], "pagination_token": more})
-
-    def _line(self, name: str, body: Any) -> Any:
-        answer = self._answer(body)
-        if self.kind == "anthropic":
-            return {"custom_id": name, "result": {"type": "succeeded", "message": answer}}
-        if self.kind == "gemini":
-            answer["usage"] = {"promptTokens": 10, "completionTokens": 1, "totalTokens": 12}
-            answer["choices"][0]["finishReason"] = answer["choices"][0].pop("finish_reason")
-        return {"custom_id": name, "response": {"status_code": 200, "body": answer}, "error": None}
-
-    def _answer(self, body: Any) -> Any:
-        text = f"answer to {body['messages'][-1]['content']}"
-        if self.kind == "anthropic":
-            usage = {"input_tokens": 10, "output_tokens": 2}
-            return {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "usage": usage}
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        return {"choices": [choice], "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
-
-    def _shown(self, each: Any) -> Any:
-        count, over, said = len(each["requests"]), each["state"] != "running", each["said"]
-        match self.kind:
-            case "anthropic":
-                counts = {"processing": 0 if over else count, "succeeded": count if over else 0, "errored": 0}
-                address = f"https://api.anthropic.com/v1/messages/batches/{each['id']}/results"
-                status = "ended" if over else "in_progress"
-                return {"id": each["id"], "processing_status": status, "request_counts": counts,
-                        "created_at": each["made"], "results_url": address if over else None}  # fmt: skip
-            case "xai":  # what is read of the file is counted first, and may wait for nobody before all is read
-                there = count if over or each["looks"] > 1 else count // 2
-                waiting = 0 if over or each["looks"] == 1 else there
-                return {"batch_id": each["id"], "name": said["name"], "input_file_id": said["input_file_id"],
-                        "state": {"num_requests": there, "num_pending": waiting}}  # fmt: skip
-            case "gemini":
-                about = {"displayName": said["batch"]["display_name"], "createTime": each["made"],
-                         "state": "BATCH_STATE_SUCCEEDED" if over else "BATCH_STATE_RUNNING",
-                         "batchStats": {"requestCount": str(count)}}  # fmt: skip
-                about |= {"output": {"responsesFile": f"files/{each['files'][0]}"}} if over else {}
-                return {"name": f"batches/{each['id']}", "metadata": about}
-            case "mistral":
-                shown = {"id": each["id"], "status": "SUCCESS" if over else "RUNNING", "metadata": said["metadata"],
-                         "total_requests": count, "completed_requests": count if over else 0}  # fmt: skip
-                return {**shown, **dict(zip(("output_file", "error_file"), each["files"], strict=False))}
-        metadata = None if self.kind == "azure" else said.get("metadata")  # it is not said that Azure keeps it
-        shown = {"id": each["id"], "status": "completed" if over else "in_progress", "metadata": metadata,
-                 "input_file_id": said["input_file_id"],
-                 "request_counts": {"total": count, "completed": count if over else 0, "failed": 0}}  # fmt: skip
-        if each["state"] == "too much":
-            errors = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached"}]}
-            return {**shown, "status": "failed", "errors": errors}
-        return {**shown, **dict(zip(("output_file_id", "error_file_id"), each["files"], strict=False))}
-
-    @staticmethod
-    def _json(value: Any) -> Reply:
-        return Reply(200, {}, json.dumps(value).encode())
-
-
-MODELS = {
-    "anthropic": "claude-haiku-4-5", "azure": "my-deployment", "mistral": "mistral-small-latest", "xai": "grok-4",
-    "gemini": "gemini-2.5-flash", "groq": "llama-3.1-8b-instant", "together-ai": "m",
-}  # fmt: skip
-KINDS = ["open-ai", *MODELS]
-
-
-def engine_of(provider: Provider, **fields: Any) -> OpenAIEngine:
-    if provider.kind == "open-ai":
-        made = OpenAIEngine(model="gpt-4o", base_url="https://api.openai.com/v1", api_key="k", **fields)
-    else:
-        if provider.kind == "azure":
-            fields["credentials"] = {"host": "https://mine.openai.azure.com"}
-        made = ProviderEngine(model=MODELS[provider.kind], provider=provider.kind, api_key="k", **fields)
-    made._make_transport = lambda: provider
-    made._new_loop = VirtualLoop
-    return made
-
-
-def ask(provider: Provider, log: Any, answers: dict[str, Any], requests: Any = QUESTIONS, stop_after: int = 1 << 30):
-    """Ask what the log does not have, as a run does; the process may end after some answers."""
-    open_ = [request for request in requests if request.key not in answers]
-    for count, (position, response) in enumerate(batched(engine_of(provider), placed(log)).generate(open_)):
-        if count >= stop_after:
-            raise Killed
-        if response.failure is None:
-            answers[open_[position].key] = response
-    return answers
+@pytest.fixture(autouse=True)
+def _few(monkeypatch):
+    monkeypatch.setattr("proctor.engines.http.stored_batches.BedrockBatches.least_requests", 3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -329,19 +52,8 @@ def test_questions_are_answered_in_one_batch(tmp_path, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(SCHEDULES))
 def test_nothing_is_paid_twice_and_nothing_lost(tmp_path, kind, seed):
-    draw = random.Random(f"{kind} {seed}")
-    provider, answers = Provider(draw, kind), {}
-    for _ in range(100):
-        try:
-            ask(provider, tmp_path / "log.db", answers, stop_after=draw.choice([2, 5, 1 << 30]))
-        except (Killed, EngineError):
-            continue
-        if len(answers) == len(QUESTIONS):
-            break
-    assert len(answers) == len(QUESTIONS)
-    assert max(provider.paid.values(), default=0) <= 1
-    for request in QUESTIONS:
-        assert answers[request.key].text == f"answer to {request.prompt.text}"
+    happened = schedule(kind, seed, tmp_path)
+    assert (happened["lost"], happened["paid twice"], happened["wrong"]) == (0, 0, 0)
 
 
 def test_a_batch_of_xai_that_was_ended_from_outside_says_why(tmp_path):
@@ -394,7 +106,7 @@ def test_equal_questions_are_sent_once_and_draws_differ(tmp_path):
     provider = Provider()
     found = list(batched(engine_of(provider), tmp_path / "b").generate([*QUESTIONS[:3], *QUESTIONS[:3]]))
     assert sorted(position for position, _ in found) == list(range(6))
-    assert sum(response.usage.prompt_tokens for _, response in found) == 40  # the first was asked by itself
+    assert sum(response.usage.prompt_tokens for _, response in found) == 30
     assert batched(engine_of(provider), tmp_path / "b").draws_alike
 
 
@@ -402,7 +114,6 @@ def test_what_has_no_batches_is_refused_before_anything_is_asked(tmp_path):
     with pytest.raises(UsageError, match="asked in another way"):
         batched(ScriptedEngine(answer="x"), tmp_path / "log.db")
     for provider, why in (
-        ("aws", "bucket of S3"),
         ("vertex-ai", "Cloud Storage"),
         ("deepseek", "mistral, xai, gemini"),
     ):
@@ -490,7 +201,7 @@ def test_nobody_settles_a_batch_that_a_living_process_is_making(tmp_path):
     """A record without the provider's id belongs to whoever has claimed its requests, until he is dead."""
     provider, engine = Provider(), engine_of(Provider())
     with batch_records(tmp_path / "log.db") as records:
-        other = Record("other", engine.identity, [request.key for request in QUESTIONS[6:]], 1.0)
+        other = Record("other", engine.identity, [request.key for request in QUESTIONS[6:]], time.time())
         records.write(other)
     assert len(ask(provider, tmp_path / "log.db", {}, QUESTIONS[:6])) == 6
     with batch_records(tmp_path / "log.db") as records:
@@ -557,3 +268,168 @@ def test_judges_are_asked_in_batches_where_the_run_is(tmp_path, monkeypatch, is_
         "what was set aside is not read from the batches that are known"
     )
     assert sum(provider.direct.values()) == (4 if is_batched else 32)
+
+
+def test_schedules_notice_what_is_paid_twice(tmp_path, monkeypatch):
+    """The simulated providers are no friends: without looking for batches whose making was not answered, they win."""
+
+    async def nothing(*_given):
+        return None
+
+    monkeypatch.setattr("proctor.engines.http.batches.BatchAPI.find", nothing)
+    assert sum(schedule("open-ai", seed, tmp_path)["paid twice"] for seed in range(20)) > 0
+
+
+def test_too_few_for_a_batch_are_asked_at_once_and_that_is_said(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("proctor.engines.http.stored_batches.BedrockBatches.least_requests", 100)
+    provider = Provider(kind="aws")
+    assert len(ask(provider, tmp_path / "log.db", {})) == 12
+    assert (provider.created, sum(provider.direct.values())) == (0, 12)
+    assert "11 requests to 'amazon.nova-pro-v1:0' are asked at once, at the full price" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "kind,named,given",
+    [
+        ("aws", "batch_bucket", {}),
+        ("aws", "batch_bucket", {"batch_bucket": "my-bucket"}),
+        ("aws", "batch_role", {"batch_bucket": "s3://my-bucket"}),
+        ("fireworks", "batch_account", {}),
+    ],
+)
+def test_what_a_provider_needs_is_named_before_anything_is_asked(tmp_path, kind, named, given):
+    engine = ProviderEngine(model="m", provider=kind, **given)
+    with pytest.raises(UsageError, match=f"need {named}(?s:.)*--model-args {named}="):
+        batched(engine, tmp_path / "log.db")
+    assert not has_batches(engine), "a judge of this provider is asked at once"
+
+
+def test_the_account_of_fireworks_may_stand_in_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("FIREWORKS_ACCOUNT_ID", "mine")
+    assert batched(ProviderEngine(model="m", provider="fireworks"), tmp_path / "log.db")
+
+
+def test_a_place_for_batches_is_refused_where_nobody_would_use_it():
+    with pytest.raises(ValidationError, match="keeps no batches where 'batch_role' says"):
+        ProviderEngine(model="m", provider="anthropic", batch_role="arn:aws:iam::123456789012:role/batches")
+
+
+def test_a_file_may_not_say_whose_bucket_questions_go_to():
+    with written_by(Author("exam.yaml")), pytest.raises(ValidationError, match="a file may not say 'batch_bucket'"):
+        ProviderEngine(model="m", provider="aws", batch_bucket="s3://theirs")
+
+
+@pytest.mark.parametrize(
+    "given,why",
+    [
+        ({"api_key": "k"}, "the API key of Bedrock opens no bucket"),
+        ({"base_url": "https://mine.example"}, "mine.example"),
+    ],
+)
+def test_batches_of_bedrock_need_keys_that_open_a_bucket(tmp_path, monkeypatch, given, why):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKID")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    there = {"batch_bucket": "s3://my-bucket/exams", "batch_role": "arn:aws:iam::123456789012:role/batches"}
+    engine = ProviderEngine(model="m", provider="aws", **there, **given)
+    engine._make_transport = lambda: Provider(kind="aws")
+    with pytest.raises(UsageError, match=f"own addresses and keys(?s:.)*{why}"):
+        list(batched(engine, tmp_path / "log.db").generate(QUESTIONS))
+
+
+def test_tools_are_asked_of_bedrock_at_once(tmp_path):
+    provider = Provider(kind="aws")
+    tool = {"function": {"name": "add", "parameters": {}}}
+    asked = [Generate(each.prompt, Decoding(max_tokens=5, extra={"tools": [tool]})) for each in QUESTIONS[:2]]
+    assert len(ask(provider, tmp_path / "log.db", {}, [*asked, *QUESTIONS[2:]])) == 12
+    assert [set(each["requests"]) for each in provider.batches.values()] == [{each.key for each in QUESTIONS[3:]}]
+
+
+def test_what_a_batch_has_of_somebody_else_is_not_taken_for_ours(tmp_path):
+    """Anthropic knows no names: a batch of another program may have been made at the same time, with as many requests."""
+
+    class Shared(Provider):
+        def _create(self, said):
+            super()._create(
+                {"requests": [{**each, "custom_id": f"theirs{n}"} for n, each in enumerate(said["requests"])]}
+            )
+            super()._create(said)
+            (theirs, ours) = self.batches.values()
+            self.batches = {"ours": ours, ours["id"]: ours, theirs["id"]: theirs}
+            del self.batches["ours"]
+            raise TransportError("timeout", "no answer")
+
+    provider = Shared(kind="anthropic")
+    assert len(ask(provider, tmp_path / "log.db", {})) == 12
+    assert provider.created == 2
+    assert max(provider.paid.values()) == 1
+
+
+def test_a_batch_that_the_provider_does_not_have_is_not_sent_again_by_itself(tmp_path):
+    provider = Provider()
+    with pytest.raises(Killed):
+        ask(provider, tmp_path / "log.db", {}, stop_after=1)
+
+    class Other(Provider):
+        async def get(self, url, *given):
+            return Reply(404, {}, b"{}") if "/batches/" in url else await super().get(url, *given)
+
+    with pytest.raises(EngineError, match="does not have the batch(?s:.)*one of the account(?s:.)*delete the row"):
+        ask(Other(), tmp_path / "log.db", {})
+    assert len(ask(provider, tmp_path / "log.db", {})) == 12
+    assert provider.created == 1
+
+
+def test_the_first_of_what_is_new_goes_alone_although_there_were_batches_before(tmp_path):
+    provider = Provider()
+    ask(provider, tmp_path / "log.db", {}, QUESTIONS[:6])
+    ask(provider, tmp_path / "log.db", {}, QUESTIONS[6:])
+    assert provider.direct == {"question 0": 1, "question 6": 1}
+
+
+def test_a_batch_whose_results_are_gone_keeps_nobody_from_asking(tmp_path):
+    engine = engine_of(Provider())
+    with batch_records(tmp_path / "log.db") as records:
+        month = 30 * 86_400
+        records.write(Record("old", engine.identity, [each.key for each in QUESTIONS], time.time() - month, "batch0"))
+    assert distribute(engine, log=tmp_path / "log.db") is engine
+    assert len(ask(Provider(), tmp_path / "log.db", {})) == 12
+
+
+def test_no_more_jobs_than_may_be_under_way_are_waited_for_and_not_lost(tmp_path, monkeypatch):
+    monkeypatch.setattr("proctor.engines.http.batches.BatchAPI.most_requests", 4)
+
+    class Few(Provider):
+        def _create(self, said):
+            if any(each["state"] == "running" for each in self.batches.values()):
+                return Reply(
+                    400, {"x-amzn-ErrorType": "ServiceQuotaExceededException"}, b'{"message": "too many jobs"}'
+                )
+            return super()._create(said)
+
+    provider = Few(kind="aws")
+    assert len(ask(provider, tmp_path / "log.db", {})) == 12
+    assert set(provider.paid.values()) == {1}
+    assert [len(each["requests"]) for each in provider.batches.values()] == [4, 4, 3]
+
+
+def test_what_is_meant_for_one_provider_is_sent_in_its_batches(tmp_path):
+    provider = Provider(kind="groq")
+    engine = engine_of(provider, provider_specific_args={"groq": {"top_p": 0.5}})
+    list(batched(engine, tmp_path / "log.db").generate(QUESTIONS))
+    (batch,) = provider.batches.values()
+    assert {each["top_p"] for each in batch["requests"].values()} == {0.5}
+
+
+def test_what_nobody_can_read_of_a_batch_is_said_and_nothing_is_lost(tmp_path):
+    provider = Provider()
+
+    class Odd(Provider):
+        def _shown(self, each):
+            return {"id": each["id"]} if each["looks"] else super()._shown(each)
+
+    odd = Odd()
+    with pytest.raises(EngineError, match="what the provider says of a batch cannot be read(?s:.)*KeyError"):
+        ask(odd, tmp_path / "log.db", {})
+    provider.__dict__.update(odd.__dict__)
+    assert len(ask(provider, tmp_path / "log.db", {})) == 12
+    assert set(provider.paid.values()) == {1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 import time
 from collections.abc import Collection, Iterator
@@ -52,20 +53,20 @@ class BatchRecords:
         self._place, self._store, self._connection = place, store, connection
 
     def of(self, identity: str) -> list[Record]:
-        """Return an engine's batches, the first ones first; those whose results are gone are forgotten.
+        """Return an engine's batches, the first ones first; those whose results are gone are forgotten, read or not.
 
         Raises:
             OutputError: One cannot be read.
         """
         found = [each for each in self._all() if each.engine == identity]
         for each in found:
-            if each.is_read and each.began < time.time() - _KEPT_SECONDS:
+            if _is_old(each):
                 self.forget(each)
-        return sorted(found, key=lambda each: each.began)
+        return sorted(itertools.filterfalse(_is_old, found), key=lambda each: each.began)
 
     def under_way(self) -> set[str]:
         """Return the engines with batches whose answers nobody has read; errors as in :meth:`of`."""
-        return {each.engine for each in self._all() if not each.is_read}
+        return {each.engine for each in self._all() if not each.is_read and not _is_old(each)}
 
     def _all(self) -> list[Record]:
         with log_errors(self._place):
@@ -97,6 +98,10 @@ class BatchRecords:
         for path in sorted(folder.glob("*.json")):
             self.write(_decoded(path.read_bytes(), str(path), "move the file away"))
             path.unlink(missing_ok=True)
+
+
+def _is_old(record: Record) -> bool:
+    return record.began < time.time() - _KEPT_SECONDS
 
 
 def _decoded(body: bytes, where: str, remedy: str) -> Record:

@@ -17,6 +17,7 @@ from proctor.errors import ScoringError, did_you_mean, needed
 from proctor.foreign_text import parse_json
 from proctor.regexes import bounded
 from proctor.scoring import answer_checks
+from proctor.scoring.call_checks import TOOL_CALLS, calls_check
 from proctor.scoring.distances import bare
 
 RUBRICS: Final = "rubrics"
@@ -424,6 +425,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "number": Kind(_number),
     "is-json": Kind(_json),
     "contains-json": Kind(_has_json),
+    TOOL_CALLS: Kind(lambda _: calls_check()),
     "f1": Kind(_f1),
     "levenshtein": Kind(_distance),
 }

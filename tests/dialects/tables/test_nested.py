@@ -76,3 +76,50 @@ def test_rows_without_wanted_parts_stay_what_they_are() -> None:
     assert parts_of(rows) == ["a.b", "a.c.d"]
     assert with_parts(rows, ["q"]) is rows
     assert [row["a.c.d"] for row in with_parts(rows, ["a.c.d"])] == [2, None]
+
+
+TOOL = {"name": "weather", "description": "", "parameters": {"type": "object"}}
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
+
+
+def test_a_chat_keeps_its_calls_of_tools_and_what_they_returned(tmp_path: Path) -> None:
+    told = [
+        {"role": "user", "content": "Weather in Rome?"},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "sunny"},
+    ]
+    path = table(tmp_path, {"messages": [*told, {"role": "assistant", "content": "Sunny", "weight": 1}]})
+    assert asked(path) == [tuple(told)]
+
+
+def test_the_functions_of_a_row_are_offered_and_calls_are_compared(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    called = [
+        {"role": "user", "content": "Weather in Rome?"},
+        {"role": "assistant", "content": "", "tool_calls": [CALL]},
+    ]
+    path = table(tmp_path, {"messages": called, "tools": [TOOL]}, {"messages": chat("Hello", "Hi"), "tools": []})
+    (exam,) = resolve_tasks([path], ExamOptions())
+    first, second = [question.requests[0] for question in exam.questions()]
+    assert first.decoding.extra == {"tools": [{"type": "function", "function": TOOL}]}
+    assert second.decoding.extra == {}
+    assert "offers the functions in 'tools'" in caplog.text
+    for answer, expected in {
+        '{"name": "weather", "arguments": {"city": "Rome"}}': 0.5,
+        '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>': 0.5,
+        '[{"name": "weather", "arguments": {"city": "Rome"}}, {"name": "weather", "arguments": {}}]': 0.0,
+        '{"name": "weather", "arguments": {"city": "Oslo"}}': 0.0,
+        "It is warm.": 0.5,
+    }.items():
+        done = run_exams([exam], ScriptedEngine(answer=answer))
+        assert done.results["rows"]["tool-calls"] == expected, answer
+
+
+def test_tools_of_a_text_are_offered_in_a_chat_and_others_are_refused(tmp_path: Path) -> None:
+    right = json.dumps({"name": "weather", "arguments": {"city": "Rome"}})
+    path = table(tmp_path, {"question": "Weather?", "tools": json.dumps([TOOL]), "answer": right})
+    assert asked(path) == [({"role": "user", "content": "Weather?"},)]
+    path = table(tmp_path, {"question": "Weather?", "tools": "hammer", "answer": right})
+    with pytest.raises(ProctorError, match="no list of functions"):
+        asked(path)

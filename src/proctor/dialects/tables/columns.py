@@ -11,11 +11,19 @@ from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choi
 from proctor.dialects.tables.reader import Row, Rows, columns_of, is_nested
 from proctor.errors import Location, UsageError, did_you_mean
 from proctor.foreign_text import parse_json, parse_literal
+from proctor.scoring.call_checks import calls_of, calls_text
 
-QUESTIONS: Final = ("question", "input", "prompt", "query", "problem", "messages", "conversation")
-ANSWERS: Final = ("answer", "target", "output", "label", "expected", "reference")
+QUESTIONS: Final = ("question", "instruction", "input", "prompt", "query", "problem", "messages", "conversation")
+ANSWERS: Final = (
+    *("answer", "target", "output", "label", "expected", "reference", "answers", "references", "gold", "ground_truth"),
+    *("expected_answer", "expected_output", "correct_answer", "reference_answer", "ideal"),
+)
 CHOICES: Final = ("choices", "options")
 """Names of columns that are looked for, in this order and in any case, where the user names none."""
+MATERIAL: Final = ("context", "passage", "document", "article", "paragraph", "background", "system", "image", "images")
+"""Names of columns without which a question may make no sense."""
+TOOLS: Final = "tools"
+"""The column of the functions that a model may call, in OpenAI's form."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,8 @@ class Columns:
         choices: One column with all choices, or one column for each.
         prompt: How to ask, with names of columns in braces.
         key: How answers name choices; ``None`` where there are no choices, or no answers.
+        below: What stands below the question in rows that have it: the input of an instruction.
+        tools: The functions that a model may call.
     """
 
     question: str | None
@@ -35,6 +45,15 @@ class Columns:
     choices: tuple[str, ...]
     prompt: str | None
     key: AnswerKey | None = None
+    below: str | None = None
+    tools: str | None = None
+
+    @property
+    def asked(self) -> list[str]:
+        """The columns that a model is shown, but for choices that are listed below."""
+        if self.prompt is not None:
+            return placeholders(self.prompt)
+        return [each for each in (self.question, self.below) if each is not None]
 
 
 def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answer: bool) -> Columns:
@@ -51,7 +70,7 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     """
     names = [*columns_of(rows), *_parts_of(rows)]
     prompt, question = given.get("prompt"), given.get("input_column")
-    answer, listed = given.get("answer_column"), given.get("choices_column")
+    answer, listed, below = given.get("answer_column"), given.get("choices_column"), None
     choices = _named_choices(listed, names)
     if prompt is not None and question is not None:
         raise UsageError("--prompt and --input-column both say what is asked", hint="name the column in the prompt")
@@ -60,7 +79,9 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     if prompt is not None:
         _check(path, names, [("--prompt", each) for each in placeholders(prompt)])
     elif question is None:
-        question = usual(names, QUESTIONS) or _nothing(path, names, "asked", "--input-column NAME or --prompt TEXT")
+        how = f'--input-column NAME or --prompt TEXT, such as "Answer in a word: {{{names[0]}}}"'
+        question = usual(names, QUESTIONS) or _nothing(path, names, "asked", how)
+        below = usual(names, ("input",)) if question.strip().lower() == "instruction" else None
     if answer is None:
         answer = usual(names, ANSWERS)
         if answer is None and needs_answer:
@@ -75,7 +96,7 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
         )
     if prompt is not None:
         _check_shown(path, found, placeholders(prompt))
-    made = Columns(question, answer, found, prompt)
+    made = Columns(question, answer, found, prompt, below=below, tools=usual(names, (TOOLS,)))
     return made if not found or answer is None else replace(made, key=answer_key(path, rows, answer, found))
 
 
@@ -169,6 +190,8 @@ def asking(columns: Columns) -> Callable[[Row], str]:
         if prompt is None and isinstance(row.get(str(columns.question)), list):
             return _of_list(row, str(columns.question))
         text = filled(row, str(columns.question)) if prompt is None else _replaced(prompt, row, columns)
+        if columns.below is not None and str(row.get(columns.below) or "").strip():
+            text = f"{text}\n\n{filled(row, columns.below)}"
         return text if has_choices or not columns.choices else f"{text}\n{_lettered(row, columns)}\nAnswer:"
 
     return ask
@@ -206,6 +229,8 @@ def answering(columns: Columns) -> Callable[[Row], Any]:
         if columns.key is not None:
             return columns.key.place(row)
         value = row.get(columns.answer)
+        if columns.tools is not None and (calls := calls_of(value)) is not None:
+            return calls_text(calls)
         if isinstance(value, list | tuple) and value:
             texts = [shown(single(each, columns.answer)) for each in value]
             if found := [each for each in texts if each.strip()]:  # an empty one would make an empty answer right

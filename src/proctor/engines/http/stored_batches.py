@@ -1,0 +1,256 @@
+"""Batch APIs that read requests from a bucket or a data set of the user's account, and write the results there.
+
+Making a job is idempotent in both: Amazon Bedrock is given a token, and Fireworks the id of the job. What is written
+stays where it is; nothing is deleted there.
+
+Sources, read in November 2026: Amazon's service model (botocore 1.44.5, ``data/bedrock/2023-04-20``) and its guide of
+batch inference (``batch-inference-data``, ``batch-inference-results``); Fireworks' guide of batch inference and
+fireworks-ai 1.2.30 (``types/batch_inference_job.py``, ``resources/datasets.py``).
+
+They do not say, and public programs do: the key of Bedrock's results (``ID/NAME.jsonl.out``) and its least number of
+requests (100); that lines of Fireworks' results are ``custom_id`` and the bare answer, and that a data set wants
+``exampleCount``. Nobody says what a line in Fireworks' file of errors is: of it, only ``custom_id`` is relied on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+import msgspec
+
+from proctor.engines.http.authorization import AWSSignature
+from proctor.engines.http.batches import Batch, BatchAPI, BatchGoneError, Door, Need, Place, Result, form_of
+from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.retrying_client import failure_of
+from proctor.engines.http.transport import Reply
+from proctor.errors import EngineError, UsageError
+from proctor.ir import Failure
+
+_FOLDER = r"[a-z0-9][-.a-z0-9]{1,61}[a-z0-9](?:/[-!_*'().a-zA-Z0-9]+)*/?"
+_RUNTIME = re.compile(r"https://bedrock-runtime(-fips)?\.([a-z0-9-]+)\.(amazonaws\.com(?:\.cn)?)")
+
+
+class _StoredBatches(BatchAPI):
+    """What both have: results that stand in files, which are there where a job got as far as answers."""
+
+    _whole: ClassVar[frozenset[str]]
+    """The states in which there are files in any case."""
+
+    async def results(self, batch: Batch) -> list[Result]:
+        """Return the results of a job that is over: none where it ended before there were any."""
+        try:
+            return await super().results(batch)
+        except BatchGoneError:
+            if batch.status in self._whole:
+                raise
+            return []
+
+
+class BedrockBatches(_StoredBatches):
+    """Amazon Bedrock's: model invocation jobs over requests of Converse, in a bucket of S3."""
+
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need("bucket", "s3://" + _FOLDER, "s3://BUCKET/FOLDER", "where requests and answers lie, in its region"),
+        Need("role", r"arn:aws(-[^:]+)?:iam::[0-9]{12}:role/.+", "arn:aws:iam::ACCOUNT:role/NAME", "as whom it reads"),
+    )
+    least_requests: ClassVar[int] = 100
+    _items, _id, _route = "invocationJobSummaries", "jobArn", "/model-invocation-job"
+    _limit, _next, _last = "maxResults", "nextToken", "nextToken"
+    _full: ClassVar[re.Pattern[bytes] | None] = re.compile(rb"ServiceQuotaExceeded|Throttling")
+    _whole: ClassVar[frozenset[str]] = frozenset({"completed", "partiallycompleted"})
+
+    def __init__(self, door: Door, protocol: ProviderProtocol, place: Place) -> None:
+        super().__init__(door, protocol, place)
+        host = _RUNTIME.fullmatch(self._url)
+        if host is None or not isinstance(place.authorize, AWSSignature):
+            why = "the API key of Bedrock opens no bucket" if host else f"they are not made at {self._url}"
+            hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, and leave base_url out"
+            what = "--batch: batches of Amazon Bedrock need Amazon's own addresses and keys"
+            raise UsageError(what, why=why, hint=hint)
+        self._sign = place.authorize
+        self._url = f"https://bedrock{host[1] or ''}.{host[2]}.{host[3]}"
+        bucket, _, folder = place.bucket.removeprefix("s3://").rstrip("/").partition("/")
+        s3 = f"s3.{host[2]}.{host[3]}"
+        self._bucket = f"https://{s3}/{bucket}/" if "." in bucket else f"https://{bucket}.{s3}/"
+        self._folder = folder and f"{folder}/"
+
+    def takes(self, post: Post) -> bool:
+        """Whether a job may have a request: Converse's may offer no tools there."""
+        return "toolConfig" not in post.body
+
+    def line(self, name: str, post: Post) -> bytes:
+        """Return a request as a job has it."""
+        return msgspec.json.encode({"recordId": name, "modelInput": post.body})
+
+    async def _asked(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None = None,
+        content_type: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        service = "s3" if url.startswith(self._bucket) else "bedrock"
+        signed = self._sign.headers(url, body or b"", method, service)
+        return await self._door(method, url, body, content_type, {**(headers or {}), **signed}, is_bare=True)
+
+    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        del route
+        await self._sure("PUT", self._object(f"{name}.jsonl"), b"\n".join(lines), "application/jsonl")
+        there = self._place.bucket.rstrip("/")
+        made = {
+            "jobName": f"proctor-{name}",
+            "clientRequestToken": name,
+            "modelId": self._model,
+            "modelInvocationType": "Converse",
+            "roleArn": self._place.role,
+            "inputDataConfig": {"s3InputDataConfig": {"s3InputFormat": "JSONL", "s3Uri": f"{there}/{name}.jsonl"}},
+            "outputDataConfig": {"s3OutputDataConfig": {"s3Uri": f"{there}/"}},
+        }
+        return f"{self._url}{self._route}", msgspec.json.encode(made), "application/json"
+
+    def _object(self, name: str) -> str:
+        return self._bucket + quote(self._folder + name, safe="/-_.~")
+
+    def _candidates(self, name: str) -> AsyncIterator[Mapping[str, Any]]:
+        return self._listed(f"{self._route}s?nameContains=proctor-{name}")
+
+    def _named(self, listed: Mapping[str, Any]) -> Any:
+        return str(listed["jobName"]).removeprefix("proctor-")
+
+    async def look(self, batch: str, count: int) -> Batch:
+        """Return what Amazon says of a job, which is called by its ARN."""
+        del count
+        number = batch.rpartition("/")[2]
+        said = await self._json(f"{self._url}{self._route}/{number}")
+        status = str(said["status"]).lower()
+        file = str(said["inputDataConfig"]["s3InputDataConfig"]["s3Uri"]).rpartition("/")[2]
+        is_over = status in ("completed", "partiallycompleted", "failed", "stopped", "expired")
+        reason = "" if status in self._whole else str(said.get("message") or "")
+        return Batch(
+            batch,
+            status,
+            is_over,
+            said.get("processedRecordCount") or 0,
+            (self._object(f"{number}/{file}.out"),) if is_over else (),
+            reason,
+        )
+
+    def _result(self, line: bytes) -> Result:
+        said = msgspec.json.decode(line)
+        if "modelOutput" in said:
+            return Result(str(said["recordId"]), msgspec.json.encode(said["modelOutput"]))
+        error = said["error"]
+        body = msgspec.json.encode({"message": error.get("errorMessage")})
+        failure = failure_of(self._url, Reply(int(error.get("errorCode") or 500), {}, body))
+        return Result(str(said["recordId"]), b"", failure)
+
+
+class FireworksBatches(_StoredBatches):
+    """Fireworks': batch inference jobs over data sets of an account."""
+
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need("account", r"[a-zA-Z0-9-]+", "ACCOUNT", "whose data sets requests and answers are (FIREWORKS_ACCOUNT_ID)"),
+    )
+    most_bytes: ClassVar[int] = 140_000_000  # a form may have 150 MB
+    _id: ClassVar[str] = "name"
+    _whole: ClassVar[frozenset[str]] = frozenset({"completed"})
+
+    def __init__(self, door: Door, protocol: ProviderProtocol, place: Place) -> None:
+        super().__init__(door, protocol, place)
+        self._root = self._url.partition("/inference/")[0] + "/v1"
+        self._url = f"{self._root}/accounts/{place.account}"
+
+    def takes(self, post: Post) -> bool:
+        """Whether a job may have a request: it has chats only."""
+        return post.route == "/chat/completions"
+
+    def line(self, name: str, post: Post) -> bytes:
+        """Return a request as a job has it: without the model, which the job names."""
+        body = {each: value for each, value in post.body.items() if each != "model"}
+        return msgspec.json.encode({"custom_id": name, "body": body})
+
+    async def _asked(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None = None,
+        content_type: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        is_elsewhere = not url.startswith(f"{self._root}/")  # results have signed addresses: the key stays here
+        return await self._door(method, url, body, content_type, headers or {}, is_bare=is_elsewhere)
+
+    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        del route
+        account = f"accounts/{self._place.account}"
+        await self._stored(f"proctor-in-{name}", lines)
+        made = {
+            "displayName": f"proctor-{name}",
+            "model": self._model,
+            "inputDatasetId": f"{account}/datasets/proctor-in-{name}",
+            "outputDatasetId": f"{account}/datasets/proctor-out-{name}",
+        }
+        place = f"{self._url}/batchInferenceJobs?batchInferenceJobId=proctor-{name}"
+        return place, msgspec.json.encode(made), "application/json"
+
+    async def _stored(self, name: str, lines: list[bytes]) -> None:
+        """Make a data set of some lines, and wait until it can be read."""
+        made = {"datasetId": name, "dataset": {"userUploaded": {}, "exampleCount": str(len(lines))}}
+        body, there = msgspec.json.encode(made), f"{self._url}/datasets/{name}"
+        await self._sure("POST", f"{self._url}/datasets", body, "application/json", fine=(HTTPStatus.CONFLICT,))
+        await self._sure("POST", f"{there}:upload", *form_of(b"\n".join(lines), f"{name}.jsonl"))
+        for _ in range(_PATIENCE):
+            if (await self._json(there)).get("state") == "READY":
+                return
+            await asyncio.sleep(_PATIENCE_SECONDS)
+        why = f"the data set {name} is not ready after {_PATIENCE * _PATIENCE_SECONDS:,.0f} seconds"
+        raise EngineError("no batch can be made", why=why, hint="run the same command again: it goes on")
+
+    async def _candidates(self, name: str) -> AsyncIterator[Mapping[str, Any]]:
+        try:
+            yield await self._json(f"{self._url}/batchInferenceJobs/proctor-{name}")
+        except BatchGoneError:
+            return
+
+    def _named(self, listed: Mapping[str, Any]) -> Any:
+        return str(listed["name"]).rpartition("/proctor-")[2]
+
+    async def look(self, batch: str, count: int) -> Batch:
+        """Return what Fireworks says of a job, which is called ``accounts/…/batchInferenceJobs/…``."""
+        del count
+        said = await self._json(f"{self._root}/{batch}")
+        status = str(said["state"]).removeprefix("JOB_STATE_").lower()
+        file = f"proctor-out-{batch.rpartition('/proctor-')[2]}"
+        is_over = status in ("completed", "failed", "expired", "early_stopped", "cancelled", "deleted", "archived")
+        done = (said.get("jobProgress") or {}).get("totalProcessedRequests") or 0
+        reason = str((said.get("status") or {}).get("message") or "") if status == "failed" else ""
+        return Batch(batch, status, is_over, int(done), (file,) if is_over else (), reason)
+
+    async def _lines(self, batch: Batch) -> AsyncIterator[Any]:
+        for place in batch.places:
+            said = await self._json(f"{self._url}/datasets/{place}:getDownloadEndpoint")
+            for url in (said.get("filenameToSignedUrls") or {}).values():
+                if not url.startswith("https://"):
+                    raise EngineError("Fireworks does not say where results are", why=f"it says '{url[:200]}'")
+                for line in (await self._got(url)).body.splitlines():
+                    if line.strip():
+                        yield line
+
+    def _result(self, line: bytes) -> Result:
+        said = msgspec.json.decode(line)
+        response, name = said.get("response"), str(said["custom_id"])
+        if isinstance(response, dict) and response.get("choices"):
+            return Result(name, msgspec.json.encode(response))
+        why = said.get("error") or response or "the batch has no answer"
+        return Result(name, b"", Failure("server_error", f"the batch says {str(why)[:_LONGEST]}"))
+
+
+_PATIENCE, _PATIENCE_SECONDS = 60, 5.0
+"""For five minutes a data set is waited for."""
+_LONGEST = 1000
