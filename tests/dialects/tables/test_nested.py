@@ -123,3 +123,41 @@ def test_tools_of_a_text_are_offered_in_a_chat_and_others_are_refused(tmp_path: 
     path = table(tmp_path, {"question": "Weather?", "tools": "hammer", "answer": right})
     with pytest.raises(ProctorError, match="no list of functions"):
         asked(path)
+
+
+def test_pictures_of_a_row_are_shown_where_the_prompt_has_them(tmp_path: Path) -> None:
+    (tmp_path / "red.png").write_bytes(b"...")
+    path = table(tmp_path, {"question": "What?", "image": "red.png", "answer": "red"})
+    picture = {"type": "image_url", "image_url": {"url": str(tmp_path / "red.png")}}
+    assert asked(path)[0][0]["content"] == [picture, {"type": "text", "text": "What?"}]
+    (exam,) = resolve_tasks([path], ExamOptions(prompt=("See {image}! {question}",)))
+    (question,) = exam.questions()
+    prompt = question.requests[0].prompt
+    assert [getattr(each, "text", "picture") for each in prompt.turns[0].parts] == ["See ", "picture", "! What?"]
+    assert prompt.messages[0]["content"][1] == picture
+    with pytest.raises(ProctorError, match="without their pictures"):
+        resolve_tasks([path], ExamOptions(num_demos=1))
+
+
+@pytest.mark.parametrize(
+    "cell, shown",
+    [
+        ("https://a.b/c.png", ["https://a.b/c.png"]),
+        (["https://a.b/c.png", "data:image/png;base64,AAAA"], ["https://a.b/c.png", "data:image/png;base64,AAAA"]),
+        ('["https://a.b/c.png", ""]', ["https://a.b/c.png"]),
+        ("", []),
+        (None, []),
+    ],
+)
+def test_pictures_are_addresses_lists_or_none(tmp_path: Path, cell: Any, shown: list[str]) -> None:
+    ((message,),) = asked(table(tmp_path, {"question": "What?", "images": cell, "answer": "red"}))
+    content = message["content"] if isinstance(message["content"], list) else []
+    assert [part["image_url"]["url"] for part in content if part["type"] == "image_url"] == shown
+
+
+@pytest.mark.parametrize("cell, why", [("../x.png", "not in the table's folder"), ("x.png", "no such file")])
+def test_pictures_elsewhere_and_nowhere_are_refused(tmp_path: Path, cell: str, why: str) -> None:
+    (tmp_path / "x.png").write_bytes(b"...")
+    (tmp_path / "in").mkdir()
+    with pytest.raises(ProctorError, match=why):
+        asked(table(tmp_path / "in", {"question": "What?", "image": cell, "answer": "red"}))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
+from proctor.dialects.tables.media import media_in
 from proctor.dialects.tables.reader import Row, Rows, columns_of, is_nested
 from proctor.errors import Location, UsageError, did_you_mean
 from proctor.foreign_text import parse_json, parse_literal
@@ -20,8 +21,10 @@ ANSWERS: Final = (
 )
 CHOICES: Final = ("choices", "options")
 """Names of columns that are looked for, in this order and in any case, where the user names none."""
-MATERIAL: Final = ("context", "passage", "document", "article", "paragraph", "background", "system", "image", "images")
+MATERIAL: Final = ("context", "passage", "document", "article", "paragraph", "background", "system")
 """Names of columns without which a question may make no sense."""
+MEDIA: Final[Mapping[str, tuple[str, ...]]] = {"image": ("image", "images", "picture", "pictures"), "audio": ("audio",)}
+"""Columns of pictures and sounds, which chat models are shown."""
 TOOLS: Final = "tools"
 """The column of the functions that a model may call, in OpenAI's form."""
 
@@ -38,6 +41,7 @@ class Columns:
         key: How answers name choices; ``None`` where there are no choices, or no answers.
         below: What stands below the question in rows that have it: the input of an instruction.
         tools: The functions that a model may call.
+        media: Columns of pictures or sounds, by their kind; one kind.
     """
 
     question: str | None
@@ -47,6 +51,7 @@ class Columns:
     key: AnswerKey | None = None
     below: str | None = None
     tools: str | None = None
+    media: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def asked(self) -> list[str]:
@@ -96,7 +101,8 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
         )
     if prompt is not None:
         _check_shown(path, found, placeholders(prompt))
-    made = Columns(question, answer, found, prompt, below=below, tools=usual(names, (TOOLS,)))
+    media = {kind: name for kind, wanted in MEDIA.items() if (name := usual(names, wanted)) not in (None, question)}
+    made = Columns(question, answer, found, prompt, below=below, tools=usual(names, (TOOLS,)), media=media)
     return made if not found or answer is None else replace(made, key=answer_key(path, rows, answer, found))
 
 
@@ -215,8 +221,10 @@ def _replaced(prompt: str, row: Row, columns: Columns) -> str:
         if name is None:
             continue
         whole = name + (f":{form}" if form else "") + (f"!{mark}" if mark else "")
-        is_list = columns.choices == (whole,)
-        parts.append(_lettered(row, columns) if is_list else filled(row, whole))
+        if (kind := next((kind for kind, column in columns.media.items() if column == whole), None)) is not None:
+            parts.append(f"<{kind}>" * len(media_in(row, whole)))
+        else:
+            parts.append(_lettered(row, columns) if columns.choices == (whole,) else filled(row, whole))
     return "".join(parts)
 
 

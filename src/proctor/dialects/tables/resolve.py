@@ -30,6 +30,7 @@ from proctor.dialects.tables.columns import (
     several_answers,
     usual,
 )
+from proctor.dialects.tables.media import media_of_row
 from proctor.dialects.tables.metrics import TableMetrics
 from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table
 from proctor.dialects.tables.tools import ToolsAsker
@@ -40,7 +41,7 @@ from proctor.lazy import Later
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.recipes.honours import OF_TABLES, Honours, declared
-from proctor.recipes.option import ASKS_NOBODY, DEPENDS, Honoured, no_effect
+from proctor.recipes.option import ASKS_NOBODY, DEPENDS, Honoured, Refused, no_effect
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.row_changes import RowParts, honours_of_changes
 from proctor.scoring.call_checks import TOOL_CALLS, calls_of
@@ -193,6 +194,8 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
     description = f"{config.output_type.replace('_', ' ')} on {path}"
     honours = _honours(exam.honours) if metrics.asks else {**_honours(exam.honours), "judge": no_effect(ASKS_NOBODY)}
     honours = {**honours, **honours_of_changes(parts)}
+    if config.metadata["columns"].get("media"):
+        honours["num_demos"] = Refused("demos would be shown without their pictures and sounds")
     return replace(exam, description=description, honours=honours, variants=variants, parts=parts)
 
 
@@ -241,6 +244,7 @@ def _say_guessed(path: str, columns: Columns, given: Mapping[str, Any], *, compa
         found.append(f"chooses between {', '.join(map(repr, columns.choices))}")
     if columns.tools is not None:
         found.append(f"offers the functions in '{columns.tools}'")
+    found += [f"shows '{column}'" for column in columns.media.values()]
     if compares and columns.answer is not None and given.get("answer_column") is None:
         found.append(f"compares with '{columns.answer}'")
     if found:
@@ -289,6 +293,7 @@ def _config(
         "prompt": columns.prompt,
         "below": columns.below,
         "tools": columns.tools,
+        "media": dict(columns.media),
     }
     shared: dict[str, Any] = {
         "task": name,
@@ -296,6 +301,10 @@ def _config(
         "test_split": _SPLIT,
         "doc_to_text": asking(columns),
         "doc_to_target": answering(columns),
+        **{
+            f"doc_to_{kind}": partial(media_of_row, column=column, folder=str(Path(path).parent))
+            for kind, column in columns.media.items()
+        },
         "metadata": {"version": 1, "columns": {key: value for key, value in said.items() if value}},
     }
     if columns.choices:
