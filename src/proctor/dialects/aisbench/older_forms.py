@@ -36,7 +36,7 @@ def with_ids_of_retriever(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def with_names_of_today(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a dataset whose type and evaluator have the names of today; which one was renamed is said."""
-    evaluation = values.get("eval_cfg")
+    evaluation: Any = values.get("eval_cfg")
     judge = evaluation.get("evaluator") if isinstance(evaluation, Mapping) else None
     changed: dict[str, Any] = {}
     if (today := _today(values.get("type"), "datasets", values)) is not None:
