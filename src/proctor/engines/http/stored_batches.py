@@ -99,7 +99,8 @@ class BedrockBatches(_StoredBatches):
         signed = self._sign.headers(url, body or b"", method, service)
         return await self._door(method, url, body, content_type, {**(headers or {}), **signed}, is_bare=True)
 
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Send the requests of a batch, and return what makes it."""
         del route
         await self._sure("PUT", self._object(f"{name}.jsonl"), b"\n".join(lines), "application/jsonl")
         there = self._place.bucket.rstrip("/")
@@ -186,7 +187,8 @@ class FireworksBatches(_StoredBatches):
         is_elsewhere = not url.startswith(f"{self._root}/")  # results have signed addresses: the key stays here
         return await self._door(method, url, body, content_type, headers or {}, is_bare=is_elsewhere)
 
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Send the requests of a batch, and return what makes it."""
         del route
         account = f"accounts/{self._place.account}"
         await self._stored(f"proctor-in-{name}", lines)
