@@ -114,10 +114,7 @@ def test_equal_questions_are_sent_once_and_draws_differ(tmp_path):
 def test_what_has_no_batches_is_refused_before_anything_is_asked(tmp_path):
     with pytest.raises(UsageError, match="asked in another way"):
         batched(ScriptedEngine(answer="x"), tmp_path / "log.db")
-    for provider, why in (
-        ("vertex-ai", "Cloud Storage"),
-        ("deepseek", "mistral, xai, gemini"),
-    ):
+    for provider, why in (("deepseek", "mistral, xai, gemini"),):
         with pytest.raises(UsageError, match=f"no batch API of '{provider}'(?s:.)*{why}"):
             batched(ProviderEngine(model="m", provider=provider), tmp_path / "log.db")
     with pytest.raises(UsageError, match="streamed"):
@@ -296,6 +293,7 @@ def test_too_few_for_a_batch_are_asked_at_once_and_that_is_said(tmp_path, monkey
         ("aws", "batch_bucket", {"batch_bucket": "my-bucket"}),
         ("aws", "batch_role", {"batch_bucket": "s3://my-bucket"}),
         ("fireworks", "batch_account", {}),
+        ("vertex-ai", "batch_bucket", {"batch_bucket": "s3://my-bucket"}),
     ],
 )
 def test_what_a_provider_needs_is_named_before_anything_is_asked(tmp_path, kind, named, given):
@@ -334,6 +332,17 @@ def test_batches_of_bedrock_need_keys_that_open_a_bucket(tmp_path, monkeypatch, 
     engine = ProviderEngine(model="m", provider="aws", **there, **given)
     engine._make_transport = lambda: Provider(kind="aws")
     with pytest.raises(UsageError, match=f"own addresses and keys(?s:.)*{why}"):
+        list(batched(engine, tmp_path / "log.db").generate(QUESTIONS))
+
+
+def test_vertex_ai_has_batches_of_open_models_at_googles_own_address(tmp_path):
+    there = {"provider": "vertex-ai", "batch_bucket": "gs://my-bucket", "api_key": "k"}
+    with pytest.raises(
+        UsageError, match=r"no batches of 'google/gemini-2\.5-pro'(?s:.)*--model gemini/gemini-2\.5-pro"
+    ):
+        batched(ProviderEngine(model="google/gemini-2.5-pro", **there), tmp_path / "log.db")
+    engine = ProviderEngine(model="meta/m", base_url="https://mine.example/v1", **there)
+    with pytest.raises(UsageError, match="made at Google(?s:.)*not at https://mine.example/v1"):
         list(batched(engine, tmp_path / "log.db").generate(QUESTIONS))
 
 

@@ -24,7 +24,7 @@ from proctor.engines.http.batches import Batch, BatchAPI, BatchFullError, BatchG
 from proctor.engines.http.http_engine import is_too_long
 from proctor.engines.http.lost_replies import tokens_said
 from proctor.engines.http.openai_engine import OpenAIEngine
-from proctor.engines.http.other_batches import APIS, WHY_NOT
+from proctor.engines.http.other_batches import APIS
 from proctor.engines.http.protocols.protocol import ProviderProtocol
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.retrying_client import Caller, CallError
@@ -91,7 +91,7 @@ class BatchEngine(PlacedEngine):
         if name not in APIS:
             raise UsageError(
                 f"--batch: there is no batch API of '{name}' that Proctor knows",
-                why=WHY_NOT.get(name, f"it knows those of {', '.join(APIS)}, and of servers that copy OpenAI's"),
+                why=f"it knows those of {', '.join(APIS)}, and of servers that copy OpenAI's",
                 hint="leave --batch out",
             )
         if self.engine.stream:

@@ -23,7 +23,7 @@ from msgspec import Struct
 from proctor.engines.http.batches import Batch, BatchAPI, Door, Place, Result
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
 from proctor.engines.http.retrying_client import failure_of
-from proctor.engines.http.stored_batches import BedrockBatches, FireworksBatches
+from proctor.engines.http.stored_batches import BedrockBatches, FireworksBatches, VertexBatches
 from proctor.engines.http.transport import Reply
 from proctor.errors import EngineError
 from proctor.ir import Failure
@@ -286,12 +286,8 @@ APIS: Mapping[str, type[BatchAPI]] = {
     "gemini": GeminiBatches,
     "aws": BedrockBatches,
     "fireworks": FireworksBatches,
+    "vertex-ai": VertexBatches,
     "custom": BatchAPI,
     "vllm-server": BatchAPI,
 }
 """By the provider's name in the table; a server of one's own copies OpenAI's, if it has any."""
-
-WHY_NOT: Mapping[str, str] = {
-    "vertex-ai": "Vertex AI reads and writes them in Cloud Storage or BigQuery; the provider gemini has batches",
-}
-"""Why Proctor makes no batches at some providers that have them."""
