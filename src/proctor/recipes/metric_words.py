@@ -44,7 +44,7 @@ def named_metrics(names: Sequence[str], asked: str, judge: str | None) -> list[A
     made: list[AssertionMetric | str] = []
     for name in names:
         if not is_assertion_word(name):
-            made.append(name)
+            made.append(_whole_name(name))
             continue
         metric = AnswerAssertion(assertion=name, question=asked, judge=engine)
         seen[metric.main_score] = number = seen.get(metric.main_score, 0) + 1
@@ -100,22 +100,40 @@ def is_assertion_word(name: str) -> bool:
         ProctorError: It is neither one's nor that of a metric.
     """
     from proctor.scoring.assertions import EMBEDDED, JUDGED, KINDS, is_assertion, parse_assertion
-    from proctor.scoring.metric_table import is_metric
+    from proctor.scoring.metric_table import is_metric, metric_table
     from proctor.scoring.named_table import LM_EVAL
 
     own = {"f1", *KINDS}  # F1 is of words here, and of classes in lm-eval
-    if is_metric(name, LM_EVAL) and name.partition(":")[0] not in own:
+    if is_metric(_whole_name(name), LM_EVAL) and name.partition(":")[0] not in own:
         return False
     if not is_assertion(name):
         known = [*KINDS, *JUDGED, EMBEDDED]
         apart = [part.strip() for part in name.split(",")]
         several = " ".join(f"--metric {part}" for part in apart if part) if len(apart) > 1 else ""
-        if is_metric(f"metrics.{name}", LM_EVAL):
-            several = f"--metric metrics.{name}"
-        hint = several or did_you_mean(name, known) or f"there are {', '.join(known)}, and every metric that has a name"
+        near = did_you_mean(name, [*known, *metric_table().names(), *_of_catalogs()])
+        hint = several or near or f"there are {', '.join(known)}, and every metric that has a name"
         raise UsageError(f"there is no metric '{name}'", hint=hint)
     parse_assertion(name)
     return True
+
+
+def _whole_name(name: str) -> str:
+    """Return a metric's name with ``metrics.`` before it where only catalogs have it."""
+    from proctor.scoring.metric_table import is_metric
+    from proctor.scoring.named_table import LM_EVAL
+
+    if not name.partition("[")[0].isidentifier() or is_metric(name, LM_EVAL):
+        return name
+    return f"metrics.{name}" if is_metric(f"metrics.{name}", LM_EVAL) else name
+
+
+def _of_catalogs() -> list[str]:
+    """Return the names of catalogs' metrics, without ``metrics.``."""
+    from proctor.artifacts import catalogs
+
+    return [
+        name.removeprefix("metrics.") for each in catalogs() for name in each.names() if name.startswith("metrics.")
+    ]
 
 
 # -- exams of other dialects ------------------------------------------------------------------------------------------

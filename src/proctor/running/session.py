@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Protocol, TypedDict
 
 from proctor.engines.engine import Engine
 from proctor.ir import Response
+from proctor.running.accounts import cost_of_responses
 from proctor.running.budget import Allowance, Price, PriceTable, price_table
 from proctor.running.judging import Judging, Watch, judges_through
 from proctor.running.log import ResponseLog
@@ -19,6 +20,7 @@ from proctor.running.progress import Observer, Progress, SilentObserver
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.reckoning import Claim
 from proctor.running.sampled import Sampled
+from proctor.scoring.costs import reckoned_by
 from proctor.secrets import without_secrets
 
 
@@ -104,6 +106,10 @@ class Session:
         """The price of the model; ``None`` where nobody knows it."""
         return (self.prices or price_table()).price_of(self.engine.price_name)
 
+    def cost_of(self, responses: Sequence[Response]) -> float | None:
+        """Return what the responses behind an answer cost in US dollars; ``None`` where nobody knows."""
+        return cost_of_responses(responses, self.prices or price_table(), self.engine.price_name)
+
     def reckon_long_prompts(self) -> None:
         """Count the tokens of long prompts by themselves from now on, where they cost more."""
         self.progress.above = None if (price := self.price) is None else price.above
@@ -142,4 +148,5 @@ def session_with(
         session = Session(engine, opened, observer or SilentObserver(), retry_failed, budget, prices)
         if isinstance(budget, Allowance) and engine.takes_time:
             stack.enter_context(budget.shared(opened, session.number))
+        stack.enter_context(reckoned_by(session.cost_of))
         yield session

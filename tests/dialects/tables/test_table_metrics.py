@@ -9,6 +9,7 @@ from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.tables.columns import right_answers
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
+from proctor.ir import Response, Timing
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 
@@ -321,3 +322,13 @@ def test_a_converted_table_may_be_moved(cities, tmp_path, monkeypatch):
         (tmp_path / form / "made").rename(tmp_path / form / "moved")
         done = proctor("run", f"{form}/moved/{name}", "-m", "dummy", "--limit", "1", "-q")
         assert done.returncode == 0, done.stderr
+
+
+def test_how_long_an_answer_took_is_a_metric_and_an_assertion_of_a_row(tmp_path):
+    (tmp_path / "t.csv").write_text("question,answer,__expected\nHi,x,latency(500)\nHo,x,latency(100)\n")
+    engine = ScriptedEngine(function=lambda _: Response(("x",), timing=Timing(1.0, 0.2)))
+    own = ExamOptions(metric=("latency(150)",))
+    for options, passed in ((ExamOptions(), 0.5), (own, 0.0)):
+        (exam,) = resolve_tasks([str(tmp_path / "t.csv")], options)
+        (found,) = run_exams([exam], engine, log=tmp_path / "log.db").results.values()
+        assert found["score"] == passed

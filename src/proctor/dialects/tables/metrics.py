@@ -73,7 +73,9 @@ class TableMetrics:
         """
         if self.is_equality:
             return []
-        asked = columns.prompt if columns.prompt is not None else f"{{{columns.question}}}"
+        asked = columns.prompt
+        if asked is None:
+            asked = "\n\n".join(f"{{{each}}}" for each in columns.asked)
         made = named_metrics([each for each in self.names if each != DEFAULT], asked, self.judge)
         if not self.names and self.expected:
             from proctor.scoring.assertion_metrics import RowAssertions
