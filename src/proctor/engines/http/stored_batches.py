@@ -326,12 +326,11 @@ class VertexBatches(_StoredBatches):
         here = f"{self._storage}/storage/v1/b/{self._bucket}/o"
         for place in batch.places:
             folder = quote(place.removeprefix(f"gs://{self._bucket}/").rstrip("/") + "/", safe="")
-            names, token = [], ""
-            while token is not None:
-                page = await self._json(f"{here}?prefix={folder}{token}")
+            page = await self._json(f"{here}?prefix={folder}")
+            names = [each["name"] for each in page.get("items") or ()]
+            while more := page.get("nextPageToken"):
+                page = await self._json(f"{here}?prefix={folder}&pageToken={quote(more, safe='')}")
                 names += [each["name"] for each in page.get("items") or ()]
-                more = page.get("nextPageToken")
-                token = f"&pageToken={quote(more, safe='')}" if more else None
             for each in names:
                 for line in (await self._got(f"{here}/{quote(each, safe='')}?alt=media")).body.splitlines():
                     if line.strip():
