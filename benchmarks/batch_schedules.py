@@ -36,6 +36,7 @@ def shared(name: str) -> Any:
 def run(count: int, kinds: Sequence[str] = ()) -> dict[str, Counter[str]]:
     """Return what happened in so many schedules of each provider."""
     shared("virtual")
+    sys.path.insert(0, str(TESTS / "running"))
     providers = shared("running/batch_providers")
     logging.disable(logging.WARNING)
     found: dict[str, Counter[str]] = {}

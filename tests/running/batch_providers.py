@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import re
@@ -13,6 +12,7 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import parse_qsl, urlsplit
 
+from stored_providers import FIREWORKS, STORED
 from tests_virtual import VirtualLoop
 
 from proctor.engines.http.openai_engine import OpenAIEngine
@@ -62,8 +62,8 @@ class Provider:
     async def get(self, url: str, headers: Any, timeout_seconds: float, most_bytes: int = 0) -> Reply:
         del timeout_seconds, most_bytes
         self._stumble()
-        if self.kind in ("aws", "fireworks"):
-            return _STORED[self.kind](self, "GET", url, b"", headers)
+        if self.kind in STORED:
+            return STORED[self.kind](self, "GET", url, b"", headers)
         path, given = self._route_of(url)
         if path.endswith("/content") or path.startswith("/download/"):
             return Reply(200, {}, self.files[re.search(r"files?/(\w+)", path)[1]])
@@ -118,8 +118,8 @@ class Provider:
     async def post(self, url: str, body: bytes, headers: Any, timeout_seconds: float) -> Reply:
         del timeout_seconds
         self._stumble()
-        if self.kind in ("aws", "fireworks"):
-            return _STORED[self.kind](self, "POST", url, body, headers)
+        if self.kind in STORED:
+            return STORED[self.kind](self, "POST", url, body, headers)
         path, _ = self._route_of(url)
         if path == "/files":
             name = f"file{len(self.files)}"
@@ -142,7 +142,7 @@ class Provider:
     async def put(self, url: str, body: bytes, headers: Any, timeout_seconds: float) -> Reply:
         del timeout_seconds
         self._stumble()
-        return _STORED[self.kind](self, "PUT", url, body, headers)
+        return STORED[self.kind](self, "PUT", url, body, headers)
 
     def _at_once(self, said: Any) -> Reply:
         text = text_of(said)
@@ -171,6 +171,11 @@ class Provider:
         if self.kind == "aws":
             lines = map(json.loads, self.files[f"/exams/{said['name']}.jsonl"].splitlines())
             return {each["recordId"]: each["modelInput"] for each in lines}
+        if self.kind == "vertex-ai":
+            (there,) = said["inputConfig"]["gcsSource"]["uris"]
+            lines = [json.loads(line) for line in self.files[there.removeprefix("gs://my-bucket/")].splitlines()]
+            assert all(each["body"]["model"] == MODELS[self.kind] for each in lines)
+            return {each["custom_id"]: each["body"] for each in lines}
         if self.kind == "fireworks":
             lines = [json.loads(line) for line in self.files[said["inputDatasetId"].rpartition("/")[2]].splitlines()]
             assert all(set(each) == {"custom_id", "body"} and "model" not in each["body"] for each in lines)
@@ -328,6 +333,16 @@ class Provider:
                 )
                 return {"jobArn": there + each["id"], "jobName": said["jobName"], "status": status if over else "InProgress",
                         "inputDataConfig": said["inputDataConfig"], "processedRecordCount": count if over else 0}  # fmt: skip
+            case "vertex-ai":
+                status = (
+                    ("PARTIALLY_SUCCEEDED" if each["paid"] else "EXPIRED") if over and each["files"][1] else "SUCCEEDED"
+                )
+                there = {
+                    "gcsOutputDirectory": f"{said['outputConfig']['gcsDestination']['outputUriPrefix']}/{each['id']}"
+                }
+                return {"name": f"projects/mine/locations/us-central1/batchPredictionJobs/{each['id']}",
+                        "displayName": said["displayName"], "outputInfo": there if over else {},
+                        "state": f"JOB_STATE_{status}" if over else "JOB_STATE_RUNNING"}  # fmt: skip
             case "fireworks":
                 status = ("EXPIRED" if each["files"][1] else "COMPLETED") if over else "RUNNING"
                 return {"name": f"accounts/mine/batchInferenceJobs/{each['name']}", "state": f"JOB_STATE_{status}",
@@ -361,142 +376,10 @@ def text_of(body: Any) -> str:
     return content if isinstance(content, str) else content[0]["text"]
 
 
-def _amazon(world: Provider, method: str, url: str, body: bytes, headers: Any) -> Reply:
-    """Answer as Amazon Bedrock and S3 do."""
-    parts = urlsplit(url)
-    given = dict(parse_qsl(parts.query))
-    if parts.netloc == "my-bucket.s3.us-east-1.amazonaws.com":
-        assert "/us-east-1/s3/aws4_request" in headers["Authorization"]
-        assert headers["x-amz-content-sha256"] == hashlib.sha256(body).hexdigest()
-        if method == "PUT":
-            world.files[parts.path] = body
-            return Reply(200, {}, b"")
-        number = parts.path.split("/")[-2]
-        each = world.batches.get(number)
-        if each is None or not any(each["files"]):
-            return Reply(404, {}, b"<Error><Code>NoSuchKey</Code></Error>")
-        assert parts.path == f"/exams/{number}/{each['said']['name']}.jsonl.out"
-        return Reply(200, {}, b"\n".join(_amazon_line(each, line) for line in _lines_of(world, each)))
-    assert "/us-east-1/bedrock/aws4_request" in headers["Authorization"]
-    if parts.netloc == "bedrock-runtime.us-east-1.amazonaws.com":
-        return world._at_once(json.loads(body))
-    assert parts.netloc == "bedrock.us-east-1.amazonaws.com"
-    if method == "POST":
-        return _amazon_job(world, json.loads(body))
-    if parts.path == "/model-invocation-jobs":
-        found = [each for each in world._listed(given) if given["nameContains"] in each["jobName"]]
-        size, start = min(world.page, int(given["maxResults"])), int(given.get("nextToken", 0))
-        more = {"nextToken": str(start + size)} if start + size < len(found) else {}
-        return world._json({"invocationJobSummaries": found[start : start + size], **more})
-    return world._json(world._advanced(parts.path.removeprefix("/model-invocation-job/")))
-
-
-def _amazon_job(world: Provider, said: Any) -> Reply:
-    for each in world.batches.values():
-        if each["said"]["clientRequestToken"] == said["clientRequestToken"]:
-            return world._made({"jobArn": world._shown(each)["jobArn"]})
-    assert re.fullmatch(r"[a-zA-Z0-9]{1,63}(-*[a-zA-Z0-9\\+\\-\\.]){0,63}", said["jobName"])
-    assert len(said["jobName"]) <= 63
-    assert re.fullmatch(r"[a-zA-Z0-9]{1,256}", said["clientRequestToken"])
-    assert said["modelInvocationType"] == "Converse"
-    assert said["roleArn"] == "arn:aws:iam::123456789012:role/batches"
-    assert said["outputDataConfig"] == {"s3OutputDataConfig": {"s3Uri": "s3://my-bucket/exams/"}}
-    there = said["inputDataConfig"]["s3InputDataConfig"]["s3Uri"]
-    said["name"] = there.removeprefix("s3://my-bucket/exams/").removesuffix(".jsonl")
-    return world._create(said)
-
-
-def _amazon_line(each: Any, line: Any) -> bytes:
-    if "custom_id" not in line:
-        return b'{"recordId": "1'
-    found = {"recordId": line["custom_id"], "modelInput": each["requests"][line["custom_id"]]}
-    if line["response"] is None:
-        return json.dumps({**found, "error": {"errorCode": 500, "errorMessage": "expired"}}).encode()
-    return json.dumps({**found, "modelOutput": line["response"]["body"]}).encode()
-
-
-def _lines_of(world: Provider, each: Any) -> list[Any]:
-    return [json.loads(line) for name in each["files"] if name for line in world.files[name].splitlines()]
-
-
-def _fireworks(world: Provider, method: str, url: str, body: bytes, headers: Any) -> Reply:
-    """Answer as Fireworks does, whose results lie in a store of somebody else."""
-    parts = urlsplit(url)
-    if parts.netloc == "storage.example":
-        assert parts.query == "signature=1"
-        assert "Authorization" not in headers
-        return Reply(200, {}, world.files[parts.path[1:]])
-    assert headers["Authorization"] == "Bearer k"
-    assert parts.netloc == "api.fireworks.ai"
-    if parts.path.startswith("/inference/"):
-        return world._at_once(json.loads(body))
-    path = parts.path.removeprefix("/v1/accounts/mine/")
-    assert path != parts.path
-    if method == "POST":
-        return _told_fireworks(world, path.split("/"), body, dict(parse_qsl(parts.query)))
-    return _seen_at_fireworks(world, *path.split("/"))
-
-
-def _told_fireworks(world: Provider, path: list[str], body: bytes, given: dict[str, str]) -> Reply:
-    match path:
-        case ["datasets"]:
-            said = json.loads(body)
-            if said["datasetId"] in world.names:
-                return Reply(409, {}, b'{"code": 6, "message": "already exists"}')
-            world.names[said["datasetId"]] = said["dataset"]["exampleCount"]
-            return world._json({"name": said["datasetId"], "state": "UPLOADING"})
-        case ["batchInferenceJobs"]:
-            return _fireworks_job(world, json.loads(body), given["batchInferenceJobId"])
-    name = path[1].removesuffix(":upload")
-    content = body.split(b"\r\n\r\n", 1)[1].partition(b"\r\n--")[0]
-    assert int(world.names[name]) == len(content.splitlines())
-    world.files[name] = content
-    return world._json({})
-
-
-def _seen_at_fireworks(world: Provider, kind: str, name: str) -> Reply:
-    if kind == "batchInferenceJobs":
-        job = next((each for each in world.batches.values() if each["name"] == name), None)
-        return Reply(404, {}, b'{"message": "not found"}') if job is None else world._json(world._advanced(job["id"]))
-    assert kind == "datasets"
-    name, _, wanted = name.partition(":")
-    if not wanted:
-        return world._json({"name": name, "state": "UPLOADING" if world.chance(0.5) else "READY"})
-    assert wanted == "getDownloadEndpoint"
-    each = next(each for each in world.batches.values() if each["out"] == name)
-    if not any(each["files"]):
-        return Reply(404, {}, b'{"message": "resource not found"}')
-    kinds = zip(("BIJOutputSet.jsonl", "error-data"), each["files"], strict=True)
-    return world._json({"filenameToSignedUrls": _signed(world, each, dict(kinds))})
-
-
-def _fireworks_job(world: Provider, said: Any, name: str) -> Reply:
-    if any(each["name"] == name for each in world.batches.values()):
-        return Reply(409, {}, b'{"code": 6, "message": "already exists"}')
-    assert re.fullmatch(r"[a-z][a-z0-9-]{0,62}", name)
-    assert said["model"] == MODELS["fireworks"]
-    return world._create({**said, "name": name})
-
-
-def _signed(world: Provider, each: Any, files: dict[str, Any]) -> dict[str, str]:
-    found = {}
-    for kind, name in files.items():
-        lines = []
-        for line in map(json.loads, world.files[name].splitlines()) if name else ():
-            body = line.get("response") and line["response"]["body"]
-            lines.append(
-                {"custom_id": line.get("custom_id"), **({"response": body} if body else {"error": "too late"})}
-            )
-        world.files[f"{each['id']}/{kind}"] = b"\n".join(json.dumps(line).encode() for line in lines)
-        found[f"dataset/{each['out']}/{kind}"] = f"https://storage.example/{each['id']}/{kind}?signature=1"
-    return found
-
-
-_STORED = {"aws": _amazon, "fireworks": _fireworks}
 MODELS = {
     "anthropic": "claude-haiku-4-5", "azure": "my-deployment", "mistral": "mistral-small-latest", "xai": "grok-4",
     "gemini": "gemini-2.5-flash", "groq": "llama-3.1-8b-instant", "together-ai": "m", "aws": "amazon.nova-pro-v1:0",
-    "fireworks": "accounts/fireworks/models/llama-v3p1-8b-instruct",
+    "fireworks": FIREWORKS, "vertex-ai": "meta/llama-3.3-70b-instruct-maas",
 }  # fmt: skip
 KINDS = ["open-ai", *MODELS]
 
@@ -518,6 +401,8 @@ def engine_of(provider: Provider, **fields: Any) -> OpenAIEngine:
             fields["api_key"] = "k"
         if provider.kind == "fireworks":
             fields["batch_account"] = "mine"
+        if provider.kind == "vertex-ai":
+            fields |= {"credentials": {"project": "mine"}, "batch_bucket": "gs://my-bucket/exams"}
         made = ProviderEngine(model=MODELS[provider.kind], provider=provider.kind, **fields)
     made._make_transport = lambda: provider
     made._new_loop = VirtualLoop

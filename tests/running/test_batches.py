@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import threading
@@ -10,7 +11,7 @@ from contextlib import closing
 
 import msgspec
 import pytest
-from batch_providers import KINDS, QUESTIONS, Killed, Provider, ask, engine_of, schedule
+from batch_providers import KINDS, QUESTIONS, Killed, Provider, ask, engine_of, schedule, text_of
 from running_fakes import ToyExam, question
 from tests_virtual import VirtualLoop
 
@@ -20,7 +21,7 @@ from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.transport import Reply, TransportError
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import EngineError, OutputError, UsageError, ValidationError
-from proctor.ir import BATCHED, Decoding, Generate
+from proctor.ir import BATCHED, Decoding, Generate, Prompt, Span, Turn
 from proctor.running import ResponseLog, run_exams
 from proctor.running.batch_records import Record, batch_records
 from proctor.running.batches import batched, has_batches
@@ -113,10 +114,7 @@ def test_equal_questions_are_sent_once_and_draws_differ(tmp_path):
 def test_what_has_no_batches_is_refused_before_anything_is_asked(tmp_path):
     with pytest.raises(UsageError, match="asked in another way"):
         batched(ScriptedEngine(answer="x"), tmp_path / "log.db")
-    for provider, why in (
-        ("vertex-ai", "Cloud Storage"),
-        ("deepseek", "mistral, xai, gemini"),
-    ):
+    for provider, why in (("deepseek", "mistral, xai, gemini"),):
         with pytest.raises(UsageError, match=f"no batch API of '{provider}'(?s:.)*{why}"):
             batched(ProviderEngine(model="m", provider=provider), tmp_path / "log.db")
     with pytest.raises(UsageError, match="streamed"):
@@ -295,6 +293,7 @@ def test_too_few_for_a_batch_are_asked_at_once_and_that_is_said(tmp_path, monkey
         ("aws", "batch_bucket", {"batch_bucket": "my-bucket"}),
         ("aws", "batch_role", {"batch_bucket": "s3://my-bucket"}),
         ("fireworks", "batch_account", {}),
+        ("vertex-ai", "batch_bucket", {"batch_bucket": "s3://my-bucket"}),
     ],
 )
 def test_what_a_provider_needs_is_named_before_anything_is_asked(tmp_path, kind, named, given):
@@ -333,6 +332,17 @@ def test_batches_of_bedrock_need_keys_that_open_a_bucket(tmp_path, monkeypatch, 
     engine = ProviderEngine(model="m", provider="aws", **there, **given)
     engine._make_transport = lambda: Provider(kind="aws")
     with pytest.raises(UsageError, match=f"own addresses and keys(?s:.)*{why}"):
+        list(batched(engine, tmp_path / "log.db").generate(QUESTIONS))
+
+
+def test_vertex_ai_has_batches_of_open_models_at_googles_own_address(tmp_path):
+    there = {"provider": "vertex-ai", "batch_bucket": "gs://my-bucket", "api_key": "k"}
+    with pytest.raises(
+        UsageError, match=r"no batches of 'google/gemini-2\.5-pro'(?s:.)*--model gemini/gemini-2\.5-pro"
+    ):
+        batched(ProviderEngine(model="google/gemini-2.5-pro", **there), tmp_path / "log.db")
+    engine = ProviderEngine(model="meta/m", base_url="https://mine.example/v1", **there)
+    with pytest.raises(UsageError, match="made at Google(?s:.)*not at https://mine.example/v1"):
         list(batched(engine, tmp_path / "log.db").generate(QUESTIONS))
 
 
@@ -418,6 +428,122 @@ def test_what_is_meant_for_one_provider_is_sent_in_its_batches(tmp_path):
     list(batched(engine, tmp_path / "log.db").generate(QUESTIONS))
     (batch,) = provider.batches.values()
     assert {each["top_p"] for each in batch["requests"].values()} == {0.5}
+
+
+def test_what_cannot_be_sent_is_a_failure_of_its_own(tmp_path):
+    picture = {"type": "image_url", "image_url": {"url": "https://example.com/cat.png"}}
+    broken = Generate(Prompt(({"role": "user", "content": [picture]},)), Decoding(max_tokens=5))
+    found = dict(batched(engine_of(Provider(kind="aws")), tmp_path / "log.db").generate([*QUESTIONS, broken]))
+    assert "images as data URLs only" in found[12].failure.message
+    assert [number for number, each in found.items() if each.failure is not None] == [12]
+
+
+def test_prompts_that_a_batch_finds_too_long_are_asked_without_demonstrations(tmp_path):
+    class Small(Provider):
+        def _line(self, name, body):
+            if (size := len(text_of(body).split())) < 20:
+                return super()._line(name, body)
+            said = {"error": {"message": f"This model's maximum context length is 20 tokens. You sent {size}."}}
+            return {"custom_id": name, "response": {"status_code": 400, "body": said}, "error": None}
+
+        def _at_once(self, said):
+            return super()._at_once(said) if len(text_of(said).split()) < 20 else self._refused(said)
+
+        def _refused(self, said):
+            return Reply(400, {}, json.dumps(self._line("", said)["response"]["body"]).encode())
+
+    spans = [Span("word " * 20, "demo[0].question"), Span("the question", "question")]
+    long = Generate(Prompt("".join(each.text for each in spans), lambda: (Turn("user", tuple(spans)),)))
+    for truncate, said in (("demos", "answer to the question"), ("none", None)):
+        provider = Small()
+        engine = engine_of(provider, truncate=truncate)
+        found = dict(batched(engine, tmp_path / f"{truncate}.db").generate([*QUESTIONS, long]))
+        assert (found[12].text if found[12].failure is None else None) == said
+        assert provider.direct["the question"] == (said is not None)
+    assert "--truncate demos" in found[12].failure.message
+
+
+def test_what_is_asked_anew_takes_nothing_else_of_its_batch_along(tmp_path):
+    provider = Provider()
+    ask(provider, tmp_path / "log.db", {})
+    with batch_records(tmp_path / "log.db") as records:
+        records.forget_read({QUESTIONS[3].key})
+    answers = ask(provider, tmp_path / "log.db", {})  # as after a power loss that took the last answers of the log
+    assert len(answers) == 12
+    assert provider.created == 2
+    assert {key for key, times in provider.paid.items() if times > 1} == {QUESTIONS[3].key}
+    with batch_records(tmp_path / "log.db") as records:
+        records.forget_read({each.key for each in QUESTIONS})
+        assert records.of(engine_of(provider).identity) == []
+
+
+def test_a_process_that_slept_while_another_took_over_sends_nothing(tmp_path):
+    """A laptop was closed while it uploaded: its claims went to another process, which forgot its batch."""
+    log = tmp_path / "log.db"
+
+    class Slept(Provider):
+        async def post(self, url, *given):
+            reply = await super().post(url, *given)
+            if url.endswith("/files") and len(self.files) == 1:
+                await asyncio.to_thread(ask, self, log, {}, QUESTIONS[1:])
+            return reply
+
+    provider = Slept()
+    assert len(ask(provider, log, {})) == 12
+    theirs, left = ([*each["requests"]] for each in provider.batches.values())
+    assert theirs == [each.key for each in QUESTIONS[2:]]
+    assert left == [QUESTIONS[1].key], "what the other asked at once stands in no batch"
+
+
+def test_batches_without_names_are_known_by_the_order_in_which_they_were_made(tmp_path):
+    """Two processes died as they made batches of as many requests, before they heard of them."""
+    provider = Provider(kind="anthropic")
+    engine = engine_of(provider)
+    for number, part in enumerate((QUESTIONS[:6], QUESTIONS[6:])):
+        keys = [each.key for each in part]
+        with batch_records(tmp_path / "log.db") as records:
+            records.write(Record(f"{number}", engine.identity, keys, time.time()))
+        requests = [{"custom_id": each.key, "params": {"messages": [{"content": each.prompt.text}]}} for each in part]
+        provider._create({"requests": requests})
+    assert len(ask(provider, tmp_path / "log.db", {})) == 12
+    assert (provider.created, set(provider.paid.values()), provider.direct) == (2, {1}, {})
+
+
+def test_results_are_fetched_where_the_key_belongs(tmp_path):
+    class Elsewhere(Provider):
+        def _shown(self, each):
+            return super()._shown(each) | {"results_url": "https://evil.example/results"}
+
+        async def get(self, url, *given):
+            assert url.startswith("https://api.anthropic.com/")
+            return await super().get(url, *given)
+
+    assert len(ask(Elsewhere(kind="anthropic"), tmp_path / "log.db", {})) == 12
+
+
+def test_an_account_without_credit_is_not_waited_for(tmp_path):
+    class Poor(Provider):
+        def _create(self, said):
+            self.created += 1
+            return Reply(
+                429, {}, b'{"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}'
+            )
+
+    provider = Poor()
+    with pytest.raises(EngineError, match="does not take the batch(?s:.)*exceeded your current quota"):
+        ask(provider, tmp_path / "log.db", {})
+    assert provider.created == 1
+
+
+def test_an_answer_that_nobody_can_read_was_paid_all_the_same(tmp_path):
+    class Odd(Provider):
+        def _line(self, name, body):
+            answer = {"choices": "none", "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
+            return {"custom_id": name, "response": {"status_code": 200, "body": answer}, "error": None}
+
+    found = dict(batched(engine_of(Odd()), tmp_path / "log.db").generate(QUESTIONS))
+    assert found[5].failure.kind == "protocol"
+    assert (found[5].usage.prompt_tokens, found[5].usage.lost_completion_tokens, found[5].way) == (10, 2, BATCHED)
 
 
 def test_what_nobody_can_read_of_a_batch_is_said_and_nothing_is_lost(tmp_path):

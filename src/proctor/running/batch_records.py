@@ -88,10 +88,21 @@ class BatchRecords:
             self._connection.execute("DELETE FROM batches WHERE name = ?", (record.name,))
 
     def forget_read(self, requests: Collection[str]) -> None:
-        """Forget batches that were read and hold some requests: these are asked anew, and not read once more."""
+        """Forget some requests of batches that were read: they are asked anew; others are read once more."""
         for each in self._all():
-            if each.is_read and any(map(requests.__contains__, each.requests)):
+            left = [key for key in each.requests if key not in requests]
+            if each.is_read and not left:
                 self.forget(each)
+            elif each.is_read and len(left) < len(each.requests):
+                each.requests = left
+                self.write(each)
+
+    def has(self, record: Record) -> bool:
+        """Whether a batch is still written down: who takes over what was on its way forgets it."""
+        with log_errors(self._place):
+            return (
+                self._connection.execute("SELECT 1 FROM batches WHERE name = ?", (record.name,)).fetchone() is not None
+            )
 
     def take_over(self, folder: Path) -> None:
         """Take what earlier versions wrote down in a folder beside the log."""

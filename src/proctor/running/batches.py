@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -22,12 +21,14 @@ from msgspec import structs
 
 from proctor.engines.engine import Engine
 from proctor.engines.http.batches import Batch, BatchAPI, BatchFullError, BatchGoneError, BatchRefusedError, Result
+from proctor.engines.http.http_engine import is_too_long
+from proctor.engines.http.lost_replies import tokens_said
 from proctor.engines.http.openai_engine import OpenAIEngine
-from proctor.engines.http.other_batches import APIS, WHY_NOT
+from proctor.engines.http.other_batches import APIS
 from proctor.engines.http.protocols.protocol import ProviderProtocol
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.retrying_client import Caller, CallError
-from proctor.engines.http.safe_replies import answered_safely, without_secrets
+from proctor.engines.http.safe_replies import without_secrets
 from proctor.errors import EngineError, UsageError
 from proctor.ir import BATCHED, Answers, Failure, Generate, Response, Usage, content_key
 from proctor.logs import get_logger
@@ -90,7 +91,7 @@ class BatchEngine(PlacedEngine):
         if name not in APIS:
             raise UsageError(
                 f"--batch: there is no batch API of '{name}' that Proctor knows",
-                why=WHY_NOT.get(name, f"it knows those of {', '.join(APIS)}, and of servers that copy OpenAI's"),
+                why=f"it knows those of {', '.join(APIS)}, and of servers that copy OpenAI's",
                 hint="leave --batch out",
             )
         if self.engine.stream:
@@ -137,7 +138,8 @@ def check_none_waits(engine: Engine, log: Path | LogAddress) -> None:
         found = records.under_way()
     if found and engine.identity in found:
         why = "what is in them would be paid twice"
-        hint = f"add --batch to wait for them; or name another --log (they stand in the table batches of {log})"
+        hint = "add --batch to wait for them, with the exams that they were made for; "
+        hint += f"or name another --log (they stand in the table batches of {log})"
         raise UsageError(f"batches of '{engine.label}' are under way", why=why, hint=hint)
 
 
@@ -179,6 +181,7 @@ class _Shift:
         place = inner.batch_place()._replace(authorize=inner._authorize())  # noqa: SLF001
         self._api = engine._api_class()(loop.caller.ask, self._protocol, place)  # noqa: SLF001
         self._is_taught = False
+        self._route = ""
         self._asked: dict[str, tuple[Generate, list[int]]] = {}
         self._open: dict[str, Record] = {}
         self._told: dict[str, tuple[str, int]] = {}
@@ -196,11 +199,9 @@ class _Shift:
                 self._asked[key][1].append(position)
                 continue
             self._asked[key] = (request, [position])
-            post = self._protocol.posted(request)
-            if post is None or not self._api.takes(post):  # one that needs several posts, or that no batch may have
+            if not (line := len(self._line(key)) + 1) > 1:
                 yield from self._directly([key])
                 continue
-            line = len(self._api.line(key, post)) + 1
             most = self._api.most_requests + (not self._is_taught)  # the first will go alone
             if keys and (len(keys) >= most or size + line > self._api.most_bytes):
                 yield from self._sent(keys)
@@ -209,6 +210,15 @@ class _Shift:
             size += line
         yield from self._sent(keys)
         yield from self._awaited()
+
+    def _line(self, key: str) -> bytes:
+        """Return a request as a batch has it; nothing where none may have it, or nobody can send it."""
+        with suppress(CallError, ValueError, TypeError, OverflowError, RecursionError):  # said when it is asked at once
+            post = self._protocol.posted(self._asked[key][0])
+            if post is not None and self._api.takes(post):
+                self._route = post.route
+                return self._api.line(key, post)
+        return b""
 
     def _look_up(self) -> None:
         """Learn which batches there are: other processes make some, and die."""
@@ -246,13 +256,15 @@ class _Shift:
                 get_logger().warning(text, len(keys), self._engine.label, self._api.least_requests)
             yield from self._directly(keys)
             return
-        posts = [(key, post) for key in keys if (post := self._protocol.posted(self._asked[key][0])) is not None]
         try:
-            self._make([(key, self._api.line(key, post)) for key, post in posts], posts[0][1].route)
+            is_made = self._make(keys)
         except BatchFullError:
             if not any(self._waits_for(each) for each in self._open.values()):
                 raise
             self._later.append(keys)  # until one of ours is over
+        else:
+            if not is_made:
+                yield from self._sent(keys)
 
     def _directly(self, keys: list[str]) -> Iterator[tuple[int, Response]]:
         """Ask at once, as many together as without batches."""
@@ -264,9 +276,8 @@ class _Shift:
                 yield from _given(positions, response)
 
     async def _together(self, requests: list[Generate]) -> list[Response]:
-        protocol, caller = self._protocol, self._loop.caller
-        asking = (answered_safely(partial(protocol.generate, caller, request)) for request in requests)
-        return list(await asyncio.gather(*asking))
+        answer = self._engine.engine.answering_with(self._protocol.generate, self._loop.caller)
+        return list(await asyncio.gather(*map(answer, requests)))
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         """Return what work with the provider returns; what it says may be anything."""
@@ -279,21 +290,28 @@ class _Shift:
 
     # -- made once ------------------------------------------------------------------------------------------------
 
-    def _make(self, lines: list[tuple[str, bytes]], route: str) -> None:
-        """Write down what is sent, then send it, then write down what became of it."""
-        keys = [key for key, _ in lines]
+    def _make(self, keys: list[str]) -> bool:
+        """Write down what is sent, then send it, then write down what became of it.
+
+        Returns:
+            Whether it was made. It is not where another process took over meanwhile, because this one seemed dead.
+        """
         began = time.time()
         identity = self._engine.engine.identity
         record = Record(content_key("batch", identity, keys, began), identity, keys, began)
         self._records.write(record)
         try:
-            record.batch = self._do(self._api.make(record.name, [line for _, line in lines], route))
+            send = self._do(self._api.prepared([self._line(key) for key in keys], self._route, record.name))
+            if not self._records.has(record):
+                return False
+            record.batch = self._do(self._api.make(record.name, len(keys), send))
         except BatchRefusedError:
             self._forget(record)
             raise
         self._api.known.add(record.batch)
         self._records.write(record)
         self._open[record.name] = record
+        return True
 
     def _settle(self) -> None:
         """Find out of batches with something that is asked whether they were made: who made them died meanwhile."""
@@ -372,10 +390,17 @@ class _Shift:
             if record.name not in self._open:
                 self._later.append([key for key in record.requests if key in self._asked])
             return
+        too_long = []
         for result in results:
             if result.id in self._asked:
-                request, positions = self._asked.pop(result.id)
-                yield from _given(positions, self._read(request, result))
+                request, positions = self._asked[result.id]
+                response = self._read(request, result)
+                if self._engine.engine.truncate == "demos" and is_too_long(response):
+                    too_long.append(result.id)  # asked without demonstrations, at once
+                    continue
+                del self._asked[result.id]
+                yield from _given(positions, response)
+        yield from self._directly(too_long)
         why = batch.reason or f"the batch {batch.id} ended ('{batch.status}') without an answer to this request"
         for key in filter(self._asked.__contains__, record.requests):
             yield from _given(self._asked.pop(key)[1], Response(failure=Failure(batch.status, why)))
@@ -391,7 +416,9 @@ class _Shift:
             return Response(failure=error.failure, usage=error.usage, way=BATCHED)
         except Exception as error:  # noqa: BLE001 - a stranger's bytes may make a parser raise anything
             said = redacted(f"the answer in the batch cannot be read: {error}")
-            return Response(failure=Failure("protocol", said), way=BATCHED)
+            read, written = tokens_said(result.body)
+            usage = Usage(read, written, lost_prompt_tokens=read, lost_completion_tokens=written)
+            return Response(failure=Failure("protocol", said), usage=usage, way=BATCHED)
         return structs.replace(response, way=BATCHED)
 
     # -- in the log -----------------------------------------------------------------------------------------------

@@ -123,6 +123,7 @@ class BatchAPI:
     _items: ClassVar[str] = "data"
     _id: ClassVar[str] = "id"
     _full: ClassVar[re.Pattern[bytes] | None] = None
+    _is_named: ClassVar[bool] = True
 
     def __init__(self, door: Door, protocol: ProviderProtocol, place: Place) -> None:
         self._door, self._url, self._query, self._model = door, protocol.url, protocol.query, protocol.model
@@ -153,14 +154,18 @@ class BatchAPI:
         """Return a request as a batch has it."""
         return msgspec.json.encode({"custom_id": name, "method": "POST", "url": f"/v1{post.route}", "body": post.body})
 
-    async def make(self, name: str, lines: list[bytes], route: str) -> str:
-        """Make a batch once, whatever happens to the reply; return its id.
+    async def make(self, name: str, count: int, send: tuple[str, bytes, str]) -> str:
+        """Make a batch of so many requests once, whatever happens to the reply; return its id.
+
+        Args:
+            name: What the provider is told.
+            count: How many requests it has.
+            send: What :meth:`prepared` returned.
 
         Raises:
             EngineError: The provider does not take it.
         """
         began = time.time()
-        send = await self._prepared(lines, route, name)
         is_unclear = False
         for attempt in range(_ATTEMPTS):
             try:
@@ -171,14 +176,15 @@ class BatchAPI:
                 if reply.status < HTTPStatus.MULTIPLE_CHOICES and (made := self._id_in(reply.body)):
                     return made
                 said = f"HTTP {reply.status}: {error_message(reply)}"
-                if self._is_full(reply):  # then nothing was made
+                has_no_credit = failure_of(self._url, reply).kind == "forbidden"
+                if self._is_full(reply) and not has_no_credit:  # then nothing was made
                     await asyncio.sleep(_PATIENT_SECONDS * 2.0**attempt)
                     continue
-                is_refused = reply.status >= HTTPStatus.MULTIPLE_CHOICES and not is_retried(reply.status)
-                if is_refused and not is_unclear:
+                is_tried = reply.status < HTTPStatus.MULTIPLE_CHOICES or is_retried(reply.status)
+                if (has_no_credit or not is_tried) and not is_unclear:
                     raise BatchRefusedError("the provider does not take the batch", why=said, hint=_WITHOUT)
             is_unclear = True
-            if (found := await self.find(name, len(lines), began)) is not None:
+            if (found := await self.find(name, count, began)) is not None:
                 return found
             await asyncio.sleep(2.0**attempt)
         kind = EngineError if is_unclear else BatchFullError
@@ -201,9 +207,14 @@ class BatchAPI:
     async def find(self, name: str, count: int, began: float) -> str | None:
         """Return the id of a batch that was made under a name, or is in every respect like it; ``None`` without one."""
         for look in range(_LOOKED_FOR):
+            found = None
             async for each in self._candidates(name):
                 if each[self._id] not in self.known and self._is(each, name, count, began):
-                    return str(each[self._id])
+                    found = str(each[self._id])
+                    if self._is_named:
+                        break
+            if found is not None:  # the first that was made since, of those that have no names
+                return found
             if look < _LOOKED_FOR - 1:
                 await asyncio.sleep(_NOT_LISTED_SECONDS)
         return None
@@ -309,7 +320,8 @@ class BatchAPI:
 
     # -- what differs -----------------------------------------------------------------------------------------------
 
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Send the requests of a batch, which costs nothing; return what makes it: address, body and its type."""
         made = self._making(await self._uploaded(b"\n".join(lines), name), route, name)
         return f"{self._url}{self._route}{self._query}", msgspec.json.encode(made), "application/json"
 

@@ -23,7 +23,7 @@ from msgspec import Struct
 from proctor.engines.http.batches import Batch, BatchAPI, Door, Place, Result
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
 from proctor.engines.http.retrying_client import failure_of
-from proctor.engines.http.stored_batches import BedrockBatches, FireworksBatches
+from proctor.engines.http.stored_batches import BedrockBatches, FireworksBatches, VertexBatches
 from proctor.engines.http.transport import Reply
 from proctor.errors import EngineError
 from proctor.ir import Failure
@@ -36,12 +36,14 @@ class AnthropicBatches(BatchAPI):
     most_bytes: ClassVar[int] = 240_000_000
     _route: ClassVar[str] = "/messages/batches"
     _next: ClassVar[str] = "after_id"
+    _is_named: ClassVar[bool] = False
 
     def line(self, name: str, post: Post) -> bytes:
         """Return an entry of ``requests``."""
         return msgspec.json.encode({"custom_id": name, "params": post.body})
 
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Send the requests of a batch, and return what makes it."""
         del route, name
         body = b'{"requests":[' + b",".join(lines) + b"]}"
         return f"{self._url}{self._route}{self._query}", body, "application/json"
@@ -55,7 +57,8 @@ class AnthropicBatches(BatchAPI):
     def _read(self, said: Mapping[str, Any]) -> Batch:
         counts = said.get("request_counts") or {}
         is_over = said["processing_status"] == "ended"
-        places = (str(said["results_url"]),) if is_over and said.get("results_url") else ()
+        here = f"{self._url}{self._route}/{said['id']}/results{self._query}"  # wherever it says: the key goes along
+        places = (here,) if is_over and said.get("results_url") else ()
         done = sum(count for name, count in counts.items() if name != "processing")
         return Batch(str(said["id"]), str(said["processing_status"]), is_over, done, places)
 
@@ -216,7 +219,8 @@ class GeminiBatches(BatchAPI):
         super().__init__(door, protocol, place)
         self._url = self._url.partition("/v1beta")[0]
 
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Send the requests of a batch, and return what makes it."""
         del route
         file = await self._uploaded(b"\n".join(lines), name)
         made = {"batch": {"display_name": name, "input_config": {"file_name": file}}}
@@ -282,12 +286,8 @@ APIS: Mapping[str, type[BatchAPI]] = {
     "gemini": GeminiBatches,
     "aws": BedrockBatches,
     "fireworks": FireworksBatches,
+    "vertex-ai": VertexBatches,
     "custom": BatchAPI,
     "vllm-server": BatchAPI,
 }
 """By the provider's name in the table; a server of one's own copies OpenAI's, if it has any."""
-
-WHY_NOT: Mapping[str, str] = {
-    "vertex-ai": "Vertex AI reads and writes them in Cloud Storage or BigQuery; the provider gemini has batches",
-}
-"""Why Proctor makes no batches at some providers that have them."""

@@ -45,7 +45,7 @@ PROTOCOLS: dict[str, type[ProviderProtocol]] = {
 Credentials = Annotated[dict[str, Any] | None, NON_POSITIONAL, Field(repr=False)]
 
 
-_OF_BATCHES = {"batch_bucket": "aws", "batch_role": "aws", "batch_account": "fireworks"}
+_OF_BATCHES = {"batch_bucket": ("aws", "vertex-ai"), "batch_role": ("aws",), "batch_account": ("fireworks",)}
 """Fields that say where batches lie, and whose they are."""
 
 
@@ -59,8 +59,9 @@ class ProviderEngine(OpenAIEngine):
         provider: Name in the table; by default ``settings.default_provider``.
         credentials: Key, address and what else the provider needs, where the environment does not say. Never saved.
         provider_specific_args: Fields to replace for one provider: ``{"watsonx": {"max_tokens": 64}}``.
-        batch_bucket: The folder in which Amazon Bedrock reads and writes batches (``s3://BUCKET/FOLDER``).
-        batch_role: The ARN of the role as which it does.
+        batch_bucket: The folder in which Amazon Bedrock (``s3://BUCKET/FOLDER``) and Vertex AI (``gs://…``) read and
+            write batches.
+        batch_role: The ARN of the role as which Amazon does.
         batch_account: The account whose data sets Fireworks reads and writes; by default ``FIREWORKS_ACCOUNT_ID``.
     """
 
@@ -231,9 +232,9 @@ class ProviderEngine(OpenAIEngine):
             ValidationError: A place for batches is none of the provider's, or a file says it.
         """
         for name in filter(self.__getattribute__, _OF_BATCHES):
-            if self.provider is not None and provider_named(self.provider)[0] != _OF_BATCHES[name]:
-                what = f"'{self.provider}' keeps no batches where '{name}' says"
-                raise ValidationError(what, path=f"$.{name}", hint=f"leave it out: it is for '{_OF_BATCHES[name]}'")
+            if self.provider is not None and provider_named(self.provider)[0] not in _OF_BATCHES[name]:
+                what, whose = f"'{self.provider}' keeps no batches where '{name}' says", " and ".join(_OF_BATCHES[name])
+                raise ValidationError(what, path=f"$.{name}", hint=f"leave it out: it is for {whose}")
             if self.author is not None and name not in self.typed_fields:
                 raise ValidationError(
                     f"a file may not say '{name}'", path=f"$.{name}", hint="give it with --model-args"

@@ -1,15 +1,17 @@
 """Batch APIs that read requests from a bucket or a data set of the user's account, and write the results there.
 
-Making a job is idempotent in both: Amazon Bedrock is given a token, and Fireworks the id of the job. What is written
-stays where it is; nothing is deleted there.
+Making a job is idempotent at two: Amazon Bedrock is given a token, and Fireworks the id of the job. Vertex AI knows the
+name of a job. What is written stays where it is; nothing is deleted there.
 
 Sources, read in November 2026: Amazon's service model (botocore 1.44.5, ``data/bedrock/2023-04-20``) and its guide of
 batch inference (``batch-inference-data``, ``batch-inference-results``); Fireworks' guide of batch inference and
-fireworks-ai 1.2.30 (``types/batch_inference_job.py``, ``resources/datasets.py``).
+fireworks-ai 1.2.30 (``types/batch_inference_job.py``, ``resources/datasets.py``); Google's discovery documents
+(``aiplatform.v1``, ``storage.v1``) and its guide of batches of open models, whose lines have OpenAI's form.
 
 They do not say, and public programs do: the key of Bedrock's results (``ID/NAME.jsonl.out``) and its least number of
 requests (100); that lines of Fireworks' results are ``custom_id`` and the bare answer, and that a data set wants
-``exampleCount``. Nobody says what a line in Fireworks' file of errors is: of it, only ``custom_id`` is relied on.
+``exampleCount``. Nobody says what a line in a file of errors of Fireworks and of Vertex AI is, nor whether ``response``
+is a bare answer there: of lines only ``custom_id`` is relied on, and both forms of an answer are read.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from proctor.errors import EngineError, UsageError
 from proctor.ir import Failure
 
 _FOLDER = r"[a-z0-9][-.a-z0-9]{1,61}[a-z0-9](?:/[-!_*'().a-zA-Z0-9]+)*/?"
+_VERTEX = re.compile(r"https://([a-z0-9-]+-)?aiplatform\.googleapis\.com/")
 _RUNTIME = re.compile(r"https://bedrock-runtime(-fips)?\.([a-z0-9-]+)\.(amazonaws\.com(?:\.cn)?)")
 
 
@@ -49,6 +52,15 @@ class _StoredBatches(BatchAPI):
             if batch.status in self._whole:
                 raise
             return []
+
+    def _result(self, line: bytes) -> Result:
+        said = msgspec.json.decode(line)
+        response, name = said.get("response"), str(said["custom_id"])
+        answer = response.get("body", response) if isinstance(response, dict) else None
+        if isinstance(answer, dict) and answer.get("choices"):
+            return Result(name, msgspec.json.encode(answer))
+        why = said.get("error") or response or "the batch has no answer"
+        return Result(name, b"", Failure("server_error", f"the batch says {str(why)[:_LONGEST]}"))
 
 
 class BedrockBatches(_StoredBatches):
@@ -99,7 +111,8 @@ class BedrockBatches(_StoredBatches):
         signed = self._sign.headers(url, body or b"", method, service)
         return await self._door(method, url, body, content_type, {**(headers or {}), **signed}, is_bare=True)
 
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Send the requests of a batch, and return what makes it."""
         del route
         await self._sure("PUT", self._object(f"{name}.jsonl"), b"\n".join(lines), "application/jsonl")
         there = self._place.bucket.rstrip("/")
@@ -186,7 +199,8 @@ class FireworksBatches(_StoredBatches):
         is_elsewhere = not url.startswith(f"{self._root}/")  # results have signed addresses: the key stays here
         return await self._door(method, url, body, content_type, headers or {}, is_bare=is_elsewhere)
 
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Send the requests of a batch, and return what makes it."""
         del route
         account = f"accounts/{self._place.account}"
         await self._stored(f"proctor-in-{name}", lines)
@@ -242,13 +256,85 @@ class FireworksBatches(_StoredBatches):
                     if line.strip():
                         yield line
 
-    def _result(self, line: bytes) -> Result:
-        said = msgspec.json.decode(line)
-        response, name = said.get("response"), str(said["custom_id"])
-        if isinstance(response, dict) and response.get("choices"):
-            return Result(name, msgspec.json.encode(response))
-        why = said.get("error") or response or "the batch has no answer"
-        return Result(name, b"", Failure("server_error", f"the batch says {str(why)[:_LONGEST]}"))
+
+class VertexBatches(_StoredBatches):
+    """Vertex AI's, of open models: jobs over lines of OpenAI's form, in a bucket of Cloud Storage."""
+
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need("bucket", "gs://" + _FOLDER, "gs://BUCKET/FOLDER", "where requests and answers lie"),
+    )
+    _items, _id, _route = "batchPredictionJobs", "name", "/batchPredictionJobs"
+    _limit, _next, _last = "pageSize", "pageToken", "nextPageToken"
+    _whole: ClassVar[frozenset[str]] = frozenset({"succeeded", "partially_succeeded"})
+    _storage: ClassVar[str] = "https://storage.googleapis.com"
+
+    def __init__(self, door: Door, protocol: ProviderProtocol, place: Place) -> None:
+        super().__init__(door, protocol, place)
+        if not _VERTEX.match(self._url):  # the key goes to Cloud Storage as well
+            hint = "leave base_url and VERTEX_BASE_URL out, or leave --batch out"
+            raise UsageError("--batch: batches of Vertex AI are made at Google", why=f"not at {self._url}", hint=hint)
+        self._url = self._url.removesuffix("/endpoints/openapi")
+        self._root = self._url.partition("/projects/")[0]
+        self._bucket, _, folder = place.bucket.removeprefix("gs://").rstrip("/").partition("/")
+        self._folder = folder and f"{folder}/"
+
+    @classmethod
+    def check(cls, provider: str, model: str, place: Place) -> None:
+        """Check that a model is an open one; errors as in :class:`BatchAPI`."""
+        if model.startswith("google/"):
+            why = "Google's own models want lines of another form there"
+            hint = f"use --model gemini/{model.removeprefix('google/')}, or leave --batch out"
+            raise UsageError(f"--batch: there are no batches of '{model}' at '{provider}'", why=why, hint=hint)
+        super().check(provider, model, place)
+
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Put the requests of a job into the bucket, and return what makes it."""
+        del route
+        there = f"{self._storage}/upload/storage/v1/b/{self._bucket}/o?uploadType=media&name="
+        file = f"{self._folder}{name}.jsonl"
+        await self._sure("POST", there + quote(file, safe=""), b"\n".join(lines), "application/jsonl")
+        maker, _, model = self._model.partition("/")
+        made = {
+            "displayName": f"proctor-{name}",
+            "model": f"publishers/{maker}/models/{model}",
+            "inputConfig": {"instancesFormat": "jsonl", "gcsSource": {"uris": [f"gs://{self._bucket}/{file}"]}},
+            "outputConfig": {
+                "predictionsFormat": "jsonl",
+                "gcsDestination": {"outputUriPrefix": f"gs://{self._bucket}/{self._folder}{name}"},
+            },
+        }
+        return f"{self._url}{self._route}", msgspec.json.encode(made), "application/json"
+
+    def _candidates(self, name: str) -> AsyncIterator[Mapping[str, Any]]:
+        return self._listed(f"{self._route}?filter=" + quote(f'display_name="proctor-{name}"', safe=""))
+
+    def _named(self, listed: Mapping[str, Any]) -> Any:
+        return str(listed["displayName"]).removeprefix("proctor-")
+
+    async def look(self, batch: str, count: int) -> Batch:
+        """Return what Google says of a job, which is called ``projects/…/batchPredictionJobs/…``."""
+        del count
+        said = await self._json(f"{self._root}/{batch}")
+        status = str(said["state"]).removeprefix("JOB_STATE_").lower()
+        is_over = status in ("succeeded", "partially_succeeded", "failed", "cancelled", "expired")
+        stats, there = said.get("completionStats") or {}, (said.get("outputInfo") or {}).get("gcsOutputDirectory")
+        done = sum(int(stats.get(each) or 0) for each in ("successfulCount", "failedCount"))
+        reason = str((said.get("error") or {}).get("message") or "")
+        return Batch(batch, status, is_over, done, (there,) if is_over and there else (), reason)
+
+    async def _lines(self, batch: Batch) -> AsyncIterator[Any]:
+        here = f"{self._storage}/storage/v1/b/{self._bucket}/o"
+        for place in batch.places:
+            folder = quote(place.removeprefix(f"gs://{self._bucket}/").rstrip("/") + "/", safe="")
+            page = await self._json(f"{here}?prefix={folder}")
+            names = [each["name"] for each in page.get("items") or ()]
+            while more := page.get("nextPageToken"):
+                page = await self._json(f"{here}?prefix={folder}&pageToken={quote(more, safe='')}")
+                names += [each["name"] for each in page.get("items") or ()]
+            for each in names:
+                for line in (await self._got(f"{here}/{quote(each, safe='')}?alt=media")).body.splitlines():
+                    if line.strip():
+                        yield line
 
 
 _PATIENCE, _PATIENCE_SECONDS = 60, 5.0
