@@ -36,7 +36,7 @@ from proctor.scoring.assertions import (
     shown,
 )
 from proctor.scoring.columns import Columns, ConstantColumn
-from proctor.scoring.costs import cost_of_answer
+from proctor.scoring.costs import cost_of
 from proctor.scoring.flat_scores import MetricScores
 from proctor.scoring.grading.protocols import Need
 from proctor.scoring.javascript import asserted, check_code, verdict_of
@@ -275,7 +275,7 @@ def _of_response(assertion: Assertion, responses: Sequence[Response]) -> Found:
         is_known = bool(responses) and all(each.timing.started for each in responses)
         used: float | None = 1000.0 * sum(each.timing.seconds for each in responses) if is_known else None
     else:
-        used = cost_of_answer(responses)
+        used = cost_of.get()(responses) if responses else None
     if used is None:
         why = (
             "took: nobody timed it"
