@@ -96,7 +96,8 @@ def _parts_of(message: Message) -> Iterator[Part]:
             inner = part.get(f"{kind}_{rest}" if rest else kind)
             yield Media(kind, str(inner.get("url", "") if isinstance(inner, Mapping) else inner))
         else:
-            yield Span(part.get("text", "") if isinstance(part, Mapping) else str(part))
+            text = part.get("text", "") if isinstance(part, Mapping) else str(part)
+            yield Span(text, "system") if message["role"] == "system" else Span(text)
 
 
 def message_text(message: Message) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,10 +106,6 @@ class Session:
         """The price of the model; ``None`` where nobody knows it."""
         return (self.prices or price_table()).price_of(self.engine.price_name)
 
-    def cost_of(self, responses: Sequence[Response]) -> float | None:
-        """Return what the responses behind an answer cost in US dollars; ``None`` where nobody knows."""
-        return cost_of_responses(responses, self.prices or price_table(), self.engine.price_name)
-
     def reckon_long_prompts(self) -> None:
         """Count the tokens of long prompts by themselves from now on, where they cost more."""
         self.progress.above = None if (price := self.price) is None else price.above
@@ -148,5 +144,7 @@ def session_with(
         session = Session(engine, opened, observer or SilentObserver(), retry_failed, budget, prices)
         if isinstance(budget, Allowance) and engine.takes_time:
             stack.enter_context(budget.shared(opened, session.number))
-        stack.enter_context(reckoned_by(session.cost_of))
+        stack.enter_context(
+            reckoned_by(lambda found: cost_of_responses(found, prices or price_table(), engine.price_name))
+        )
         yield session

@@ -36,7 +36,7 @@ from proctor.scoring.assertions import (
     shown,
 )
 from proctor.scoring.columns import Columns, ConstantColumn
-from proctor.scoring.costs import cost_of_answer
+from proctor.scoring.costs import cost_of
 from proctor.scoring.flat_scores import MetricScores
 from proctor.scoring.grading.protocols import Need
 from proctor.scoring.javascript import asserted, check_code, verdict_of
@@ -60,6 +60,9 @@ from proctor.statistics.intervals import score_interval
 Found = Verdict | Failure
 """What became of an assertion of an answer."""
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_SINGLE = re.compile(r"(?<!\{)\{([^{}]+)\}(?!\})")
+WITH_BRACES = frozenset({"regex", "is-json", "contains-json", JAVASCRIPT, PYTHON})
+"""Assertions whose values have braces of their own."""
 THRESHOLD = "__threshold"
 """The column of a table that says from which weighted mean of its assertions on a row passes."""
 NO_JUDGE = "an assertion asks a judge, and nobody says which model that is"
@@ -115,7 +118,7 @@ class AssertionMetric(Metric):
                 found[number] = output
                 continue
             try:
-                own = filled(assertion, row) if self.fills else assertion
+                own = filled(self.braced(assertion, row), row) if self.fills else assertion
                 own = with_criteria(own, row) if own.kind in BY_CRITERIA else own
                 if own.kind in JUDGED:
                     asked = self._asked(row)
@@ -142,6 +145,11 @@ class AssertionMetric(Metric):
         golds = [str(each) for each in columns.references[place]]
         value = self._similarity(own, text, golds) if own.kind == EMBEDDED else check_of(own)(text, golds)
         return Verdict(value, holds(value, own))
+
+    def braced(self, assertion: Assertion, row: Mapping[str, Any]) -> Assertion:
+        """Return an assertion with ``{{name}}`` wherever its value names a column of the row."""
+        del row
+        return assertion
 
     def output_of(self, answer: str, row: Mapping[str, Any]) -> Any:
         """Return what the assertions of a row are about; a failure where there is nothing."""
@@ -267,7 +275,7 @@ def _of_response(assertion: Assertion, responses: Sequence[Response]) -> Found:
         is_known = bool(responses) and all(each.timing.started for each in responses)
         used: float | None = 1000.0 * sum(each.timing.seconds for each in responses) if is_known else None
     else:
-        used = cost_of_answer(responses)
+        used = cost_of.get()(responses) if responses else None
     if used is None:
         why = (
             "took: nobody timed it"
@@ -317,6 +325,13 @@ class AnswerAssertion(AssertionMetric):
         """Check the assertion."""
         super().verify()
         _ = self.parsed
+
+    def braced(self, assertion: Assertion, row: Mapping[str, Any]) -> Assertion:
+        """Return an assertion with ``{{name}}`` for ``{name}``, too, which is how prompts name columns."""
+        if not isinstance(assertion.value, str) or assertion.kind in WITH_BRACES:
+            return assertion
+        value = _SINGLE.sub(lambda each: f"{{{each[0]}}}" if each[1] in row else each[0], assertion.value)
+        return replace(assertion, value=value)
 
     def asked_with(self) -> dict[str, Any] | None:
         """Return what the judge is asked with: of HealthBench's, whose words they are."""

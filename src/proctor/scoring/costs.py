@@ -8,20 +8,16 @@ from contextvars import ContextVar
 
 from proctor.ir import Response
 
-_reckoned: ContextVar[Callable[[Sequence[Response]], float | None] | None] = ContextVar("reckoned", default=None)
+CostOf = Callable[[Sequence[Response]], float | None]
+"""From the responses behind an answer to US dollars; ``None`` where nobody knows."""
+cost_of: ContextVar[CostOf] = ContextVar("cost_of", default=lambda _: None)
 
 
 @contextmanager
-def reckoned_by(reckon: Callable[[Sequence[Response]], float | None]) -> Iterator[None]:
-    """Let a function tell what answers cost, in US dollars, within a block; ``None`` where it does not know."""
-    token = _reckoned.set(reckon)
+def reckoned_by(function: CostOf) -> Iterator[None]:
+    """Let a function tell what answers cost within a block."""
+    token = cost_of.set(function)
     try:
         yield
     finally:
-        _reckoned.reset(token)
-
-
-def cost_of_answer(responses: Sequence[Response]) -> float | None:
-    """Return what the responses behind an answer cost in US dollars; ``None`` where nobody knows."""
-    reckon = _reckoned.get()
-    return None if reckon is None or not responses else reckon(responses)
+        cost_of.reset(token)

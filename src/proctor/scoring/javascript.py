@@ -107,8 +107,14 @@ def transformed(code: str, answer: Any, context: Mapping[str, Any]) -> Any:
     kind, said = _run(code, answer, context)
     if kind == "value" and said is not None:
         return said
-    why = "the transform returned nothing" if kind in ("value", "other") else f"the transform failed: {said}"
-    return Failure("scoring", why, retryable=False)
+    return not_transformed("" if kind in ("value", "other") else str(said))
+
+
+def not_transformed(why: str) -> Failure:
+    """Return the failure of a transform that threw, or returned nothing."""
+    return Failure(
+        "scoring", f"the transform failed: {why}" if why else "the transform returned nothing", retryable=False
+    )
 
 
 def body_of(code: str) -> str:

@@ -135,7 +135,7 @@ def test_pictures_of_a_row_are_shown_where_the_prompt_has_them(tmp_path: Path) -
     prompt = question.requests[0].prompt
     assert [getattr(each, "text", "picture") for each in prompt.turns[0].parts] == ["See ", "picture", "! What?"]
     assert prompt.messages[0]["content"][1] == picture
-    with pytest.raises(ProctorError, match="without their pictures"):
+    with pytest.raises(ProctorError, match="would lack their pictures"):
         resolve_tasks([path], ExamOptions(num_demos=1))
 
 

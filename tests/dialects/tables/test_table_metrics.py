@@ -241,6 +241,16 @@ def test_a_judge_decides_by_a_criterion(cities, tmp_path, judge):
     assert "names the capital" in first
 
 
+def test_a_criterion_names_columns_as_prompts_do(tmp_path, judge):
+    asked = judge('{"pass": true}')
+    (tmp_path / "q.csv").write_text("context,question,answer\n{question} is odd,Is it?,yes\n")
+    criterion = "judge:says only what {context} says, {not} {{question}}"
+    scores(exam_of(tmp_path / "q.csv", metric=(criterion,), judge="openai/judge"), "no", tmp_path)
+    assert "<criterion>\nsays only what {question} is odd says, {not} Is it?\n</criterion>" in asked[0]
+    for metric, score in {"contains:{answer}": 0.0, "not-equals:{answer}": 1.0, "regex:^n{1}o$": 1.0}.items():
+        assert scores(exam_of(tmp_path / "q.csv", metric=(metric,)), "no", tmp_path)["score"] == score
+
+
 @pytest.mark.parametrize("reply", ["I cannot say", '{"reason": "x"}', '{"pass": true, "score": 90}'])
 def test_a_judges_answer_that_cannot_be_read_is_a_failure_and_no_zero(cities, tmp_path, judge, reply):
     judge(reply)

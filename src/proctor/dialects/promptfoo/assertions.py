@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 from proctor.errors import Diagnostic, ScoringError, TrustError, problems_of
-from proctor.guests.beside import FolderRoom, room_beside
+from proctor.guests.beside import room_beside
 from proctor.ir import Failure
 from proctor.scoring.assertion_metrics import RowAssertions, context_of
 from proctor.scoring.assertions import PYTHON, Assertion, Verdict, shown
-from proctor.scoring.javascript import check_code, transformed
+from proctor.scoring.javascript import check_code, not_transformed, transformed
 from proctor.settings import settings
 
 TRANSFORM: Final = "__transform"
@@ -59,16 +58,15 @@ class ConfigAssertions(RowAssertions):
         if isinstance(code, str):
             return transformed(code, output, context)
         made = self.run_python(code, output, context)
-        if made is None or isinstance(made, Verdict):
-            why = "the transform returned nothing" if made is None else f"the transform failed: {made.reason}"
-            return Failure("scoring", why, retryable=False)
-        return made
+        if isinstance(made, Verdict):
+            return not_transformed(made.reason)
+        return not_transformed("") if made is None else made
 
     def run_python(self, code: Any, output: Any, context: Mapping[str, Any]) -> Any:
         """Return what code says of an output, as promptfoo hears it; code that throws decides against it."""
         given = {**context, **({"config": code["config"]} if "config" in code else {})}
         try:
-            return _heard(self._function(code)(output, _Context(given)))
+            return _heard(_function(self.folder, code)(output, _Context(given)))
         except (_NotHereError, TrustError) as error:
             return Failure("scoring", str(error), retryable=False)
         except Exception as error:  # noqa: BLE001 - code of others: what it raises is what it says
@@ -82,7 +80,7 @@ class ConfigAssertions(RowAssertions):
             ScoringError: It cannot be read, fails when it is imported, or has no such function.
         """
         try:
-            self._function(code)
+            _function(self.folder, code)
         except TrustError:
             raise
         except Exception as error:  # noqa: BLE001 - code of others
@@ -102,28 +100,28 @@ class ConfigAssertions(RowAssertions):
             check = partial(check_code, code, "a transform")
             yield from problems_of(check if isinstance(code, str) else partial(self.check_python, code))
 
-    @cached_property
-    def _room(self) -> FolderRoom:
-        return room_beside(Path(self.folder).resolve(), Path.cwd())
 
-    @cached_property
-    def _functions(self) -> dict[str, Callable[[Any, Any], Any]]:
-        return {}
+def _function(folder: str, code: Mapping[str, Any]) -> Callable[[Any, Any], Any]:
+    """Return the function that code in Python is.
 
-    def _function(self, code: Mapping[str, Any]) -> Callable[[Any, Any], Any]:
-        if not settings.trust_code:
-            raise TrustError(f"{_called(code)} is code", hint="say --trust-code to run it")
-        if (key := shown(code)) not in self._functions:
-            if "file" in code:
-                file = Path(self.folder, code["file"]).resolve()
-                found = getattr(room_beside(file.parent, Path.cwd()).of_file(file), code["function"])
-            else:
-                module = ModuleType("assertion")
-                names = vars(module) | {"__builtins__": self._room.builtins(), "json": json}
-                exec(compile(_source(code["code"]), "<assertion>", "exec"), names)  # noqa: S102 - the user trusts it
-                found = names["main"]
-            self._functions[key] = found
-        return self._functions[key]
+    Raises:
+        TrustError: Nobody said that code may run.
+    """
+    if not settings.trust_code:
+        raise TrustError(f"{_called(code)} is code", hint="say --trust-code to run it")
+    return _made(folder, shown(code))
+
+
+@cache
+def _made(folder: str, said: str) -> Callable[[Any, Any], Any]:
+    code = json.loads(said)
+    if "file" in code:
+        file = Path(folder, code["file"]).resolve()
+        found: Callable[[Any, Any], Any] = getattr(room_beside(file.parent, Path.cwd()).of_file(file), code["function"])
+        return found
+    names: dict[str, Any] = {"__builtins__": room_beside(Path(folder).resolve(), Path.cwd()).builtins(), "json": json}
+    exec(compile(_source(code["code"]), "<assertion>", "exec"), names)  # noqa: S102 - the user trusts it
+    return names["main"]  # type: ignore[no-any-return]
 
 
 def _called(code: Mapping[str, Any]) -> str:

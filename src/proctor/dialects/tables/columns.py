@@ -12,6 +12,7 @@ from proctor.dialects.tables.media import media_in
 from proctor.dialects.tables.reader import Row, Rows, columns_of, is_nested
 from proctor.errors import Location, UsageError, did_you_mean
 from proctor.foreign_text import parse_json, parse_literal
+from proctor.ir import Message
 from proctor.scoring.call_checks import calls_of, calls_text
 
 QUESTIONS: Final = ("question", "instruction", "input", "prompt", "query", "problem", "messages", "conversation")
@@ -39,6 +40,7 @@ class Columns:
         choices: One column with all choices, or one column for each.
         prompt: How to ask, with names of columns in braces.
         key: How answers name choices; ``None`` where there are no choices, or no answers.
+        chat: The roles and the words of the prompt's messages, where it is a chat.
         below: What stands below the question in rows that have it: the input of an instruction.
         tools: The functions that a model may call.
         media: Columns of pictures or sounds, by their kind; one kind.
@@ -49,6 +51,7 @@ class Columns:
     choices: tuple[str, ...]
     prompt: str | None
     key: AnswerKey | None = None
+    chat: tuple[tuple[str, str], ...] = ()
     below: str | None = None
     tools: str | None = None
     media: Mapping[str, str] = field(default_factory=dict)
@@ -102,7 +105,15 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     if prompt is not None:
         _check_shown(path, found, placeholders(prompt))
     media = {kind: name for kind, wanted in MEDIA.items() if (name := usual(names, wanted)) not in (None, question)}
-    made = Columns(question, answer, found, prompt, below=below, tools=usual(names, (TOOLS,)), media=media)
+    chat = tuple(given.get("chat", ()))
+    if chat and (found or media):
+        raise UsageError(
+            "a prompt of messages asks for written answers about texts",
+            location=Location(path),
+            why=f"the table has {'choices' if found else 'pictures or sounds'}",
+            hint="ask in one message with --prompt; --system-prompt stands before it",
+        )
+    made = Columns(question, answer, found, prompt, chat=chat, below=below, tools=usual(names, (TOOLS,)), media=media)
     return made if not found or answer is None else replace(made, key=answer_key(path, rows, answer, found))
 
 
@@ -201,6 +212,11 @@ def asking(columns: Columns) -> Callable[[Row], str]:
         return text if has_choices or not columns.choices else f"{text}\n{_lettered(row, columns)}\nAnswer:"
 
     return ask
+
+
+def chatting(columns: Columns) -> Callable[[Row], list[Message]]:
+    """Return the messages of a row, where the prompt is a chat."""
+    return lambda row: [{"role": role, "content": _replaced(words, row, columns)} for role, words in columns.chat]
 
 
 def _of_list(row: Row, column: str) -> str:

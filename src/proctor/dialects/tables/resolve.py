@@ -24,6 +24,7 @@ from proctor.dialects.tables.columns import (
     Columns,
     answering,
     asking,
+    chatting,
     find_columns,
     labels,
     placeholders,
@@ -76,7 +77,9 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
             "%s%s is not read: it is of OpenCompass' custom datasets, and columns are named", path, _BESIDE
         )
     wordings = wordings_of(chosen, columns_of(read_table(path)))
-    return [table_exam(path, options, {**chosen, "prompt": each.prompt}, each.name) for each in wordings]
+    return [
+        table_exam(path, options, {**chosen, "prompt": each.prompt, "chat": each.chat}, each.name) for each in wordings
+    ]
 
 
 def _parts(name: str) -> tuple[str | None, Mapping[str, Any]]:
@@ -194,8 +197,10 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
     description = f"{config.output_type.replace('_', ' ')} on {path}"
     honours = _honours(exam.honours) if metrics.asks else {**_honours(exam.honours), "judge": no_effect(ASKS_NOBODY)}
     honours = {**honours, **honours_of_changes(parts)}
-    if config.metadata["columns"].get("media"):
-        honours["num_demos"] = Refused("demos would be shown without their pictures and sounds")
+    said = config.metadata["columns"]
+    if "media" in said or "chat" in said:
+        what = "a prompt of messages shows none" if "chat" in said else "demos would lack their pictures and sounds"
+        honours["num_demos"] = Refused(what)
     return replace(exam, description=description, honours=honours, variants=variants, parts=parts)
 
 
@@ -291,6 +296,7 @@ def _config(
         "answer": columns.answer,
         "choices": list(columns.choices),
         "prompt": columns.prompt,
+        "chat": [list(each) for each in columns.chat],
         "below": columns.below,
         "tools": columns.tools,
         "media": dict(columns.media),
@@ -318,7 +324,9 @@ def _config(
         "regexes_to_ignore": list(AROUND),
     }
     steps = [{"function": "remove_whitespace"}, {"function": "take_first"}]
-    if chats:
+    if columns.chat:
+        shared["doc_to_messages"] = chatting(columns)
+    elif chats:
         from proctor.dialects.tables.nested import chat_of
 
         shared["doc_to_messages"] = partial(chat_of, column=str(columns.question))

@@ -82,11 +82,8 @@ _INSTEAD = {
     **dict.fromkeys(("HarnessCLI", "Run", "List", "Validate", "SubCommand", "setup_parser"), _NO_PARSERS),
     "WandbLogger": "proctor export RUN --to wandb sends a run",
     "TrackioLogger": "proctor export RUN --to trackio sends a run",
-    "TaskFactory": "TaskManager().load makes tasks",
     "PromptString": "a task file names a prompt of the library by use_prompt",
     "get_prompt": "a task file names a prompt of the library by use_prompt",
-    "_bootstrap_internal": "bootstrap_stderr resamples",
-    "_bootstrap_internal_no_mp": "bootstrap_stderr resamples",
     **{
         kind: NOTHING_HERE[name]
         for kinds in _MODELS_ELSEWHERE.values()
@@ -96,20 +93,9 @@ _INSTEAD = {
     **dict.fromkeys(("BalancedSampler", "ManualSampler"), "lm-eval has their names, and never wrote them"),
     **dict.fromkeys(("Janitor", "word_ngrams", "Archive", "Reader", "TextArchive", "TextReader"), _NO_JANITOR),
     **dict.fromkeys(
-        ("EvalAcc", "ResultAcc", "_collect_groups_bottom_up", "_collect_results", "_compute_task_aggregations"),
+        ("aggregate_subtask_metrics", "combined_sample_stderr", "pooled_sample_stderr", "aggregate_groups"),
         "simple_evaluate puts scores together",
     ),
-    **dict.fromkeys(
-        ("aggregate_subtask_metrics", "combined_sample_stderr", "pooled_sample_stderr", "unweighted_mean_stderr"),
-        "simple_evaluate puts scores together",
-    ),
-    **dict.fromkeys(
-        ("_get_root_groups", "_process_results", "_propagate_higher_is_better", "_propagate_num_fewshot"),
-        "simple_evaluate puts scores together",
-    ),
-    "aggregate_groups": "simple_evaluate puts scores together",
-    "check_argument_types": "the command line checks what is typed",
-    "maybe_truncate": "engines cut what is too long",
     "print_writeout": "proctor show TASK prints prompts",
     "run_task_tests": "proctor validate reads every task",
     **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),
