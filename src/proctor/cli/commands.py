@@ -151,7 +151,12 @@ def one_metric_each(arguments: Sequence[str]) -> list[str]:
     from proctor.scoring.named_table import LM_EVAL, named
 
     def is_metric(word: str) -> bool:
-        return is_assertion(word) or word.startswith("metrics.") or metric_entry(named(word)[0], LM_EVAL) is not None
+        return (
+            is_assertion(word)
+            or word.startswith("metrics.")
+            or ".py:" in word
+            or metric_entry(named(word)[0], LM_EVAL) is not None
+        )
 
     found = list(arguments)
     for place in reversed(range(len(found) - 1)):
