@@ -17,6 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 MEASURED = {
     "aisbench_prompts": ({"PROMPTS": 60, "COMPARED": 10, "INDEX": 40, "QUERIES": 20}, {}),
+    "batch_schedules": ({}, {"count": 2}),
     "expressions": ({"ROWS": 50}, {}),
     "http_clients": ({}, {"count": 60, "rounds": 1}),
     "http_load": ({}, {"few": 50, "many": 100}),

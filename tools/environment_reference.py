@@ -48,6 +48,8 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
         "`SQL_API_KEY`": "The key of a database behind a server (`SQLDatabase` of Unitxt)",
         "`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_PROFILE`, "
         "`AWS_SHARED_CREDENTIALS_FILE`": "Keys for Bedrock and S3, as Amazon's own programs read them",
+        "`FIREWORKS_ACCOUNT_ID`": "The account of Fireworks in whose data sets batches lie, where `batch_account` does "
+        "not say it",
     },
     "Trackers": {
         "`MLFLOW_TRACKING_URI`, `MLFLOW_EXPERIMENT_NAME`": "Where MLflow keeps runs, and which experiment they are of",

@@ -75,7 +75,13 @@ ALSO: dict[str, tuple[str, ...]] = {
         "tests/running/test_latency.py",
         "tests/runs/test_compare_runs.py",
     ),
-    "runs": ("tests/cli/test_compare.py", "tests/web/test_compare_pages.py"),
+    "running": ("tests/cli/test_contamination.py", "tests/cli/test_gate.py", "tests/cli/test_going_on.py"),
+    "runs": (
+        *(f"tests/cli/test_{name}.py" for name in ("arena", "compare", "judge_report", "label_decisions", "sweep")),
+        "tests/cli/test_report_*.py",
+        *(f"tests/web/test_{name}_pages.py" for name in ("compare", "item", "label", "sweep")),
+        "tests/web/test_sample_view.py",
+    ),
     "scoring": ("tests/results/test_one_grader.py",),
     "templates": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
 }

@@ -41,6 +41,7 @@ written for other systems catch it.
 from __future__ import annotations
 
 import difflib
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -377,14 +378,19 @@ def reason_of(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
+_WORDS = re.compile(r"[-_. ]")
+
+
 def closest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
-    """Return up to ``count`` candidates that look like ``name``, best first."""
+    """Return up to ``count`` candidates that look like ``name``, best first: those of the same words, then others."""
     if len(name) > _LONGEST_NAME:
         return []
     pool = list(dict.fromkeys(candidates))
     lowered = {candidate.lower(): candidate for candidate in reversed(pool)}
-    found = difflib.get_close_matches(name.lower(), list(lowered), n=count, cutoff=0.6)
-    return [lowered[match] for match in found]
+    words = sorted(_WORDS.split(name.lower()))
+    same = [each for each in lowered if len(each) == len(name) and sorted(_WORDS.split(each)) == words]
+    found = [*same, *difflib.get_close_matches(name.lower(), list(lowered), n=count, cutoff=0.6)]
+    return [lowered[match] for match in dict.fromkeys(found[:count])]
 
 
 _HINT_SECONDS = 0.3

@@ -219,3 +219,26 @@ def test_an_artifact_that_is_given_nothing_is_what_its_validator_would_make():
     one.kept.append(2)
     assert (other.kept, other.names, other.model_fields_set) == ([1], ["a"], set())
     assert Checked().size == 3
+
+
+def test_a_class_has_the_defaults_of_its_fields_as_a_dataclass_has():
+    class Counted(Artifact):
+        names: list[str] = []
+        size: int
+
+    class Again(Counted):
+        size: int = 3
+
+    assert (Counted.names, Again.size, Again.names) == ([], 3, [])
+    Counted.names.append("nobody's")
+    assert Counted(size=1).names == []
+    with pytest.raises(AttributeError):
+        _ = Counted.size
+    with pytest.raises(AttributeError):
+        _ = Counted.nothing
+
+    class Required(Again):
+        size: int
+
+    with pytest.raises(ValidationError, match="size"):
+        Required()

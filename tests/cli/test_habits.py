@@ -373,5 +373,11 @@ def test_one_metric_option_takes_several_metrics_and_all_are_shown(folder):
     assert (ours, habits.values["--models"]) == (["q.csv"], ["x", "y"])
     wrong = proctor("run", "q.csv", "bleu", "-m", "dummy")
     assert "hint: 'bleu' is a metric: --metric bleu" in wrong.stderr
-    wrong = proctor("run", "q.csv", "--metric", "rouge", "-m", "dummy")
-    assert "hint: --metric metrics.rouge" in wrong.stderr
+    assert in_our_words(["--metric", "f1_macro", "accuracy", "metrics.rouge", "q.csv"])[0][-2:] == [
+        "metrics.rouge",
+        "q.csv",
+    ]
+    of_catalog = proctor("run", "q.csv", "--metric", "f1_macro", "metrics.accuracy", "-m", "dummy")
+    assert {"f1_macro", "accuracy"} <= set(of_catalog.stdout.split())
+    wrong = proctor("run", "q.csv", "--metric", "macro-f1", "-m", "dummy")
+    assert "hint: did you mean 'f1_macro'?" in wrong.stderr

@@ -59,3 +59,23 @@ def test_a_model_can_be_looked_into_and_changed(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     done = tests_warm.python("program.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_a_model_that_is_not_there_is_refused_when_it_is_made_with_what_programs_catch(tmp_path):
+    (tmp_path / "program.py").write_text("""
+import pytest
+
+from proctor.compat import install
+
+install()
+from lm_eval import simple_evaluate
+from lm_eval.models.huggingface import HFLM
+
+for make in (lambda: HFLM(pretrained="nowhere/x"), lambda: HFLM("./none"),
+             lambda: simple_evaluate(model="hf", model_args="pretrained=nowhere/x", tasks=["samples.science"])):
+    with pytest.raises(OSError, match="cannot be loaded|there is no folder") as caught:
+        make()
+    assert type(caught.value).__name__ == "ModelNotFoundError"
+""")
+    done = tests_warm.python("program.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]

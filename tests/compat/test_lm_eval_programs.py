@@ -117,6 +117,17 @@ def test_a_program_with_a_model_of_its_own_runs_unchanged(folder):
         ("from lm_eval.__main__ import cli_evaluate; cli_evaluate(object())", "takes no parsed arguments"),
         ("from lm_eval.utils import no_such", "Proctor has no 'no_such' of 'lm_eval.utils'"),
         ("import lm_eval.nothing", "Proctor has no module 'lm_eval.nothing'"),
+        (
+            "from lm_eval.base import BaseLM",
+            "earlier lm_eval. Today: a model derives from lm_eval.models.huggingface.HFLM",
+        ),
+        ("from lm_eval import base", "'lm_eval.base' is a name of an earlier lm_eval"),
+        ("from lm_eval.api.registry import ALL_TASKS", "Today: lm_eval.tasks.TaskManager"),
+        ("import lm_eval.tasks; lm_eval.tasks.initialize_tasks()", "Today: leave it out"),
+        (
+            "simple_evaluate(model='dummy', tasks=['sums'], no_cache=True)",
+            "Today: leave it out; use_cache names a cache",
+        ),
     ],
 )
 def test_what_cannot_be_honoured_is_refused(folder, line, message):

@@ -54,3 +54,25 @@ def test_a_judge_of_ones_own_has_more_fields():
 
     made = Mine(EvaluatorNameEnum.LLAMA3_3_70B, [ModelProviderEnum.RITS], "x")
     assert (made.name, made.providers, made.custom) == (EvaluatorNameEnum.LLAMA3_3_70B, [ModelProviderEnum.RITS], "x")
+
+
+def test_fields_are_read_on_the_class():
+    from unitxt.llm_as_judge import LLMJudgeDirect
+    from unitxt.metrics import Accuracy
+
+    assert LLMJudgeDirect.check_positional_bias is True
+    assert (LLMJudgeDirect.criteria, Accuracy.main_score) == (None, "accuracy")
+    with pytest.raises(AttributeError):
+        _ = LLMJudgeDirect.inference_engine
+
+
+def test_what_each_provider_calls_a_model_can_be_asked_by_the_class_that_asks_it():
+    from unitxt.inference import CrossProviderInferenceEngine as Cross
+
+    for provider, models in Cross.provider_model_map.items():
+        own, crossed = Cross._provider_to_base_class[provider], Cross(model="llama-3-8b-instruct", provider=provider)
+        for name in models.keys() & {"llama-3-8b-instruct"}:
+            told = "model_name" if provider in {"watsonx-sdk", "hf-local"} else "model"
+            assert own(**{told: models[name]}).get_engine_id().split("_")[0] == crossed.get_engine_id().split("_")[0]
+    assert Cross.provider_model_map["aws"]["llama-3-8b-instruct"] == "bedrock/meta.llama3-8b-instruct-v1:0"
+    assert list(Cross._provider_to_base_class) == list(Cross.provider_model_map)

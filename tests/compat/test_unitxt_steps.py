@@ -28,24 +28,6 @@ def test_a_list_is_written_as_one_text() -> None:
         list(step(MultiStream({"test": [{"a": "x", "b": [], "c": []}]}))["test"])
 
 
-def test_requirements_say_what_is_missing_and_what_to_do() -> None:
-    from unitxt.operator import MissingRequirementsError, PackageRequirementsMixin
-
-    class Needing(PackageRequirementsMixin):
-        pass
-
-    needing = Needing()
-    needing.check_missing_requirements()
-    needing._requirements_list = ["nonexistent_package; python_version < '3'"]
-    needing.check_missing_requirements()
-    needing._requirements_list = {"nonexistent_package": "ask around", "pydantic>=500": "wait"}
-    with pytest.raises(MissingRequirementsError) as caught:
-        needing.check_missing_requirements()
-    assert caught.value.missing_packages == ["nonexistent_package"]
-    assert "pydantic>=500" in caught.value.version_mismatched_packages[0]
-    assert caught.value.installation_instructions == ["ask around", "wait"]
-
-
 def test_streams_keep_their_rows_where_somebody_says_so() -> None:
     from unitxt.stream import GeneratorStream
 

@@ -283,3 +283,11 @@ def test_every_line_of_the_tables_leads_somewhere(table: Table, module, home, te
     for name in text.split():
         theirs, _, ours = name.partition("=")
         assert type(at(f"{home}:{ours or theirs}")) is type(table.find(module, theirs))
+
+
+@pytest.mark.parametrize("whole", [each for each in table_of("lm_eval").older if "(" not in each])
+def test_names_of_earlier_releases_are_not_here_and_say_what_is_written_today(whole):
+    table, module, name = table_of("lm_eval"), *whole.replace("*.", "lm_eval.tasks.").rsplit(".", 1)
+    with pytest.raises(ImportError, match="is a name of an earlier lm_eval. Today: "):
+        GuestRoom().look_up(module, name)
+    assert not table.has(whole)

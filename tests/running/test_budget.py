@@ -139,6 +139,16 @@ def test_ids_of_bedrock(name):
     assert price_table().price_of(name) == price_table().providers["aws"]["meta.llama3-3-70b-instruct-v1:0"]
 
 
+def test_answers_of_batches_cost_half_at_providers_that_say_so_of_all_models():
+    table = price_table()
+    assert table.price_of("aws/meta.llama3-8b-instruct-v1:0").batch == 0.5
+    assert table.price_of("groq/llama-3.1-8b-instant").batch is None
+    own = PriceTable("2026-11-29", {"m": Price(1.0, 2.0), "n": Price(1.0, 2.0, batch=0.7)}, batches={"fireworks": 0.5})
+    assert [own.price_of(f"fireworks/{name}").batch for name in ("m", "n")] == [0.5, 0.7]
+    assert own.price_of("m").batch is None
+    assert own.price_of("fireworks/other") is None
+
+
 def test_providers_have_prices_of_their_own():
     table = price_table()
     found = [

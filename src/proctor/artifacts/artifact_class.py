@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from threading import local
 from typing import Any, ClassVar, get_origin
 
 from pydantic import BaseModel
@@ -41,9 +42,24 @@ class ArtifactMeta(ModelMetaclass):
                 annotations[key] = _inherited_annotation(key, bases)
         with warnings.catch_warnings():  # a field may take the place of an attribute that is there to be overridden
             warnings.filterwarnings("ignore", 'Field name "(description|label)" in .* shadows an attri', UserWarning)
-            made = super().__new__(mcs, name, bases, namespace, **kwargs)
+            before, _making.now = getattr(_making, "now", False), True
+            try:
+                made = super().__new__(mcs, name, bases, namespace, **kwargs)
+            finally:
+                _making.now = before
         _forget_class_variables(made)
         return made
+
+    def __getattr__(cls, name: str) -> Any:
+        """Return the default of a field, which programs read on the class as on that of a dataclass."""
+        field = vars(cls).get("__pydantic_fields__", {}).get(name)
+        if field is None or field.is_required() or getattr(_making, "now", False):  # pydantic asks what bases have
+            return super().__getattr__(name)  # type: ignore[misc]
+        return field.get_default(call_default_factory=True)
+
+
+_making = local()
+"""Whether a class is being made in this thread."""
 
 
 def _annotations_of(namespace: dict[str, Any]) -> dict[str, Any]:

@@ -139,7 +139,7 @@ class ProctorCommand(click.Command):
 
 
 def one_metric_each(arguments: Sequence[str]) -> list[str]:
-    """Return arguments with ``--metric`` before each of the words of assertions that follow one.
+    """Return arguments with ``--metric`` before each of the metrics that follow one.
 
     >>> one_metric_each(["--metric", "includes", "exact", "q.csv"])
     ['--metric', 'includes', '--metric', 'exact', 'q.csv']
@@ -147,11 +147,21 @@ def one_metric_each(arguments: Sequence[str]) -> list[str]:
     if "--metric" not in arguments:
         return list(arguments)
     from proctor.scoring.assertions import is_assertion
+    from proctor.scoring.metric_table import metric_entry
+    from proctor.scoring.named_table import LM_EVAL, named
+
+    def is_metric(word: str) -> bool:
+        return (
+            is_assertion(word)
+            or word.startswith("metrics.")
+            or ".py:" in word
+            or metric_entry(named(word)[0], LM_EVAL) is not None
+        )
 
     found = list(arguments)
     for place in reversed(range(len(found) - 1)):
         later = place + 2
-        while found[place] == "--metric" and later < len(found) and is_assertion(found[later]):
+        while found[place] == "--metric" and later < len(found) and is_metric(found[later]):
             if Path(found[later]).exists():
                 break
             found.insert(later, "--metric")

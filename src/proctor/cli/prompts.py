@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TextIO
+from typing import Any, TextIO
 
 from proctor.cli.error_reporting import wants_colour
 from proctor.ir import Media, Part, Prompt, Request, Span
@@ -84,6 +84,7 @@ class RequestPrinter:
         facts = {
             "references": ", ".join(map(_quoted, question.exchange.references)),
             "stop": ", ".join(map(_quoted, decoding.stop)),
+            "tools": ", ".join(_names(decoding.extra.get("tools"))),
             "max tokens": str(decoding.max_tokens or ""),
             "temperature": str(decoding.temperature or ""),
             "instance": question.digest,
@@ -141,3 +142,9 @@ def _media(media: Media) -> str:
 def _quoted(text: str) -> str:
     shown = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
     return f'"{printable(shown)}"'
+
+
+def _names(tools: Any) -> list[str]:
+    """Return the names of functions in OpenAI's form."""
+    found = [each.get("function", each) for each in tools or () if isinstance(each, Mapping)]
+    return [str(each["name"]) for each in found if isinstance(each, Mapping) and "name" in each]

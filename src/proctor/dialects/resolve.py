@@ -109,9 +109,10 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
         raise _unknown(name, options)
     if not options.metric:
         return found[1]
+    from proctor.dialects.own_metrics import metric_in
     from proctor.recipes.metric_words import scored_by
 
-    return [scored_by(each, options) for each in found[1]]
+    return [scored_by(each, options, metric_in) for each in found[1]]
 
 
 def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:

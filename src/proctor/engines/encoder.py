@@ -12,6 +12,7 @@ from typing import Any
 
 from proctor.errors import UsageError
 from proctor.ir import Message, Prompt, message_text
+from proctor.logs import get_logger
 
 Ids = list[int]
 
@@ -49,6 +50,7 @@ class Encoder:
     prefix_token: int | None = None
     chat_template: str | None = None
     chat_options: Mapping[str, Any] = field(default_factory=dict)
+    _has_seen_tools: bool = False
 
     @property
     def prefix(self) -> int:
@@ -102,6 +104,10 @@ class Encoder:
         rendered = renderer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=not continued, continue_final_message=continued, **options
         )
+        if tools and not self._has_seen_tools:
+            self._has_seen_tools = True
+            if rendered == self._apply_template(renderer, messages, None):
+                get_logger().warning("the model's chat template shows no tools: it is asked without knowing them")
         return str(rendered)
 
     def _template(self, renderer: Any) -> str | None:

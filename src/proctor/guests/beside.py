@@ -70,6 +70,10 @@ class FolderRoom(GuestRoom):
             setattr(parent, last, module)
         return module
 
+    def of_file(self, file: Path) -> ModuleType:
+        """Return a file beside the code as a module, whatever its name; it is run once."""
+        return self._beside.get(file.stem) or self._executed(file.stem, file)
+
     def _executed(self, name: str, file: Path) -> ModuleType:
         check_module(file)
         folders = [str(file.parent)] if file.name == "__init__.py" else None

@@ -123,7 +123,8 @@ class GuestRoom:
             why = (
                 f"{above} is answered by Proctor here; with --trust-code, modules that it lacks come from an installed"
             )
-            raise ModuleNotFoundError(f"Proctor has no module '{name}'. {why} {table.package}", name=name)
+            told = table.of_earlier(name) or f"Proctor has no module '{name}'. {why} {table.package}"
+            raise ModuleNotFoundError(told, name=name)
         return found
 
     def installed(self, name: str) -> ModuleType | None:

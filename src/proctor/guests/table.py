@@ -38,6 +38,8 @@ class Table:
         files: Packages whose modules are files of others: function that loads one by its full name.
         instead: Names and modules that are not here, and what does their work. They can be imported; using one is
             refused.
+        older: Modules and names of earlier releases, in full (``*.NAME``: wherever it is asked for), and what is
+            written today. Importing one is refused, so that programs that try one and then the other go on.
         is_library: Whether an installed one is imported as any library is, with nothing of ours beneath it.
     """
 
@@ -47,6 +49,7 @@ class Table:
     finder: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     instead: Mapping[str, str] = field(default_factory=dict)
+    older: Mapping[str, str] = field(default_factory=dict)
     is_library: bool = False
 
     @cached_property
@@ -137,8 +140,16 @@ class Table:
         )
         return sorted({*self.places.get(module, ()), *found, *own})
 
+    def of_earlier(self, whole: str) -> str:
+        """Return the message for a name or module of an earlier release, in full; empty of others."""
+        module, _, name = whole.rpartition(".")
+        today = self.older.get(whole) or self.older.get(module) or self.older.get(f"*.{name}")
+        return f"'{whole}' is a name of an earlier {self.package}. Today: {today}" if today else ""
+
     def missing(self, module: str, name: str) -> str:
         """Return the message for a name that is not here."""
+        if earlier := self.of_earlier(f"{module}.{name}"):
+            return earlier
         hint = did_you_mean(name, self.listed(module)) or "docs/reference/differences.md lists what differs"
         return f"Proctor has no '{name}' of '{module}'. {hint}"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.ir.spans import Span, Turn
+from proctor.ir.spans import Media, Part, Span, Turn
 
 Message = dict[str, Any]
 """A chat message: ``{"role": str, "content": str | list of typed parts}``, as chat APIs take it."""
@@ -67,7 +67,7 @@ class Prompt:
         return tuple(part for turn in self.turns for part in turn.parts if isinstance(part, Span))
 
     def _unlabelled(self) -> tuple[Turn, ...]:
-        return tuple(Turn(message["role"], (Span(message_text(message)),)) for message in self.messages)
+        return tuple(Turn(message["role"], tuple(_parts_of(message))) for message in self.messages)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Prompt) and self.payload == other.payload
@@ -84,6 +84,20 @@ def prompt_of_source(source: str | Sequence[Message]) -> Prompt:
     if isinstance(source, str) and source.startswith(_CHAT_TEXT):
         source = json.loads(source)
     return Prompt(source)
+
+
+def _parts_of(message: Message) -> Iterator[Part]:
+    """Yield the words and the media of a chat message in order."""
+    content = message.get("content")
+    for part in content if isinstance(content, list | tuple) else [{"text": message_text(message)}]:
+        kind: Any  # one of Media's, where it is checked
+        kind, _, rest = str(part.get("type", "text")).partition("_") if isinstance(part, Mapping) else ("text", "", "")
+        if kind in ("image", "audio", "video"):
+            inner = part.get(f"{kind}_{rest}" if rest else kind)
+            yield Media(kind, str(inner.get("url", "") if isinstance(inner, Mapping) else inner))
+        else:
+            text = part.get("text", "") if isinstance(part, Mapping) else str(part)
+            yield Span(text, "system") if message["role"] == "system" else Span(text)
 
 
 def message_text(message: Message) -> str:

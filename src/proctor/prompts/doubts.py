@@ -36,10 +36,10 @@ def doubts_of(exam: Exam) -> list[str]:
     asked = [each for each in first if each.failure is None and each.requests]
     if not asked:
         return []
-    return list(dict.fromkeys([*_of_words(asked), *_of_answers(asked)]))
+    return list(dict.fromkeys([*_of_words(asked, exam.dialect), *_of_answers(asked)]))
 
 
-def _of_words(asked: Sequence[Question]) -> Iterator[str]:
+def _of_words(asked: Sequence[Question], dialect: str) -> Iterator[str]:
     texts = [_text(each) for each in asked]
     rows = [repr(each.instance) for each in asked]
     if len(asked) >= _ENOUGH and len(set(texts)) == 1 and texts[0].strip() and len(set(rows)) == len(rows):
@@ -50,7 +50,10 @@ def _of_words(asked: Sequence[Question]) -> Iterator[str]:
     shown = [name for name in sorted(places) if all(name in fields_of(each) for each in asked)]
     if shown:
         listed = ", ".join(f"'{{{name}}}'" for name in shown)
-        yield f"the prompt shows {listed} as it stands, and the data has that column: is '{{{{{shown[0]}}}}}' meant?"
+        meant = f"is '{{{{{shown[0]}}}}}' meant?"
+        if dialect == "tables":
+            meant = "--system-prompt fills in no columns, a file of messages for --prompts does"
+        yield f"the prompt shows {listed} as it stands, and the data has that column: {meant}"
 
 
 def _of_answers(asked: Sequence[Question]) -> Iterator[str]:

@@ -66,6 +66,8 @@ def code_of(values: Iterable[object]) -> dict[str, str]:
             found |= _code_of_function(each) if isinstance(each, FunctionType) else _code_of_class(each)
             for name in getattr(each, "code_modules", ()):
                 found |= code_of_module(name)
+            for file in getattr(each, "code_files", ()):
+                found |= code_of_file(Path(file))
     return found
 
 

@@ -21,18 +21,32 @@ from proctor.settings import settings
 
 if TYPE_CHECKING:
     from proctor.artifacts import Artifact
-    from proctor.scoring.assertion_metrics import AssertionMetric
+    from proctor.recipes.fingerprint import Definition
     from proctor.scoring.grading.protocols import Reading
+    from proctor.scoring.metric import Metric
 
 _MOST_BYTES: Final = 1 << 20  # of a file of criteria: thousands of sentences
 PROMPT: Final = "__prompt"
 """The field in which judges find what was asked."""
 
 
-def named_metrics(names: Sequence[str], asked: str, judge: str | None) -> list[AssertionMetric | str]:
-    """Return metrics: assertions made, others as they are named; of one word the second is ``contains_2``.
+def is_code(name: str) -> bool:
+    """Whether a metric's name is a Python file, or a name in one."""
+    return name.endswith(".py") or ".py:" in name
 
-    Judges are shown ``asked`` as the question, a text with fields in braces.
+
+def named_metrics(
+    names: Sequence[str], asked: str, judge: str | None, in_code: Callable[[str], Artifact]
+) -> list[Artifact | str]:
+    """Return metrics: assertions and those in Python files made, others as they are named.
+
+    Of one word the second is ``contains_2``.
+
+    Args:
+        names: As the user writes them.
+        asked: What judges are shown as the question, a text with fields in braces.
+        judge: Who judges.
+        in_code: Makes those that are named in Python files.
 
     Raises:
         ProctorError: There is no such metric, or the judge cannot be had.
@@ -41,10 +55,13 @@ def named_metrics(names: Sequence[str], asked: str, judge: str | None) -> list[A
 
     engine = judge_of(judge) if asks_judge(names) else None
     seen: dict[str, int] = {}
-    made: list[AssertionMetric | str] = []
+    made: list[Artifact | str] = []
     for name in names:
+        if is_code(name):
+            made.append(in_code(name))
+            continue
         if not is_assertion_word(name):
-            made.append(name)
+            made.append(_whole_name(name))
             continue
         metric = AnswerAssertion(assertion=name, question=asked, judge=engine)
         seen[metric.main_score] = number = seen.get(metric.main_score, 0) + 1
@@ -100,31 +117,51 @@ def is_assertion_word(name: str) -> bool:
         ProctorError: It is neither one's nor that of a metric.
     """
     from proctor.scoring.assertions import EMBEDDED, JUDGED, KINDS, is_assertion, parse_assertion
-    from proctor.scoring.metric_table import is_metric
+    from proctor.scoring.metric_table import is_metric, metric_table
     from proctor.scoring.named_table import LM_EVAL
 
+    if is_code(name):
+        return False
     own = {"f1", *KINDS}  # F1 is of words here, and of classes in lm-eval
-    if is_metric(name, LM_EVAL) and name.partition(":")[0] not in own:
+    if is_metric(_whole_name(name), LM_EVAL) and name.partition(":")[0] not in own:
         return False
     if not is_assertion(name):
         known = [*KINDS, *JUDGED, EMBEDDED]
         apart = [part.strip() for part in name.split(",")]
         several = " ".join(f"--metric {part}" for part in apart if part) if len(apart) > 1 else ""
-        if is_metric(f"metrics.{name}", LM_EVAL):
-            several = f"--metric metrics.{name}"
-        hint = several or did_you_mean(name, known) or f"there are {', '.join(known)}, and every metric that has a name"
+        near = did_you_mean(name, [*known, *metric_table().names(), *_of_catalogs()])
+        hint = several or near or f"there are {', '.join(known)}, and every metric that has a name"
         raise UsageError(f"there is no metric '{name}'", hint=hint)
     parse_assertion(name)
     return True
 
 
+def _whole_name(name: str) -> str:
+    """Return a metric's name with ``metrics.`` before it where only catalogs have it."""
+    from proctor.scoring.metric_table import is_metric
+    from proctor.scoring.named_table import LM_EVAL
+
+    if not name.partition("[")[0].isidentifier() or is_metric(name, LM_EVAL):
+        return name
+    return f"metrics.{name}" if is_metric(f"metrics.{name}", LM_EVAL) else name
+
+
+def _of_catalogs() -> list[str]:
+    """Return the names of catalogs' metrics, without ``metrics.``."""
+    from proctor.artifacts import catalogs
+
+    return [
+        name.removeprefix("metrics.") for each in catalogs() for name in each.names() if name.startswith("metrics.")
+    ]
+
+
 # -- exams of other dialects ------------------------------------------------------------------------------------------
 
 
-def scored_by(exam: Exam, options: ExamOptions) -> Exam:
+def scored_by(exam: Exam, options: ExamOptions, in_code: Callable[[str], Artifact]) -> Exam:
     """Return an exam with the metrics that the user names in place of its own, where its dialect leaves that open.
 
-    What the model wrote is scored as it stands, against the exam's right answers.
+    What the model wrote is scored as it stands, against the exam's right answers; ``in_code`` makes metrics in files.
 
     Raises:
         ProctorError: There is no such metric.
@@ -132,7 +169,7 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
     if not options.metric or exam.honours.get("metric") is not DEPENDS:
         return exam
     variants: Mapping[str, Callable[[], Exam]] = {
-        kind: partial(_variant, make, options) for kind, make in exam.variants.items()
+        kind: partial(_variant, make, options, in_code) for kind, make in exam.variants.items()
     }
     if not exam.asker.kinds <= _WRITTEN or options.repeats:
         why = "it is asked several times" if options.repeats else "not all of its answers are texts"
@@ -146,7 +183,7 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
     if settings.trust_code:
         exam.problems()  # code that comes with it is read, and registers what it brings
     names = options.metric
-    metrics = [metric_of(each, LM_EVAL) for each in named_metrics(names, f"{{{PROMPT}}}", options.judge)]
+    metrics = [metric_of(each, LM_EVAL) for each in named_metrics(names, f"{{{PROMPT}}}", options.judge, in_code)]
     grader = ExamGrader([Grading("", read_answers, (), metrics)], group_by=GroupBy.of(options.group_by))
     judge = {"judge": Honoured("who judges what --metric has judged")} if asks_judge(names) else {}
     return replace(
@@ -155,16 +192,25 @@ def scored_by(exam: Exam, options: ExamOptions) -> Exam:
         source={**exam.source, "metric": list(names)},
         honours={**exam.honours, "metric": Honoured("what scores answers, instead of the exam's own"), **judge},
         variants=variants,
-        define=lambda: replace(exam.definition, extraction=["answer"], metrics=list(names), scorers=metrics),
+        define=lambda: _definition(exam, names, metrics),
     )
+
+
+def _definition(exam: Exam, names: Sequence[str], metrics: Sequence[Metric]) -> Definition:
+    """Return what an exam is made of with other metrics: their names, and the code of those that are not ours."""
+    from proctor.recipes.held_code import code_of
+
+    code, own = code_of(metrics), exam.definition
+    described = [list(names), code] if code else list(names)
+    return replace(own, extraction=["answer"], metrics=described, scorers=metrics, held={**own.held, **code})
 
 
 _WRITTEN: Final = frozenset({"generate", "converse"})
 """Kinds of requests to which a model writes; of conversations the last answer counts."""
 
 
-def _variant(make: Callable[[], Exam], options: ExamOptions) -> Exam:
-    return scored_by(make(), options)
+def _variant(make: Callable[[], Exam], options: ExamOptions, in_code: Callable[[str], Artifact]) -> Exam:
+    return scored_by(make(), options, in_code)
 
 
 def read_answers(answered: Answered) -> Sequence[Reading]:

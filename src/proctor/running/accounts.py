@@ -14,7 +14,7 @@ from proctor.ir import BATCHED, Response, Usage, total_usage
 from proctor.lazy import Deferred
 from proctor.recipes.exam import Answered
 from proctor.recipes.fingerprint import FingerprintMaker
-from proctor.running.budget import Price, PriceTable
+from proctor.running.budget import Price, PriceTable, provider_of
 from proctor.running.latency import Latency
 from proctor.running.log import Key
 from proctor.running.plan import Block
@@ -102,6 +102,25 @@ class Sent(NamedTuple):
         """Return what they cost, in US dollars."""
         batched = price.saved(self.batched) - price.saved(self.long_batched) + price.longer.saved(self.long_batched)
         return _by_length(price, Price.cost, self.usage, self.long) - batched
+
+
+def cost_of_responses(responses: Iterable[Response], table: PriceTable, asked: str) -> float | None:
+    """Return what the responses behind an answer cost in US dollars; ``None`` where nobody knows.
+
+    Each has the price of the model that its reply names, at the provider that is asked.
+
+    Args:
+        responses: The responses.
+        table: The prices.
+        asked: What tables of prices call the model that is asked.
+    """
+    provider, total = provider_of(asked.partition("/")[0]), 0.0
+    for each in responses:
+        price = table.price_of(f"{provider}/{each.model}" if provider else each.model) if each.model else None
+        if price is None:
+            return None
+        total += Sent.of([each], price.above).cost(price)
+    return total
 
 
 def _by_length(price: Price, cost: Callable[[Price, Usage], float], usage: Usage, long: Usage) -> float:

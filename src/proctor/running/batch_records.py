@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 import time
 from collections.abc import Collection, Iterator
@@ -52,20 +53,20 @@ class BatchRecords:
         self._place, self._store, self._connection = place, store, connection
 
     def of(self, identity: str) -> list[Record]:
-        """Return an engine's batches, the first ones first; those whose results are gone are forgotten.
+        """Return an engine's batches, the first ones first; those whose results are gone are forgotten, read or not.
 
         Raises:
             OutputError: One cannot be read.
         """
         found = [each for each in self._all() if each.engine == identity]
         for each in found:
-            if each.is_read and each.began < time.time() - _KEPT_SECONDS:
+            if _is_old(each):
                 self.forget(each)
-        return sorted(found, key=lambda each: each.began)
+        return sorted(itertools.filterfalse(_is_old, found), key=lambda each: each.began)
 
     def under_way(self) -> set[str]:
         """Return the engines with batches whose answers nobody has read; errors as in :meth:`of`."""
-        return {each.engine for each in self._all() if not each.is_read}
+        return {each.engine for each in self._all() if not each.is_read and not _is_old(each)}
 
     def _all(self) -> list[Record]:
         with log_errors(self._place):
@@ -87,16 +88,31 @@ class BatchRecords:
             self._connection.execute("DELETE FROM batches WHERE name = ?", (record.name,))
 
     def forget_read(self, requests: Collection[str]) -> None:
-        """Forget batches that were read and hold some requests: these are asked anew, and not read once more."""
+        """Forget some requests of batches that were read: they are asked anew; others are read once more."""
         for each in self._all():
-            if each.is_read and any(map(requests.__contains__, each.requests)):
+            left = [key for key in each.requests if key not in requests]
+            if each.is_read and not left:
                 self.forget(each)
+            elif each.is_read and len(left) < len(each.requests):
+                each.requests = left
+                self.write(each)
+
+    def has(self, record: Record) -> bool:
+        """Whether a batch is still written down: who takes over what was on its way forgets it."""
+        with log_errors(self._place):
+            return (
+                self._connection.execute("SELECT 1 FROM batches WHERE name = ?", (record.name,)).fetchone() is not None
+            )
 
     def take_over(self, folder: Path) -> None:
         """Take what earlier versions wrote down in a folder beside the log."""
         for path in sorted(folder.glob("*.json")):
             self.write(_decoded(path.read_bytes(), str(path), "move the file away"))
             path.unlink(missing_ok=True)
+
+
+def _is_old(record: Record) -> bool:
+    return record.began < time.time() - _KEPT_SECONDS
 
 
 def _decoded(body: bytes, where: str, remedy: str) -> Record:

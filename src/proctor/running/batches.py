@@ -20,13 +20,16 @@ from typing import Any, ClassVar, TypeVar
 from msgspec import structs
 
 from proctor.engines.engine import Engine
-from proctor.engines.http.batches import Batch, BatchAPI, BatchGoneError, BatchRefusedError, Result
+from proctor.engines.http.batches import Batch, BatchAPI, BatchFullError, BatchGoneError, BatchRefusedError, Result
+from proctor.engines.http.http_engine import is_too_long
+from proctor.engines.http.lost_replies import tokens_said
 from proctor.engines.http.openai_engine import OpenAIEngine
-from proctor.engines.http.other_batches import APIS, WHY_NOT
+from proctor.engines.http.other_batches import APIS
 from proctor.engines.http.protocols.protocol import ProviderProtocol
+from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.retrying_client import Caller, CallError
-from proctor.engines.http.safe_replies import answered_safely, without_secrets
-from proctor.errors import UsageError
+from proctor.engines.http.safe_replies import without_secrets
+from proctor.errors import EngineError, UsageError
 from proctor.ir import BATCHED, Answers, Failure, Generate, Response, Usage, content_key
 from proctor.logs import get_logger
 from proctor.running.batch_records import BatchRecords, Record, batch_records
@@ -88,11 +91,12 @@ class BatchEngine(PlacedEngine):
         if name not in APIS:
             raise UsageError(
                 f"--batch: there is no batch API of '{name}' that Proctor knows",
-                why=WHY_NOT.get(name, f"it knows those of {', '.join(APIS)}, and of servers that copy OpenAI's"),
+                why=f"it knows those of {', '.join(APIS)}, and of servers that copy OpenAI's",
                 hint="leave --batch out",
             )
         if self.engine.stream:
             raise UsageError("--batch: answers of a batch are not streamed", hint="leave stream=true out")
+        APIS[name].check(name, self.engine.served_name, self.engine.batch_place())
         return APIS[name]
 
 
@@ -104,6 +108,8 @@ def batched(engine: Engine, log: Path | LogAddress) -> BatchEngine:
     """
     if not isinstance(engine, OpenAIEngine):
         raise UsageError(f"--batch is for providers, and '{engine.label}' is asked in another way", hint="leave it out")
+    if isinstance(engine, ProviderEngine):
+        engine = engine._adapted()  # noqa: SLF001 - as it asks itself
     made = BatchEngine(engine=engine, log=str(log))
     object.__setattr__(made, "place", log)
     made._api_class()  # noqa: SLF001 - refused before anything is done
@@ -111,8 +117,13 @@ def batched(engine: Engine, log: Path | LogAddress) -> BatchEngine:
 
 
 def has_batches(engine: Engine) -> bool:
-    """Whether an engine's provider takes batches that Proctor knows."""
-    return isinstance(engine, OpenAIEngine) and engine.is_billed and engine.batch_api in APIS and not engine.stream
+    """Whether an engine's provider takes batches that Proctor knows, and has what it needs for them."""
+    if not (isinstance(engine, OpenAIEngine) and engine.is_billed and engine.batch_api in APIS and not engine.stream):
+        return False
+    with suppress(UsageError):
+        APIS[engine.batch_api].check(engine.batch_api, engine.served_name, engine.batch_place())
+        return True
+    return False
 
 
 def check_none_waits(engine: Engine, log: Path | LogAddress) -> None:
@@ -127,7 +138,8 @@ def check_none_waits(engine: Engine, log: Path | LogAddress) -> None:
         found = records.under_way()
     if found and engine.identity in found:
         why = "what is in them would be paid twice"
-        hint = f"add --batch to wait for them; or name another --log (they stand in the table batches of {log})"
+        hint = "add --batch to wait for them, with the exams that they were made for; "
+        hint += f"or name another --log (they stand in the table batches of {log})"
         raise UsageError(f"batches of '{engine.label}' are under way", why=why, hint=hint)
 
 
@@ -164,8 +176,12 @@ class _Shift:
         self._engine = engine
         self._loop = loop
         self._records = records
-        self._protocol: ProviderProtocol = engine.engine._protocol()  # noqa: SLF001 - as it asks itself
-        self._api = engine._api_class()(loop.caller.ask, self._protocol)  # noqa: SLF001 - its own
+        inner = engine.engine
+        self._protocol: ProviderProtocol = inner._protocol()  # noqa: SLF001 - as it asks itself
+        place = inner.batch_place()._replace(authorize=inner._authorize())  # noqa: SLF001
+        self._api = engine._api_class()(loop.caller.ask, self._protocol, place)  # noqa: SLF001
+        self._is_taught = False
+        self._route = ""
         self._asked: dict[str, tuple[Generate, list[int]]] = {}
         self._open: dict[str, Record] = {}
         self._told: dict[str, tuple[str, int]] = {}
@@ -175,29 +191,34 @@ class _Shift:
     def answers(self, requests: Iterable[Generate]) -> Iterator[tuple[int, Response]]:
         """Yield positions and answers."""
         self._look_up()
-        lines: list[tuple[str, bytes]] = []
-        size, route = 0, ""
+        keys: list[str] = []
+        size = 0
         for position, request in enumerate(requests):
             key = request.key
             if key in self._asked:  # an equal one: answered together
                 self._asked[key][1].append(position)
                 continue
-            post = self._protocol.posted(request)
-            if post is None or not (self._open or self._asked or route):
-                # The first goes alone, and teaches what the model does not take; so do those that need several posts.
-                route = post.route if post is not None else route
-                yield position, self._direct(request)
-                continue
             self._asked[key] = (request, [position])
-            line = self._api.line(key, post)
-            if len(lines) >= self._api.most_requests or size + len(line) > self._api.most_bytes:
-                yield from self._sent(lines, post.route)
-                lines, size = [], 0
-            route = post.route
-            lines.append((key, line))
-            size += len(line) + 1
-        yield from self._sent(lines, route)
+            if not (line := len(self._line(key)) + 1) > 1:
+                yield from self._directly([key])
+                continue
+            most = self._api.most_requests + (not self._is_taught)  # the first will go alone
+            if keys and (len(keys) >= most or size + line > self._api.most_bytes):
+                yield from self._sent(keys)
+                keys, size = [], 0
+            keys.append(key)
+            size += line
+        yield from self._sent(keys)
         yield from self._awaited()
+
+    def _line(self, key: str) -> bytes:
+        """Return a request as a batch has it; nothing where none may have it, or nobody can send it."""
+        with suppress(CallError, ValueError, TypeError, OverflowError, RecursionError):  # said when it is asked at once
+            post = self._protocol.posted(self._asked[key][0])
+            if post is not None and self._api.takes(post):
+                self._route = post.route
+                return self._api.line(key, post)
+        return b""
 
     def _look_up(self) -> None:
         """Learn which batches there are: other processes make some, and die."""
@@ -206,7 +227,7 @@ class _Shift:
                 self._open[each.name] = each
         self._api.known |= {each.batch for each in self._open.values() if each.batch}
 
-    def _sent(self, lines: list[tuple[str, bytes]], route: str) -> Iterator[tuple[int, Response]]:
+    def _sent(self, keys: list[str]) -> Iterator[tuple[int, Response]]:
         """Make a batch of what is in none; yield the answers of batches that were read before."""
         self._look_up()
         self._settle()
@@ -215,41 +236,87 @@ class _Shift:
             for key in record.requests:
                 holding.setdefault(key, []).append(record)
         mine = []
-        for key, line in lines:
+        for key in keys:
             records = holding.get(key, [])
             if (known := next(filter(None, (self._read_before(each, key) for each in records)), None)) is not None:
                 request, positions = self._asked.pop(key)
                 yield from _given(positions, self._read(request, known))
             elif all(each.is_read for each in records):
-                mine.append((key, line))
-        if mine:
-            self._make(mine, route)
+                mine.append(key)
+        yield from self._put(mine)
 
-    def _direct(self, request: Generate) -> Response:
-        return self._loop.run(answered_safely(lambda: self._protocol.generate(self._loop.caller, request)))
+    def _put(self, keys: list[str]) -> Iterator[tuple[int, Response]]:
+        """Make a batch, or ask at once where a batch may not have so few; yield the answers that are there then."""
+        if keys and not self._is_taught:  # the first goes alone, and teaches what the model does not take
+            self._is_taught = True
+            yield from self._directly([keys.pop(0)])
+        if len(keys) < self._api.least_requests:
+            if keys:
+                text = "%d requests to '%s' are asked at once, at the full price: a batch has %d of them or more"
+                get_logger().warning(text, len(keys), self._engine.label, self._api.least_requests)
+            yield from self._directly(keys)
+            return
+        try:
+            is_made = self._make(keys)
+        except BatchFullError:
+            if not any(self._waits_for(each) for each in self._open.values()):
+                raise
+            self._later.append(keys)  # until one of ours is over
+        else:
+            if not is_made:
+                yield from self._sent(keys)
+
+    def _directly(self, keys: list[str]) -> Iterator[tuple[int, Response]]:
+        """Ask at once, as many together as without batches."""
+        width = self._engine.engine.most_at_once
+        for start in range(0, len(keys), width):
+            asked = [self._asked.pop(key) for key in keys[start : start + width]]
+            found = self._do(self._together([request for request, _ in asked]))
+            for (_, positions), response in zip(asked, found, strict=True):
+                yield from _given(positions, response)
+
+    async def _together(self, requests: list[Generate]) -> list[Response]:
+        answer = self._engine.engine.answering_with(self._protocol.generate, self._loop.caller)
+        return list(await asyncio.gather(*map(answer, requests)))
+
+    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what work with the provider returns; what it says may be anything."""
+        try:
+            return self._loop.run(work)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            why = redacted(f"{type(error).__name__}: {error}")[:1000]
+            hint = "nothing is lost: run the same command again, and it goes on"
+            raise EngineError("what the provider says of a batch cannot be read", why=why, hint=hint) from None
 
     # -- made once ------------------------------------------------------------------------------------------------
 
-    def _make(self, lines: list[tuple[str, bytes]], route: str) -> None:
-        """Write down what is sent, then send it, then write down what became of it."""
-        keys = [key for key, _ in lines]
+    def _make(self, keys: list[str]) -> bool:
+        """Write down what is sent, then send it, then write down what became of it.
+
+        Returns:
+            Whether it was made. It is not where another process took over meanwhile, because this one seemed dead.
+        """
         began = time.time()
         identity = self._engine.engine.identity
         record = Record(content_key("batch", identity, keys, began), identity, keys, began)
         self._records.write(record)
         try:
-            record.batch = self._loop.run(self._api.make(record.name, [line for _, line in lines], route))
+            send = self._do(self._api.prepared([self._line(key) for key in keys], self._route, record.name))
+            if not self._records.has(record):
+                return False
+            record.batch = self._do(self._api.make(record.name, len(keys), send))
         except BatchRefusedError:
             self._forget(record)
             raise
         self._api.known.add(record.batch)
         self._records.write(record)
         self._open[record.name] = record
+        return True
 
     def _settle(self) -> None:
         """Find out of batches with something that is asked whether they were made: who made them died meanwhile."""
         for record in [each for each in self._open.values() if not each.batch and self._wants(each)]:
-            found = self._loop.run(self._api.find(record.name, len(record.requests), record.began))
+            found = self._do(self._api.find(record.name, len(record.requests), record.began))
             if found is None:
                 self._forget(record)
             else:
@@ -261,27 +328,34 @@ class _Shift:
         """Yield the answers of every batch that has some of what is asked."""
         wait = _FIRST_WAIT
         while True:
-            mine = [each for each in self._open.values() if not each.is_read and self._wants(each)]
+            mine = [each for each in self._open.values() if self._waits_for(each)]
             if not mine and not self._later:
                 return
             over = []
             for record in mine:
-                batch = self._loop.run(self._api.look(record.batch, len(record.requests)))
+                batch = self._seen(record, self._api.look(record.batch, len(record.requests)))
                 self._tell(record, batch)
                 if batch.is_over:
                     over.append(record)
                     if _TOO_MUCH in batch.reason and len(record.requests) > 1:
                         self._put_off(record, is_alone=len(mine) == len(over))
-                        continue
-                    yield from self._results(record, batch)
-                    record.is_read = True
-                    self._records.write(record)
+                    else:
+                        yield from self._results(record, batch)
             if self._later and (over or not mine):
-                self._make_again(self._later.pop(0))
+                yield from self._put(self._later.pop(0))
                 wait = _FIRST_WAIT
             else:
                 self._loop.run(asyncio.sleep(wait))
                 wait = min(wait * 1.5, _LONGEST_WAIT)
+
+    def _seen(self, record: Record, work: Coroutine[Any, Any, T]) -> T:
+        """Return what the provider says of a batch; where it has none of the name, say what can be done."""
+        try:
+            return self._do(work)
+        except BatchGoneError as error:
+            hint = "is the key one of the account that made it? Where the batch is lost, delete the row "
+            hint += f"'{record.name}' in the table batches of {self._engine.log}: its requests are sent again then"
+            raise EngineError(error.diagnostics[0].what, why=error.diagnostics[0].why, hint=hint) from None
 
     def _put_off(self, record: Record, *, is_alone: bool) -> None:
         """Send a batch later that is more than the provider may queue; in two, where nothing else is queued."""
@@ -290,10 +364,8 @@ class _Shift:
         middle = len(keys) // 2
         self._later += [keys[:middle], keys[middle:]] if is_alone and middle else [keys]
 
-    def _make_again(self, keys: list[str]) -> None:
-        posts = [(key, post) for key in keys if (post := self._protocol.posted(self._asked[key][0])) is not None]
-        if posts:
-            self._make([(key, self._api.line(key, post)) for key, post in posts], posts[0][1].route)
+    def _waits_for(self, record: Record) -> bool:
+        return bool(record.batch) and not record.is_read and self._wants(record)
 
     def _wants(self, record: Record) -> bool:
         return any(key in self._asked for key in record.requests)
@@ -305,19 +377,35 @@ class _Shift:
         if record.name not in self._results_of:
             found: dict[str, Result] = {}
             with suppress(BatchGoneError):
-                batch = self._loop.run(self._api.look(record.batch, len(record.requests)))
-                found = {each.id: each for each in self._loop.run(self._api.results(batch)) if each.failure is None}
+                batch = self._do(self._api.look(record.batch, len(record.requests)))
+                found = {each.id: each for each in self._do(self._api.results(batch)) if each.failure is None}
             self._results_of[record.name] = found
         return self._results_of[record.name].get(key)
 
     def _results(self, record: Record, batch: Batch) -> Iterator[tuple[int, Response]]:
-        for result in self._loop.run(self._api.results(batch)):
+        results = self._seen(record, self._api.results(batch))
+        if results and {each.id for each in results}.isdisjoint(record.requests):
+            record.batch = ""  # somebody else's, which was like ours in every respect that the provider tells
+            self._settle()
+            if record.name not in self._open:
+                self._later.append([key for key in record.requests if key in self._asked])
+            return
+        too_long = []
+        for result in results:
             if result.id in self._asked:
-                request, positions = self._asked.pop(result.id)
-                yield from _given(positions, self._read(request, result))
+                request, positions = self._asked[result.id]
+                response = self._read(request, result)
+                if self._engine.engine.truncate == "demos" and is_too_long(response):
+                    too_long.append(result.id)  # asked without demonstrations, at once
+                    continue
+                del self._asked[result.id]
+                yield from _given(positions, response)
+        yield from self._directly(too_long)
         why = batch.reason or f"the batch {batch.id} ended ('{batch.status}') without an answer to this request"
         for key in filter(self._asked.__contains__, record.requests):
             yield from _given(self._asked.pop(key)[1], Response(failure=Failure(batch.status, why)))
+        record.is_read = True
+        self._records.write(record)
 
     def _read(self, request: Generate, result: Result) -> Response:
         if result.failure is not None:
@@ -328,7 +416,9 @@ class _Shift:
             return Response(failure=error.failure, usage=error.usage, way=BATCHED)
         except Exception as error:  # noqa: BLE001 - a stranger's bytes may make a parser raise anything
             said = redacted(f"the answer in the batch cannot be read: {error}")
-            return Response(failure=Failure("protocol", said), way=BATCHED)
+            read, written = tokens_said(result.body)
+            usage = Usage(read, written, lost_prompt_tokens=read, lost_completion_tokens=written)
+            return Response(failure=Failure("protocol", said), usage=usage, way=BATCHED)
         return structs.replace(response, way=BATCHED)
 
     # -- in the log -----------------------------------------------------------------------------------------------

@@ -153,12 +153,14 @@ class PriceTable(Struct, frozen=True):
         models: Prices by the names that their makers give models.
         providers: By provider, prices by the provider's names of models; they win over ``models``.
         source: Where the prices were read.
+        batches: By provider, the share of a price that answers of a batch cost, of models that do not say it.
     """
 
     date: str
     models: dict[str, Price]
     providers: dict[str, dict[str, Price]] = {}
     source: str = ""
+    batches: dict[str, float] = {}
 
     def price_of(self, model: str) -> Price | None:
         """Return the price of a model, or ``None`` where nobody knows it.
@@ -167,6 +169,10 @@ class PriceTable(Struct, frozen=True):
             model: A name, after a provider and a slash where there is one (``aws/meta.llama3-8b-instruct-v1:0``).
                 A version at its end, a region in front of a Bedrock id, and capitals do not matter.
         """
+        found, share = self._listed(model), self.batches.get(provider_of(model.partition("/")[0]) or "")
+        return found if found is None or found.batch is not None else structs.replace(found, batch=share)
+
+    def _listed(self, model: str) -> Price | None:
         head, _, rest = model.partition("/")
         provider = provider_of(head)
         if provider is not None and (found := _price_in(self.providers.get(provider, {}), rest)) is not None:

@@ -41,9 +41,9 @@ _FIELDS: Final = {
 class InstalledPrices(PriceTable, frozen=True):
     """A price table behind that of the package."""
 
-    def price_of(self, model: str) -> Price | None:
+    def _listed(self, model: str) -> Price | None:
         """Return the price of a model as the package has it, else as the table does."""
-        own, found = super().price_of(model), _found(model)
+        own, found = super()._listed(model), _found(model)
         if found is None or own is None or (own.input, own.output) != (found.input, found.output):
             return found or own
         lacking = {name: value for name, value in own.as_data().items() if getattr(found, name) is None}
@@ -55,7 +55,7 @@ def with_installed(table: PriceTable) -> PriceTable:
     if find_spec(_PACKAGE) is None:
         return table
     source = f"genai-prices {version('genai-prices')}; of models that it does not have: {table.source}"
-    return InstalledPrices(table.date, table.models, table.providers, source)
+    return InstalledPrices(table.date, table.models, table.providers, source, table.batches)
 
 
 @cache

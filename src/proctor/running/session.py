@@ -11,6 +11,7 @@ from typing import Protocol, TypedDict
 
 from proctor.engines.engine import Engine
 from proctor.ir import Response
+from proctor.running.accounts import cost_of_responses
 from proctor.running.budget import Allowance, Price, PriceTable, price_table
 from proctor.running.judging import Judging, Watch, judges_through
 from proctor.running.log import ResponseLog
@@ -19,6 +20,7 @@ from proctor.running.progress import Observer, Progress, SilentObserver
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.reckoning import Claim
 from proctor.running.sampled import Sampled
+from proctor.scoring.costs import reckoned_by
 from proctor.secrets import without_secrets
 
 
@@ -142,4 +144,7 @@ def session_with(
         session = Session(engine, opened, observer or SilentObserver(), retry_failed, budget, prices)
         if isinstance(budget, Allowance) and engine.takes_time:
             stack.enter_context(budget.shared(opened, session.number))
+        stack.enter_context(
+            reckoned_by(lambda found: cost_of_responses(found, prices or price_table(), engine.price_name))
+        )
         yield session

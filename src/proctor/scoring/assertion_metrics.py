@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 from proctor.artifacts import Artifact
 from proctor.errors import Diagnostic, ProctorError, ScoringError, UsageError, problems_of
 from proctor.foreign_text import parse_json
-from proctor.ir import Failure
+from proctor.ir import Failure, Response
 from proctor.scoring.assertions import (
     ASSERTIONS,
     EMBEDDED,
     HEALTHBENCH,
     JAVASCRIPT,
     JUDGED,
+    LATENCY,
+    OF_RESPONSES,
+    PYTHON,
+    REFUSED,
     SET,
     Assertion,
     Verdict,
@@ -30,8 +37,10 @@ from proctor.scoring.assertions import (
     shown,
 )
 from proctor.scoring.columns import Columns, ConstantColumn
+from proctor.scoring.costs import cost_of
 from proctor.scoring.flat_scores import MetricScores
-from proctor.scoring.javascript import asserted, check_code
+from proctor.scoring.grading.protocols import Need
+from proctor.scoring.javascript import asserted, check_code, verdict_of
 from proctor.scoring.judges.assertions import (
     BY_CRITERIA,
     NOTE,
@@ -52,8 +61,13 @@ from proctor.statistics.intervals import score_interval
 Found = Verdict | Failure
 """What became of an assertion of an answer."""
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_SINGLE = re.compile(r"(?<!\{)\{([^{}]+)\}(?!\})")
+WITH_BRACES = frozenset({"regex", "is-json", "contains-json", JAVASCRIPT, PYTHON})
+"""Assertions whose values have braces of their own."""
 THRESHOLD = "__threshold"
 """The column of a table that says from which weighted mean of its assertions on a row passes."""
+TRANSFORM = "__transform"
+"""The field of a row with the code that its answer passes first."""
 NO_JUDGE = "an assertion asks a judge, and nobody says which model that is"
 EMBEDDINGS = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -80,6 +94,13 @@ class AssertionMetric(Metric):
     parses: bool = False
     main_score: str = ""
 
+    _reads_responses: ClassVar[bool] = False
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Which further columns it reads."""
+        return super().needs | ({"responses"} if self._reads_responses else frozenset())
+
     def verify(self) -> None:
         """Check the judge."""
         super().verify()
@@ -91,21 +112,22 @@ class AssertionMetric(Metric):
         rows = columns.all_fields()
         found: list[Found | None] = [None] * len(wanted)
         hearings: dict[int, Hearing] = {}
+        outputs: dict[int, Any] = {}
         for number, (place, assertion) in enumerate(wanted):
-            answer, golds = str(columns.predictions[place]), [str(each) for each in columns.references[place]]
+            row = rows[place]
             try:
-                own = filled(assertion, rows[place]) if self.fills else assertion
-                own = with_criteria(own, rows[place]) if own.kind in BY_CRITERIA else own
+                if place not in outputs:
+                    outputs[place] = self._through(row.get(TRANSFORM), str(columns.predictions[place]), row)
+                output = self._through(assertion.transform, outputs[place], row)
+                own = filled(self.braced(assertion, row), row) if self.fills else assertion
+                own = with_criteria(own, row) if own.kind in BY_CRITERIA else own
                 if own.kind in JUDGED:
-                    asked = self._asked(rows[place])
-                    asked = conversation_of(rows[place], asked) if own.kind == HEALTHBENCH else asked
-                    hearings[number] = Hearing(own, asked, answer, golds)
-                    continue
-                if own.kind == JAVASCRIPT:
-                    found[number] = _of_code(own, _object_in(answer) if self.parses else answer, rows[place])
-                    continue
-                value = self._similarity(own, answer, golds) if own.kind == EMBEDDED else check_of(own)(answer, golds)
-                found[number] = Verdict(value, holds(value, own))
+                    asked = self._asked(row)
+                    asked = conversation_of(row, asked) if own.kind == HEALTHBENCH else asked
+                    golds = [str(each) for each in columns.references[place]]
+                    hearings[number] = Hearing(own, asked, _text_of(output), golds)
+                else:
+                    found[number] = self._verdict(own, output, columns, place)
             except ScoringError as error:
                 found[number] = Failure("scoring", str(error), retryable=False)
         if hearings:
@@ -113,6 +135,63 @@ class AssertionMetric(Metric):
             for number, verdict in zip(hearings, verdicts, strict=True):
                 found[number] = _of_judge(verdict, hearings[number].assertion)
         return [each if each is not None else Failure("scoring", "nothing was scored") for each in found]
+
+    def _verdict(self, own: Assertion, output: Any, columns: Columns, place: int) -> Found:
+        """Return what becomes of an assertion that no model judges."""
+        text = _text_of(output)
+        if own.kind in (JAVASCRIPT, PYTHON):
+            return self._of_code(own, _object_in(text) if self.parses else output, columns.all_fields()[place])
+        if own.kind in OF_RESPONSES:
+            return _of_response(own, columns.responses[place] if columns.responses else ())
+        golds = [str(each) for each in columns.references[place]]
+        value = self._similarity(own, text, golds) if own.kind == EMBEDDED else check_of(own)(text, golds)
+        return Verdict(value, holds(value, own))
+
+    def braced(self, assertion: Assertion, row: Mapping[str, Any]) -> Assertion:
+        """Return an assertion with ``{{name}}`` wherever its value names a column of the row."""
+        del row
+        return assertion
+
+    def guest(self, code: Any) -> Callable[[Any, Mapping[str, Any]], Any]:
+        """Return the function of an output and its context that a transform is, or an assertion in Python.
+
+        What the function raises says something of the answer, but for a :class:`ScoringError`.
+
+        Raises:
+            ProctorError: It may not run, or cannot.
+        """
+        del code
+        raise ScoringError("code of an assertion is not obeyed", why=REFUSED[PYTHON], hint="leave it out")
+
+    def _through(self, code: Any, output: Any, row: Mapping[str, Any]) -> Any:
+        """Return what a transform makes of an output; without one, the output."""
+        if code is None:
+            return output
+        seen = context_of(row)
+        try:
+            made = self.guest(code)(output, {"vars": seen["vars"], "prompt": {"label": seen["prompt"]}})
+        except ProctorError:
+            raise
+        except Exception as error:  # noqa: BLE001 - code of others
+            raise ScoringError(f"the transform failed: {type(error).__name__}: {error}") from None
+        if made is None:
+            raise ScoringError("the transform returned nothing")
+        return made
+
+    def _of_code(self, assertion: Assertion, output: Any, row: Mapping[str, Any]) -> Found:
+        context = context_of(row)
+        if assertion.kind == JAVASCRIPT:
+            verdict = asserted(str(assertion.value), output, context, assertion.threshold)
+        else:
+            try:
+                verdict = verdict_of(_heard(self.guest(assertion.value)(output, context)), assertion.threshold)
+            except ProctorError:
+                raise
+            except Exception as error:  # noqa: BLE001 - code of others: what it raises is what it says
+                verdict = Verdict(0.0, False, f"{type(error).__name__}: {error}")
+        if isinstance(verdict, Failure) or not assertion.negated:
+            return verdict
+        return verdict._replace(value=1.0 - verdict.value, holds=not verdict.holds)
 
     def _engine(self) -> Artifact:
         if self.judge is None:
@@ -151,6 +230,10 @@ class AssertionMetric(Metric):
                 yield from error.diagnostics
         for code in dict.fromkeys(str(each.value) for each in assertions if each.kind == JAVASCRIPT):
             yield from problems_of(partial(check_code, code))
+        guests = [each.value for each in assertions if each.kind == PYTHON]
+        guests += [each.transform for each in assertions if each.transform is not None]
+        for code in {shown(each): each for each in guests}.values():
+            yield from problems_of(partial(self.guest, code))
         if any(each.kind == EMBEDDED for each in assertions):
             yield from lacking(EMBEDDED, ["sentence_transformers=pip install 'proctor[embeddings]'"])
 
@@ -175,6 +258,19 @@ class AssertionMetric(Metric):
         return measured
 
 
+def _text_of(output: Any) -> str:
+    """Return an output as text assertions see it: what is no text as JSON."""
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, separators=(",", ":"))
+
+
+def _heard(said: Any) -> Any:
+    """Return what Python code returned as JavaScript would say it: texts such as ``true`` read, ``pass_`` renamed."""
+    if isinstance(said, str):
+        with suppress(ValueError):
+            said = json.loads(said.lower() if said.lower() in ("true", "false") else said)
+    return {**said, "pass": said["pass_"]} if isinstance(said, dict) and "pass_" in said else said
+
+
 def _object_in(answer: str) -> Any:
     try:
         return parse_json(answer)
@@ -182,14 +278,30 @@ def _object_in(answer: str) -> Any:
         return answer
 
 
-def _of_code(assertion: Assertion, answer: Any, row: Mapping[str, Any]) -> Found:
+def context_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what code sees beside an answer: the variables of its row, and what else its test says."""
     variables = {name: value for name, value in row.items() if not name.startswith("__")}
     metadata = row.get("__metadata") or {}
     test = {"vars": variables, "metadata": metadata, "description": row.get("__description")}
-    verdict = asserted(str(assertion.value), answer, {"vars": variables, "test": test}, assertion.threshold)
-    if isinstance(verdict, Failure) or not assertion.negated:
-        return verdict
-    return verdict._replace(value=1.0 - verdict.value, holds=not verdict.holds)
+    return {"vars": variables, "test": test, "prompt": row.get("__prompt")}
+
+
+def _of_response(assertion: Assertion, responses: Sequence[Response]) -> Found:
+    """Return whether an answer took, or cost, no more than it may: its own time and price, whenever it was given."""
+    if assertion.kind == LATENCY:
+        is_known = bool(responses) and all(each.timing.started for each in responses)
+        used: float | None = 1000.0 * sum(each.timing.seconds for each in responses) if is_known else None
+    else:
+        used = cost_of.get()(responses) if responses else None
+    if used is None:
+        why = (
+            "took: nobody timed it"
+            if assertion.kind == LATENCY
+            else "cost: no price is known of the model that it names"
+        )
+        return Failure("scoring", f"there is no telling what the answer {why}", retryable=False)
+    holds = (used <= (assertion.threshold or 0.0)) is not assertion.negated
+    return Verdict(float(holds), holds, f"{used:.0f} ms" if assertion.kind == LATENCY else f"{used:.2g} US dollars")
 
 
 def _of_judge(verdict: Found, assertion: Assertion) -> Found:
@@ -215,6 +327,7 @@ class AnswerAssertion(AssertionMetric):
         """Name the score after the assertion's word."""
         super().prepare()
         self.main_score = self.main_score or self.parsed.word
+        object.__setattr__(self, "_reads_responses", self.parsed.kind in OF_RESPONSES)
 
     @property
     def parsed(self) -> Assertion:
@@ -229,6 +342,13 @@ class AnswerAssertion(AssertionMetric):
         """Check the assertion."""
         super().verify()
         _ = self.parsed
+
+    def braced(self, assertion: Assertion, row: Mapping[str, Any]) -> Assertion:
+        """Return an assertion with ``{{name}}`` for ``{name}``, too, which is how prompts name columns."""
+        if not isinstance(assertion.value, str) or assertion.kind in WITH_BRACES:
+            return assertion
+        value = _SINGLE.sub(lambda each: f"{{{each[0]}}}" if each[1] in row else each[0], assertion.value)
+        return replace(assertion, value=value)
 
     def asked_with(self) -> dict[str, Any] | None:
         """Return what the judge is asked with: of HealthBench's, whose words they are."""
@@ -287,12 +407,14 @@ class RowAssertions(AssertionMetric):
         for number, row in enumerate(rows):
             try:
                 seen += [leaf for each in self.of_row(row) for leaf in each.leaves]
+                seen += [Assertion("equals", "", transform=row[TRANSFORM])] if TRANSFORM in row else []
                 _threshold(row.get(self.threshold))
             except ProctorError as error:
                 for each in error.diagnostics:
                     if each.what not in told:
                         told.add(each.what)
                         yield each.at(path=f"$[{number}]")
+        object.__setattr__(self, "_reads_responses", any(each.kind in OF_RESPONSES for each in seen))
         yield from self._needs(seen)
 
     def of_row(self, row: Mapping[str, Any]) -> list[Assertion]:
@@ -387,14 +509,15 @@ def assertions_of(cell: Any) -> list[Assertion]:
     if cell is None or cell == "":
         return []
     if isinstance(cell, str):
-        says = is_assertion(cell) and (":" in cell or cell.strip().removeprefix("not-").endswith("json"))
+        word = cell.strip().removeprefix("not-")
+        says = is_assertion(cell) and (":" in cell or word.endswith("json") or word.partition("(")[0] in OF_RESPONSES)
         return [parse_assertion(cell) if says else made("equals", cell.strip())]
     entries = cell if isinstance(cell, list) else [cell]
     made_of = (assertions_of(each) if isinstance(each, str) else [_of_object(each)] for each in entries)
     return [each for found in made_of for each in found]
 
 
-_KEYS: frozenset[str] = frozenset({"type", "value", "threshold", "weight"})
+_KEYS: frozenset[str] = frozenset({"type", "value", "threshold", "weight", "transform"})
 _KEYS_OF_SETS: frozenset[str] = frozenset({"type", "assert", "threshold", "weight"})
 
 
@@ -413,4 +536,5 @@ def _of_object(entry: Any) -> Assertion:
             raise ScoringError("a set of assertions lists assertions under 'assert', and no sets")
         return Assertion(SET, tuple(parts), threshold, weight=1.0 if weight is None else weight)
     make: Callable[..., Assertion] = partial(made, word.removeprefix("not-"), negated=word.startswith("not-"))
-    return make(entry.get("value"), threshold, weight=1.0 if weight is None else weight)
+    assertion: Assertion = make(entry.get("value"), threshold, weight=1.0 if weight is None else weight)
+    return replace(assertion, transform=entry.get("transform"))

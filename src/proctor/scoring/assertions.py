@@ -17,6 +17,7 @@ from proctor.errors import ScoringError, did_you_mean, needed
 from proctor.foreign_text import parse_json
 from proctor.regexes import bounded
 from proctor.scoring import answer_checks
+from proctor.scoring.call_checks import TOOL_CALLS, calls_check
 from proctor.scoring.distances import bare
 
 RUBRICS: Final = "rubrics"
@@ -33,12 +34,19 @@ EMBEDDED: Final = "similar"
 """The assertion that a model of embeddings decides."""
 JAVASCRIPT: Final = "javascript"
 """The assertion that is code (:mod:`proctor.scoring.javascript`)."""
+PYTHON: Final = "python"
+"""The assertion that is code of the user's own, which a dialect runs."""
+LATENCY: Final = "latency"
+"""The assertion that an answer took no more milliseconds than its threshold."""
+COST: Final = "cost"
+"""The assertion that an answer cost no more US dollars than its threshold."""
+OF_RESPONSES: Final = frozenset({LATENCY, COST})
+"""Assertions of what is known beside an answer's words."""
 
-_ELSEWHERE: Final = (*JUDGED, EMBEDDED, JAVASCRIPT)
+_ELSEWHERE: Final = (*JUDGED, EMBEDDED, JAVASCRIPT, LATENCY, COST)
 _CODE: Final = "it is code, and tables are data"
 REFUSED: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("python", "ruby", "webhook", "file"), _CODE),
-    **dict.fromkeys(("latency", "cost"), "it is about the run and not about an answer; results have latency and cost"),
+    **dict.fromkeys((PYTHON, "ruby", "webhook", "file"), _CODE),
     **dict.fromkeys(
         ("answer-relevance", "context-recall", "context-relevance", "context-faithfulness"), "tables have no contexts"
     ),
@@ -56,6 +64,7 @@ class Assertion:
         threshold: From which share on (of distances: up to which) it holds; its kind's own where ``None``.
         negated: Whether it must not hold.
         weight: What it counts among others.
+        transform: The code whose output it is about, instead of the answer; ``None`` for the answer.
     """
 
     kind: str
@@ -63,6 +72,7 @@ class Assertion:
     threshold: float | None = None
     negated: bool = False
     weight: float = 1.0
+    transform: Any = None
 
     @property
     def word(self) -> str:
@@ -167,9 +177,9 @@ def made(
         MissingExtraError: It needs a package that is not installed.
     """
     kind = _FOREIGN.get(word, word)
-    if kind in REFUSED:
+    if kind in REFUSED and not (kind == PYTHON and isinstance(value, Mapping)):
         raise ScoringError(f"the assertion '{word}' is not obeyed", why=REFUSED[kind], hint="leave it out")
-    if kind not in KINDS and kind not in _ELSEWHERE:
+    if kind not in KINDS and kind not in (*_ELSEWHERE, PYTHON):
         words = (*KINDS, *_ELSEWHERE)
         raise ScoringError(
             f"there is no assertion '{word}'", hint=did_you_mean(word, words) or f"there are {', '.join(words)}"
@@ -177,6 +187,11 @@ def made(
     assertion = Assertion(kind, value, threshold, negated, weight)
     if threshold is not None and kind not in _WITH_THRESHOLD:
         raise ScoringError(f"'{word}' holds or does not: it takes no threshold", hint="leave the brackets out")
+    if threshold is None and kind in OF_RESPONSES:
+        unit = "milliseconds" if kind == LATENCY else "US dollars"
+        raise ScoringError(
+            f"'{word}' needs a threshold in {unit}", hint=f"{word}(1000)" if unit[0] == "m" else f"{word}(0.01)"
+        )
     if value is None and kind in _NEEDS_VALUE:
         raise ScoringError(f"'{word}' needs a value", hint=f"{word}:{_NEEDS_VALUE[kind]}")
     if kind in KINDS:
@@ -410,16 +425,18 @@ KINDS: Final[Mapping[str, Kind]] = {
     "number": Kind(_number),
     "is-json": Kind(_json),
     "contains-json": Kind(_has_json),
+    TOOL_CALLS: Kind(lambda _: calls_check()),
     "f1": Kind(_f1),
     "levenshtein": Kind(_distance),
 }
 """Assertions that need no model, by their words."""
 
-_WITHOUT_VALUE: Final = frozenset({"is-json", "contains-json", "judge", RUBRICS, HEALTHBENCH})
+_WITHOUT_VALUE: Final = frozenset({"is-json", "contains-json", "judge", RUBRICS, HEALTHBENCH, LATENCY, COST})
 _NEEDS_VALUE: Final = {"regex": "PATTERN", "llm-rubric": "CRITERION", "g-eval": "CRITERION", JAVASCRIPT: "CODE"}
 THRESHOLDS: Final[Mapping[str, float]] = {"similar": 0.75, "g-eval": 0.7}
 """From which share on an assertion holds that says no threshold; others hold wholly or not."""
 _OWN_THRESHOLD: Final = frozenset({"levenshtein"})
 _WITH_THRESHOLD: Final = frozenset(
-    {"f1", "similar", "llm-rubric", "judge", "g-eval", "levenshtein", RUBRICS, HEALTHBENCH, JAVASCRIPT}
+    {"f1", "similar", "llm-rubric", "judge", "g-eval", "levenshtein", RUBRICS, HEALTHBENCH, JAVASCRIPT, PYTHON}
+    | OF_RESPONSES
 )

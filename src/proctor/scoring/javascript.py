@@ -33,17 +33,16 @@ _RUN: Final = """(function (body, output, given) {
   try {
     const found = made(output, context);
     if (found && typeof found.then === 'function') return told('other', 'a promise');
-    if (typeof found === 'boolean' || typeof found === 'number') return told('value', found);
-    if (found && typeof found.pass === 'boolean' && typeof found.score === 'number') return told('value', found);
-    return told('other', found === null ? 'null' : typeof found);
+    if (found === undefined || typeof found === 'function') return told('other', typeof found);
+    return told('value', found);
   } catch (error) {
     return told(error instanceof ReferenceError ? 'unknown' : 'thrown', String(error));
   }
 })"""
 
 
-def check_code(code: str) -> None:
-    """See to it that an assertion is JavaScript that may run here.
+def check_code(code: str, what: str = f"the assertion '{JAVASCRIPT}'") -> None:
+    """See to it that an assertion, or what is named instead, is JavaScript that may run here.
 
     Raises:
         TrustError: Nobody said that code may run.
@@ -51,15 +50,15 @@ def check_code(code: str) -> None:
         ScoringError: It cannot be read.
     """
     if not settings.trust_code:
-        raise TrustError(f"the assertion '{JAVASCRIPT}' is code", hint="say --trust-code to run it")
+        raise TrustError(f"{what} is code", hint="say --trust-code to run it")
     if find_spec("py_mini_racer") is None:
         raise MissingExtraError(
-            f"'{JAVASCRIPT}' needs the package 'mini-racer', which is not installed",
+            f"{what} needs the package 'mini-racer', which is not installed",
             hint="pip install 'proctor[javascript]'",
         )
     kind, said = _run(code, "", None)
     if kind == "unread":
-        raise ScoringError(f"an assertion in JavaScript cannot be read: {code[:80]!r}", why=str(said))
+        raise ScoringError(f"{what} cannot be read: {code[:80]!r}", why=str(said))
 
 
 def asserted(code: str, answer: Any, context: Mapping[str, Any], threshold: float | None) -> Verdict | Failure:
@@ -76,17 +75,43 @@ def asserted(code: str, answer: Any, context: Mapping[str, Any], threshold: floa
     kind, said = _run(code, answer, context)
     if kind == "thrown":
         return Verdict(0.0, False, str(said))
-    if kind == "other":
-        why = f"the code gives {said}, not true, false, a number, or an object with pass and score"
-        return Failure("scoring", why, retryable=False)
-    if kind != "value":
-        return Failure("scoring", str(said), retryable=False)
+    return verdict_of(said, threshold) if kind == "value" else _undecided(kind, said)
+
+
+def _undecided(kind: str, said: Any) -> Failure:
+    return Failure("scoring", f"the code gives {said}" if kind == "other" else str(said), retryable=False)
+
+
+def verdict_of(said: Any, threshold: float | None) -> Verdict | Failure:
+    """Return what code decides with what it returned; a failure where that decides nothing.
+
+    Args:
+        said: True, false, a number, or an object with ``pass``, ``score`` and ``reason``.
+        threshold: From which number on it holds; above 0 where ``None``.
+    """
     if isinstance(said, bool):
         return Verdict(float(said), said)
-    score = float(said["score"] if isinstance(said, dict) else said)
-    holds = said["pass"] if isinstance(said, dict) else (score > 0 if threshold is None else score >= threshold)
-    reason = str(said.get("reason") or "") if isinstance(said, dict) else ""
-    return Verdict(score if 0 <= score <= 1 else float(holds), holds, reason, score)
+    given = said if isinstance(said, dict) else {"score": said}
+    score, passes = given.get("score"), given.get("pass")
+    is_whole = not isinstance(said, dict) or (isinstance(passes, bool) and isinstance(given.get("reason"), str))
+    if not is_whole or isinstance(score, bool) or not isinstance(score, int | float):
+        shape = "null" if said is None else type(said).__name__
+        return _undecided("other", f"{shape}, not true, false, a number, or an object with pass, score and reason")
+    score = float(score)
+    holds = bool(passes) if isinstance(said, dict) else (score > 0 if threshold is None else score >= threshold)
+    return Verdict(score if 0 <= score <= 1 else float(holds), holds, str(given.get("reason") or ""), score)
+
+
+def transformed(code: str, answer: Any, context: Mapping[str, Any]) -> Any:
+    """Return what code makes of an answer; ``None`` where that is nothing.
+
+    Raises:
+        ScoringError: It throws.
+    """
+    kind, said = _run(code, answer, context)
+    if kind in ("value", "other"):
+        return said if kind == "value" else None
+    raise ScoringError(f"the transform failed: {said}")
 
 
 def body_of(code: str) -> str:

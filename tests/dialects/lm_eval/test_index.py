@@ -103,6 +103,13 @@ def test_a_base_that_is_mended_is_read_again(folder, first):
     assert found.entries["mended"].tags == ("whole",)
 
 
+def test_an_include_that_can_be_no_file_is_a_problem_of_its_file_and_of_no_other(folder):
+    (folder / "nul.yaml").write_text('task: nul\ninclude: "a\\0b"\n')
+    found = build(folder)
+    assert str(folder / "nul.yaml") in found.problems
+    assert "a" in found.entries
+
+
 def test_a_recipe_is_no_python_task(folder):
     (folder / "unitxt").write_text("class: !function /elsewhere/lm_eval/tasks/unitxt/task.Unitxt\n")
     (folder / "r.yaml").write_text("task: r\ninclude: unitxt\nrecipe: card=cards.wnli\n")

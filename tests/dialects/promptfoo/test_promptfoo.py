@@ -7,10 +7,12 @@ import yaml
 from tests_commands import proctor
 
 from proctor import logs
+from proctor.dialects.promptfoo.assertions import ConfigAssertions
 from proctor.dialects.promptfoo.providers import models_in
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
+from proctor.ir import Response, Timing, Usage
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 from proctor.settings import settings
@@ -136,13 +138,18 @@ def test_tests_stand_in_files(write, tmp_path, ending, dump):
         ({"prompts": ["{% if %}"]}, "template"),
         ({"tests": [{"vars": {}, "asserts": ["x"]}]}, "'asserts' is not obeyed"),
         ({"tests": [{"assert": [{"type": "javascript", "value": "1"}]}]}, "'javascript' is code"),
-        ({"tests": [{"assert": [{"type": "python", "value": "1"}]}]}, "the assertion 'python' is not obeyed"),
+        ({"tests": [{"assert": [{"type": "python", "value": "1"}]}]}, "an assertion 'python' is code"),
+        ({"tests": [{"assert": [{"type": "python", "value": "file://gone.py"}]}]}, "there is no file gone.py"),
+        ({"tests": [{"assert": [{"type": "latency"}]}]}, "'latency' needs a threshold in milliseconds"),
         ({"tests": [{"assert": [{"type": "contains", "value": "a", "config": {"x": 1}}]}]}, "is for code"),
         ({"tests": [{"assert": [{"$ref": "#/templates/gone"}]}]}, "'#/templates/gone' cannot be followed"),
         ({"a": {"$ref": "#/a"}}, "it leads to itself"),
         ({"commandLineOptions": {"filterFirstN": 3}}, "--limit and --samples choose"),
-        ({"tests": [{"assert": [{"type": "contains", "value": "a", "transform": "x"}]}]}, "'transform'"),
-        ({"tests": [{"options": {"transform": "output.trim()"}}]}, "'transform' is not obeyed"),
+        ({"tests": [{"assert": [{"type": "contains", "value": "a", "transform": "x"}]}]}, "a transform is code"),
+        ({"tests": [{"options": {"transform": "output.trim()"}}]}, "a transform is code"),
+        ({"tests": [{"transform": "output.trim()"}]}, "it stands in 'options' of a test"),
+        ({"tests": [{"options": {"transform": ["x"]}}]}, "a transform is a text"),
+        ({"tests": [{"provider": "openai:x"}]}, "a test of a model of its own is a config of its own"),
         ({"tests": ["file://gen.py"]}, "is a program"),
         ({"tests": ["https://docs.google.com/x"]}, "are not fetched"),
         ({"tests": [{"threshold": "high", "vars": {"country": "x"}}]}, "a threshold is a number"),
@@ -392,3 +399,184 @@ def test_a_config_without_a_judge_is_valid(write):
     path = write(prompts=["Hi"], tests=[{"assert": [{"type": "llm-rubric", "value": "polite"}]}])
     found = proctor("validate", path)
     assert found.returncode == 0, found.stderr
+
+
+FILES = {
+    "up.js": "module.exports = (output, context) => output.toUpperCase() + context.vars.lang",
+    "low.cjs": "module.exports = {low: (output) => output.toLowerCase()}",
+    "change.py": """
+def get_transform(output, context):
+    return output.upper() + context["vars"]["lang"]
+def parts(output, context):
+    return {"a": [1, 2.0, output]}
+def nothing(output, context):
+    return None
+def throws(output, context):
+    raise ValueError("no")
+def said(output, context):
+    return "0.50"
+""",
+    "my-check.py": """
+from helper import wanted
+def get_assert(output, context):
+    return {"pass": output == wanted(context), "score": 0.4, "reason": "so"}
+def long(output, context):
+    return len(output) > 9
+def as_said(output, context):
+    return output == context["config"]["wanted"]
+def under(output, context):
+    return {"pass_": True, "score": 0.7, "reason": "x"}
+""",
+    "helper.py": "def wanted(context):\n    return 'ab'\n",
+}
+
+
+def _py(value, **more):
+    return [{"type": "python", "value": value, **more}]
+
+
+def _equal(value, **more):
+    return [{"type": "equals", "value": value, **more}]
+
+
+PASSED = [
+    # options, what is asserted, of which answer, and what promptfoo 0.123 says of each: whether it holds, its score
+    ({"transform": "output.trim() + context.vars.lang"}, _equal("abfr"), " ab ", [(True, 1)]),
+    ({"transform": "const o = output.trim();\nreturn o + '!'"}, _equal("ab!"), " ab ", [(True, 1)]),
+    ({"transform": "JSON.parse(output)"}, _equal('{"a":"x","b":[1,2]}'), '{"a": "x", "b": [1, 2]}', [(True, 1)]),
+    (
+        {"transform": "JSON.parse(output)"},
+        [{"type": "javascript", "value": "output.a === 'x'"}, *_py("output['a'] == 'x'"), {"type": "is-json"}],
+        '{"a": "x"}',
+        [(True, 1), (True, 1), (True, 1)],
+    ),
+    ({"transform": "output.length"}, _equal("7"), "no json", [(True, 1)]),
+    ({"transform": "file://up.js"}, _equal("ABfr"), "ab", [(True, 1)]),
+    ({"transform": "file://low.cjs:low"}, _equal("ab"), "AB", [(True, 1)]),
+    ({"transform": "file://change.py"}, _equal("ABfr"), "ab", [(True, 1)]),
+    ({"transform": "file://change.py:parts"}, _py("output['a'][2] == 'ab'"), "ab", [(True, 1)]),
+    ({"postprocess": "output.trim()"}, _equal("ab"), " ab ", [(True, 1)]),
+    (
+        {"transform": "output + 'c'"},
+        _equal(" abc") + _equal("ABC", transform="output.trim().toUpperCase()") + _equal("x", transform="output"),
+        " ab",
+        [(True, 1), (True, 1), (False, 0)],
+    ),
+    ({}, _equal("ABfr", transform="file://change.py"), "ab", [(True, 1)]),
+    ({"transform": "file://change.py:said"}, _equal("0.50"), "ab", [(True, 1)]),
+    ({}, _equal("FR", transform="`${{a: context.vars.lang}.a}`.toUpperCase()"), "ab", [(True, 1)]),
+    ({}, _py("len(output) / 4"), "abcde", [(True, 1.25)]),
+    ({}, _py("len(output) / 10", threshold=0.5), "ab", [(False, 0.2)]),
+    ({}, [{"type": "not-python", "value": "len(output) / 10"}], "ab", [(False, 0.2)]),
+    ({}, [{"type": "not-python", "value": "len(output) > 10"}], "ab", [(True, 1)]),
+    ({}, _py("json.loads(output)['a'] == 1"), "x", [(False, 0)]),
+    ({}, _py("if output == 'ab':\n  return True\nreturn False"), "ab", [(True, 1)]),
+    ({}, _py("{'pass': False, 'score': 0.9, 'reason': 'so'}"), "ab", [(False, 0.9)]),
+    ({}, _py("'true'") + _py("'0.4'") + _py("0"), "ab", [(True, 1), (True, 0.4), (False, 0)]),
+    ({}, _py("context['vars']['lang'] == '{{lang}}' and context.get('config', 1) == 1"), "ab", [(True, 1)]),
+    ({}, _py("context['prompt'] == 'Say fr'"), "ab", [(True, 1)]),
+    ({}, _py("file://my-check.py") + _py("file://my-check.py:long"), "ab", [(True, 0.4), (False, 0)]),
+    ({}, _py("file://my-check.py:as_said", config={"wanted": "ab"}), "ab", [(True, 1)]),
+    ({}, _py("file://my-check.py:under"), "ab", [(True, 0.7)]),
+    # what is an error there, or decides nothing, is a failure here
+    ({"transform": "JSON.parse(output)"}, _equal("x"), "no json", "the transform failed: SyntaxError"),
+    ({"transform": "undefined"}, _equal("x"), "ab", "the transform returned nothing"),
+    ({"transform": "file://change.py:nothing"}, _equal("x"), "ab", "the transform returned nothing"),
+    ({"transform": "file://change.py:throws"}, _equal("x"), "ab", "the transform failed: ValueError: no"),
+    ({}, _equal("x", transform="output.no.more"), "ab", "the transform failed: TypeError"),
+    ({}, _py("{'pass': True, 'score': 1}"), "ab", "the code gives dict, not true"),
+    ({}, _py("'yes'"), "ab", "the code gives str, not true"),
+    ({}, _py("None"), "ab", "the code gives null, not true"),
+    ({}, _py("context['providerResponse']['raw']"), "ab", "context['providerResponse'] is not here"),
+    ({}, _py("context.get('providerResponse')"), "ab", "context['providerResponse'] is not here"),
+]
+
+
+@pytest.mark.parametrize("options, asserted, answer, told", PASSED)
+def test_transforms_and_python_decide_as_in_promptfoo(write, tmp_path, options, asserted, answer, told):
+    pytest.importorskip("py_mini_racer")
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    tests = [{"vars": {"lang": "fr"}, "options": options, "assert": asserted}]
+    path = write(prompts=["Say {{lang}}"], tests=tests, defaultTest={})
+    with settings.context(trust_code=True):
+        (exam,) = resolve_tasks([path])
+        run_exams([exam], ScriptedEngine(answer=answer), log=tmp_path / "log.db", output=tmp_path / "run")
+    line = json.loads((tmp_path / "run" / "samples.jsonl").read_text())
+    if isinstance(told, str):
+        assert told in json.dumps(line)
+        assert line["scores"].get("passed") is None
+        return
+    assert [(each["passed"], each["score"]) for each in line["scores"]["assertions"]] == told
+    assert line["scores"]["passed"] == float(all(holds for holds, _ in told))
+
+
+def test_python_that_cannot_be_run_is_refused_before_anybody_is_asked(write, tmp_path):
+    (tmp_path / "change.py").write_text("import nowhere_at_all\n")
+    tests = [{"assert": _py("1 +") + _py("file://change.py")}]
+    with settings.context(trust_code=True), pytest.raises(ProctorError) as error:
+        resolve_tasks([write(prompts=["Hi"], tests=tests)])
+    assert "SyntaxError" in str(error.value)
+    assert "No module named 'nowhere_at_all'" in str(error.value)
+
+
+def test_code_beside_a_config_counts_in_its_fingerprint(write, tmp_path):
+    def fingerprint():
+        with settings.context(trust_code=True):
+            (exam,) = resolve_tasks([path])
+            result = run_exams([exam], ScriptedEngine(answer="ab"), log=tmp_path / "log.db")
+        return result.results[exam.name]["fingerprint"]
+
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    path = write(prompts=["Hi"], tests=[{"assert": _py("file://my-check.py")}], defaultTest={})
+    before = fingerprint()
+    (tmp_path / "helper.py").write_text("def wanted(context):\n    return 'a' 'b'\n")
+    assert fingerprint() != before
+
+
+def _answer(prompt):
+    asked = str(prompt.messages[0]["content"])
+    usage, model = Usage(1_000_000, 100_000), "gpt-4.1-mini" if "priced" in asked else "nobody-s"
+    timing = Timing(1.0, 0.3) if "timed" in asked else Timing()
+    return Response(("x",), usage=usage, timing=timing, model=model)
+
+
+@pytest.mark.parametrize(
+    "kind, threshold, asked, told",
+    [
+        ("latency", 300, "timed", True),
+        ("latency", 299, "timed", False),
+        ("not-latency", 299, "timed", True),
+        ("latency", 300, "x", "there is no telling what the answer took: nobody timed it"),
+        ("cost", 0.5601, "priced", True),
+        ("cost", 0.5599, "priced", False),
+        ("cost", 0.5, "x", "there is no telling what the answer cost: no price is known"),
+    ],
+)
+def test_an_answer_s_own_time_and_price_are_asserted_also_of_the_log(write, tmp_path, kind, threshold, asked, told):
+    path = write(prompts=[asked], tests=[{"assert": [{"type": kind, "threshold": threshold}]}], defaultTest={})
+    for _ in range(2):  # the second time nobody is asked
+        (exam,) = resolve_tasks([path])
+        run_exams([exam], ScriptedEngine(function=_answer), log=tmp_path / "log.db", output=tmp_path / "run")
+        scores = json.loads((tmp_path / "run" / "samples.jsonl").read_text())["scores"]
+        if isinstance(told, str):
+            assert told in json.dumps(json.loads((tmp_path / "run" / "samples.jsonl").read_text()))
+        else:
+            assert scores["passed"] == float(told)
+            assert scores["assertions"][0]["reason"] == ("300 ms" if "latency" in kind else "0.56 US dollars")
+
+
+def test_a_config_may_be_json_in_one_line(tmp_path):
+    (tmp_path / "promptfooconfig.json").write_text(json.dumps({"prompts": ["Hi {{a}}"], "tests": [{"vars": {"a": 1}}]}))
+    (exam,) = resolve_tasks([str(tmp_path / "promptfooconfig.json")])
+    assert exam.dialect == "promptfoo"
+
+
+def test_python_is_not_run_without_trust_whoever_asks_for_it():
+    scorer = ConfigAssertions(columns=["a"])
+    code = {"code": "open('/tmp/x', 'w')"}
+    with settings.context(trust_code=True):
+        scorer.guest(code)  # it is kept, and not run
+    with pytest.raises(ProctorError, match="is code"):
+        scorer.guest(code)

@@ -76,3 +76,88 @@ def test_rows_without_wanted_parts_stay_what_they_are() -> None:
     assert parts_of(rows) == ["a.b", "a.c.d"]
     assert with_parts(rows, ["q"]) is rows
     assert [row["a.c.d"] for row in with_parts(rows, ["a.c.d"])] == [2, None]
+
+
+TOOL = {"name": "weather", "description": "", "parameters": {"type": "object"}}
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
+
+
+def test_a_chat_keeps_its_calls_of_tools_and_what_they_returned(tmp_path: Path) -> None:
+    told = [
+        {"role": "user", "content": "Weather in Rome?"},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "sunny"},
+    ]
+    path = table(tmp_path, {"messages": [*told, {"role": "assistant", "content": "Sunny", "weight": 1}]})
+    assert asked(path) == [tuple(told)]
+
+
+def test_the_functions_of_a_row_are_offered_and_calls_are_compared(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    called = [
+        {"role": "user", "content": "Weather in Rome?"},
+        {"role": "assistant", "content": "", "tool_calls": [CALL]},
+    ]
+    path = table(tmp_path, {"messages": called, "tools": [TOOL]}, {"messages": chat("Hello", "Hi"), "tools": []})
+    (exam,) = resolve_tasks([path], ExamOptions())
+    first, second = [question.requests[0] for question in exam.questions()]
+    assert first.decoding.extra == {"tools": [{"type": "function", "function": TOOL}]}
+    assert second.decoding.extra == {}
+    assert "offers the functions in 'tools'" in caplog.text
+    for answer, expected in {
+        '{"name": "weather", "arguments": {"city": "Rome"}}': 0.5,
+        '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>': 0.5,
+        '[{"name": "weather", "arguments": {"city": "Rome"}}, {"name": "weather", "arguments": {}}]': 0.0,
+        '{"name": "weather", "arguments": {"city": "Oslo"}}': 0.0,
+        "It is warm.": 0.5,
+    }.items():
+        done = run_exams([exam], ScriptedEngine(answer=answer))
+        assert done.results["rows"]["tool-calls"] == expected, answer
+
+
+def test_tools_of_a_text_are_offered_in_a_chat_and_others_are_refused(tmp_path: Path) -> None:
+    right = json.dumps({"name": "weather", "arguments": {"city": "Rome"}})
+    path = table(tmp_path, {"question": "Weather?", "tools": json.dumps([TOOL]), "answer": right})
+    assert asked(path) == [({"role": "user", "content": "Weather?"},)]
+    path = table(tmp_path, {"question": "Weather?", "tools": "hammer", "answer": right})
+    with pytest.raises(ProctorError, match="no list of functions"):
+        asked(path)
+
+
+def test_pictures_of_a_row_are_shown_where_the_prompt_has_them(tmp_path: Path) -> None:
+    (tmp_path / "red.png").write_bytes(b"...")
+    path = table(tmp_path, {"question": "What?", "image": "red.png", "answer": "red"})
+    picture = {"type": "image_url", "image_url": {"url": str(tmp_path / "red.png")}}
+    assert asked(path)[0][0]["content"] == [picture, {"type": "text", "text": "What?"}]
+    (exam,) = resolve_tasks([path], ExamOptions(prompt=("See {image}! {question}",)))
+    (question,) = exam.questions()
+    prompt = question.requests[0].prompt
+    assert [getattr(each, "text", "picture") for each in prompt.turns[0].parts] == ["See ", "picture", "! What?"]
+    assert prompt.messages[0]["content"][1] == picture
+    with pytest.raises(ProctorError, match="would lack their pictures"):
+        resolve_tasks([path], ExamOptions(num_demos=1))
+
+
+@pytest.mark.parametrize(
+    "cell, shown",
+    [
+        ("https://a.b/c.png", ["https://a.b/c.png"]),
+        (["https://a.b/c.png", "data:image/png;base64,AAAA"], ["https://a.b/c.png", "data:image/png;base64,AAAA"]),
+        ('["https://a.b/c.png", ""]', ["https://a.b/c.png"]),
+        ("", []),
+        (None, []),
+    ],
+)
+def test_pictures_are_addresses_lists_or_none(tmp_path: Path, cell: Any, shown: list[str]) -> None:
+    ((message,),) = asked(table(tmp_path, {"question": "What?", "images": cell, "answer": "red"}))
+    content = message["content"] if isinstance(message["content"], list) else []
+    assert [part["image_url"]["url"] for part in content if part["type"] == "image_url"] == shown
+
+
+@pytest.mark.parametrize("cell, why", [("../x.png", "not in the table's folder"), ("x.png", "no such file")])
+def test_pictures_elsewhere_and_nowhere_are_refused(tmp_path: Path, cell: str, why: str) -> None:
+    (tmp_path / "x.png").write_bytes(b"...")
+    (tmp_path / "in").mkdir()
+    with pytest.raises(ProctorError, match=why):
+        asked(table(tmp_path / "in", {"question": "What?", "image": cell, "answer": "red"}))

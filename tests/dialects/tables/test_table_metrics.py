@@ -9,6 +9,7 @@ from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.tables.columns import right_answers
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
+from proctor.ir import Response, Timing
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 
@@ -240,6 +241,16 @@ def test_a_judge_decides_by_a_criterion(cities, tmp_path, judge):
     assert "names the capital" in first
 
 
+def test_a_criterion_names_columns_as_prompts_do(tmp_path, judge):
+    asked = judge('{"pass": true}')
+    (tmp_path / "q.csv").write_text("context,question,answer\n{question} is odd,Is it?,yes\n")
+    criterion = "judge:says only what {context} says, {not} {{question}}"
+    scores(exam_of(tmp_path / "q.csv", metric=(criterion,), judge="openai/judge"), "no", tmp_path)
+    assert "<criterion>\nsays only what {question} is odd says, {not} Is it?\n</criterion>" in asked[0]
+    for metric, score in {"contains:{answer}": 0.0, "not-equals:{answer}": 1.0, "regex:^n{1}o$": 1.0}.items():
+        assert scores(exam_of(tmp_path / "q.csv", metric=(metric,)), "no", tmp_path)["score"] == score
+
+
 @pytest.mark.parametrize("reply", ["I cannot say", '{"reason": "x"}', '{"pass": true, "score": 90}'])
 def test_a_judges_answer_that_cannot_be_read_is_a_failure_and_no_zero(cities, tmp_path, judge, reply):
     judge(reply)
@@ -321,3 +332,21 @@ def test_a_converted_table_may_be_moved(cities, tmp_path, monkeypatch):
         (tmp_path / form / "made").rename(tmp_path / form / "moved")
         done = proctor("run", f"{form}/moved/{name}", "-m", "dummy", "--limit", "1", "-q")
         assert done.returncode == 0, done.stderr
+
+
+def test_how_long_an_answer_took_is_a_metric_and_an_assertion_of_a_row(tmp_path):
+    (tmp_path / "t.csv").write_text("question,answer,__expected\nHi,x,latency(500)\nHo,x,latency(100)\n")
+    engine = ScriptedEngine(function=lambda _: Response(("x",), timing=Timing(1.0, 0.2)))
+    own = ExamOptions(metric=("latency(150)",))
+    for options, passed in ((ExamOptions(), 0.5), (own, 0.0)):
+        (exam,) = resolve_tasks([str(tmp_path / "t.csv")], options)
+        (found,) = run_exams([exam], engine, log=tmp_path / "log.db").results.values()
+        assert found["score"] == passed
+
+
+def test_code_in_a_list_of_assertions_of_a_table_is_refused_before_anybody_is_asked(tmp_path):
+    asserted = [{"type": "contains", "value": "x", "transform": "output.trim()"}]
+    (tmp_path / "t.jsonl").write_text(json.dumps({"question": "Hi", "answer": "x", "__expected": asserted}) + "\n")
+    found = proctor("run", tmp_path / "t.jsonl", "-m", "dummy", "--trust-code", "-o", tmp_path / "run")
+    assert found.returncode
+    assert "code of an assertion is not obeyed" in found.stderr

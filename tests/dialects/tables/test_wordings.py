@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 from tests_commands import proctor
 
 from proctor.dialects.resolve import resolve_tasks
@@ -129,3 +130,34 @@ def test_lists_that_cannot_be_meant_are_refused_before_anybody_is_asked(matrix, 
     assert done.returncode != 0
     assert said in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+CHAT = [{"role": "system", "content": "You know {{country}}."}, {"role": "user", "content": "Capital of {country}?"}]
+
+
+@pytest.mark.parametrize("write", [json.dumps, yaml.safe_dump])
+def test_a_file_of_messages_is_asked_as_a_chat(tmp_path, write):
+    (tmp_path / "q.csv").write_text("country,answer\nPeru,Lima\n")
+    (tmp_path / "chat.txt").write_text(write(CHAT, indent=2))
+    (exam,) = resolve_tasks([str(tmp_path / "q.csv")], ExamOptions(prompts=(str(tmp_path / "chat.txt"),)))
+    (question,) = exam.questions()
+    asked = ({"role": "system", "content": "You know Peru."}, {"role": "user", "content": "Capital of Peru?"})
+    assert question.requests[0].prompt.messages == asked
+    with pytest.raises(ProctorError, match="a prompt of messages shows none"):
+        resolve_tasks([str(tmp_path / "q.csv")], ExamOptions(prompts=(str(tmp_path / "chat.txt"),), num_demos=1))
+
+
+@pytest.mark.parametrize(
+    "columns, cells, chat, why",
+    [
+        ("country,A,B,answer", "Peru,Lima,Oslo,A", CHAT, "the table has choices"),
+        ("country,image,answer", "Peru,https://a.b/c.png,Lima", CHAT, "the table has pictures"),
+        ("country,answer", "Peru,Lima", [{"role": "user", "content": [{"type": "text"}]}], "is no text"),
+        ("country,answer", "Peru,Lima", [{"role": "user", "content": "{land}?"}], "'land', and the table has no such"),
+    ],
+)
+def test_messages_that_cannot_be_asked_are_refused(tmp_path, columns, cells, chat, why):
+    (tmp_path / "q.csv").write_text(f"{columns}\n{cells}\n")
+    (tmp_path / "chat.json").write_text(json.dumps(chat))
+    with pytest.raises(ProctorError, match=why):
+        resolve_tasks([str(tmp_path / "q.csv")], ExamOptions(prompts=(str(tmp_path / "chat.json"),)))

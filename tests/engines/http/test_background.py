@@ -210,13 +210,17 @@ def test_what_goes_wrong_where_requests_are_read_apart_is_raised(apart):
         list(answer_in_background(requests(), opening_of(echo), 2))
 
 
-def test_it_is_raised_when_the_last_answer_is_taken_after_reading_has_ended(apart):
+def test_it_is_raised_where_reading_ends_after_the_last_answer_was_taken(apart):
+    taken = threading.Event()
+
     def requests():
         yield 0
+        taken.wait()
         raise ValueError("no more")
 
     answers = answer_in_background(requests(), opening_of(echo), 2)
     next(answers)
+    taken.set()
     while any(thread.name == "proctor-requests" for thread in threading.enumerate()):
         time.sleep(0.001)
     with pytest.raises(ValueError, match="no more"):

@@ -1,5 +1,6 @@
 """Each provider's request and response shapes, from its public documentation, and how credentials are found."""
 
+import hashlib
 import json
 import logging
 import os
@@ -352,6 +353,21 @@ def test_a_signature_is_the_one_that_amazon_computes():
     assert headers["Authorization"].endswith(
         "SignedHeaders=host;x-amz-date, Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"
     )
+
+
+def test_a_signature_of_s3_is_the_one_that_amazon_computes():
+    # The example "GET Bucket (List Objects)" of Amazon's reference of S3, its query in another order.
+    def now():
+        return datetime(2013, 5, 24, tzinfo=UTC)
+
+    key = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", None)
+    signature = AWSSignature(*key, "us-east-1", now=now)
+    headers = signature.headers("https://examplebucket.s3.amazonaws.com/?prefix=J&max-keys=2", b"", "GET", "s3")
+    assert headers["Authorization"].endswith(
+        "SignedHeaders=host;x-amz-content-sha256;x-amz-date, "
+        "Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"
+    )
+    assert headers["x-amz-content-sha256"] == hashlib.sha256(b"").hexdigest()
 
 
 def test_ollama():

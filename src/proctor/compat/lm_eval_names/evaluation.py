@@ -35,6 +35,7 @@ from proctor.engines.model_args import parse_model_args
 from proctor.errors import ProctorError, UsageError
 from proctor.guests.lm_eval.foreign_model import ForeignModel
 from proctor.guests.lm_eval.group import Group
+from proctor.guests.names.lm_eval import LM_EVAL
 from proctor.ir import Failure
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam
@@ -127,7 +128,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
     _say_idle(idle)
     _check_choice(limit, samples)
     tell = teller(evaluation_tracker)
-    manager = task_manager or TaskManager(metadata={**_named_arguments(model_args), **(metadata or {})})
+    manager = task_manager or TaskManager(metadata=dict(metadata or {}))
     template = apply_chat_template if isinstance(model, str) else bool(apply_chat_template)
     given = model_args if isinstance(model, str) else None  # what a program has made has its own already
     named = (model, _with_template(given, template), {
@@ -148,6 +149,7 @@ def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
         predict_only=predict_only,
         resamples=None if bootstrap_iters == BOOTSTRAP_RESAMPLES else bootstrap_iters,
         metadata=manager.metadata,
+        model_arguments=_named_arguments(model_args) if task_manager is None else {},
         include_paths=manager.include_paths,
     )
     listed = [tasks] if isinstance(tasks, str | Mapping | Task) else list(tasks or ())
@@ -310,7 +312,9 @@ def _say_idle(idle: Mapping[str, Any]) -> None:
     """Log arguments that decide nothing."""
     if unknown := [name for name in idle if name not in _IDLE]:
         raise TaskTypeError(
-            f"there is no argument '{unknown[0]}'", why=f"known are those of lm-eval, and {', '.join(_IDLE)}"
+            f"there is no argument '{unknown[0]}'",
+            why=f"known are those of lm-eval, and {', '.join(_IDLE)}",
+            hint=LM_EVAL.of_earlier(f"simple_evaluate({unknown[0]})"),
         )
     said = [f"{name} ({_IDLE[name]})" for name, value in idle.items() if value not in (None, False, 0, 1234)]
     if said:

@@ -117,8 +117,13 @@ class HFLM(TorchLM):
         if self._own_names():
             told = {"reorder_weights": False, **{name: value for name, value in told.items() if name not in _STEPS}}
         if isinstance(pretrained, str):
+            from proctor.engines.hf.loading import load_config
+
             self._named = {"pretrained": pretrained, **told}
-            return make_engine("hf", self._named)  # type: ignore[return-value]
+            engine: HFEngine = make_engine("hf", self._named)  # type: ignore[assignment]
+            if type(self) is HFLM:  # others may bring a model of their own
+                load_config(engine.source())
+            return engine
         tokenizer = told.pop("tokenizer", None)
         if tokenizer is None:
             raise UsageError("HFLM has a model in memory and no tokenizer", hint="HFLM(pretrained=model, tokenizer=…)")

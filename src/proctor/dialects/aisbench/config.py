@@ -29,6 +29,7 @@ from proctor.dialects.aisbench.inferencers import (
     inferencer_problems,
 )
 from proctor.dialects.aisbench.judged_names import judge_of
+from proctor.dialects.aisbench.older_forms import with_ids_of_retriever, with_names_of_today
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import ConfigDict, Reference, abbr_of, dotted_name, location_of, short_name, shown
@@ -133,32 +134,13 @@ class DatasetConfig:
         return found | ({"$.eval_cfg.evaluator": RECORDED_ONLY[name]} if name in RECORDED_ONLY else {})
 
 
-def with_ids_of_retriever(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a dataset whose retriever has the ``fix_id_list`` that OpenCompass before 0.2 gave to the inferencer."""
-    inference = values.get("infer_cfg")
-    parts = [inference.get(key) if isinstance(inference, Mapping) else None for key in ("inferencer", "retriever")]
-    asked, chosen = parts
-    if not isinstance(inference, Mapping) or not isinstance(asked, Mapping) or not isinstance(chosen, Mapping):
-        return values
-    if "fix_id_list" not in asked or "fix_id_list" in chosen:
-        return values
-    moved = {
-        "inferencer": ConfigDict(
-            {key: each for key, each in asked.items() if key != "fix_id_list"}, location=location_of(asked)
-        ),
-        "retriever": ConfigDict({**chosen, "fix_id_list": asked["fix_id_list"]}, location=location_of(chosen)),
-    }
-    said = ConfigDict({**inference, **moved}, location=location_of(inference))
-    return ConfigDict({**values, "infer_cfg": said}, location=location_of(values))
-
-
 def dataset_config(values: Mapping[str, Any]) -> DatasetConfig:
     """Return a dataset of a config, checked.
 
     Raises:
         ValidationError: With everything that is wrong with it.
     """
-    values = with_ids_of_retriever(values)
+    values = with_names_of_today(with_ids_of_retriever(values))
     problems = list(_problems(values))
     if problems:
         raise ValidationError(problems)

@@ -29,10 +29,10 @@ from proctor.settings import settings
 def definition_of(config: TaskConfig) -> Definition:
     """Return how a task's answers are read and scored, and digests of the files that its functions are in."""
     code = dict(_code_of(config))
-    entries = [_with_metric(entry) for entry in plain(config.metric_list) or ()]
+    entries = [_with_metric(entry) for entry in config.metric_list or ()]
     code |= code_of(entry["metric"] for entry in entries if isinstance(entry["metric"], Artifact))
     code |= code_of_fork(config)
-    metrics = [{**entry, "metric": by_value(entry["metric"])} for entry in entries]
+    metrics = [{**entry, "metric": _by_value(entry["metric"])} for entry in entries]
     return Definition(
         extraction={"filters": plain(config.filter_list), "output_type": config.output_type},
         metrics=with_code([metrics or config.output_type, plain(config.process_results), config.version, code]),
@@ -62,10 +62,22 @@ def definition_of_class(kind: type) -> Definition:
 
 
 def _with_metric(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an entry of a metric list with the catalog's metric, where its name is one."""
-    name = entry.get("metric")
-    found = resolved(name) if isinstance(name, str) and name.startswith("metrics.") else name
-    return {**entry, "metric": found}
+    """Return an entry of a metric list as data, but for a metric that is an artifact, or the name of a catalog's."""
+    name, known = entry.get("metric"), dict(plain(entry))
+    if isinstance(name, Artifact):
+        return {**known, "metric": name}
+    found = known.get("metric")
+    return {**known, "metric": resolved(found) if isinstance(found, str) and found.startswith("metrics.") else found}
+
+
+def _by_value(metric: object) -> Any:
+    """Return a metric as data; what a judge is asked with counts beside it."""
+    if isinstance(metric, Artifact):
+        from proctor.scoring.assertion_metrics import AssertionMetric
+
+        if isinstance(metric, AssertionMetric):
+            return metric.name
+    return by_value(metric)
 
 
 def _code_of(value: Any) -> Iterator[tuple[str, str]]:

@@ -181,7 +181,7 @@ def _task_files(folder: str) -> Iterator[tuple[str, str]]:
 def _stamp_of(path: str) -> str:
     try:
         seen = os.stat(path)  # noqa: PTH116 - hundreds of files: no Path for each
-    except OSError:
+    except (OSError, ValueError):  # what can be no name
         return ""
     return f"{seen.st_mtime_ns:x}.{seen.st_size:x}"
 

@@ -31,6 +31,7 @@ def _has_prompts(text: bytes) -> bool:
 DIALECT = Dialect(
     "promptfoo",
     recognises=lambda name: file_of(name) is not None,
+    claims=lambda name: name.partition("::")[0].endswith(".json") and file_of(name) is not None,
     resolve="proctor.dialects.promptfoo.resolve:resolve_name",
     validate="proctor.dialects.promptfoo.validate:validate",
     lists_models="proctor.dialects.promptfoo.providers:models_in",

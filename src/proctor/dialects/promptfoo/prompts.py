@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from proctor.dialects.lm_eval.jinja import compile_text, field_names, is_template
 from proctor.dialects.promptfoo.reader import CODE, Config
 from proctor.dialects.tables.reader import decoded
 from proctor.errors import ProctorError, TemplateError
-from proctor.foreign_text import parse_json
-from proctor.foreign_yaml import parse_yaml
 from proctor.ir import Message
+from proctor.prompts.chat_text import chat_in, is_chat
 
 _FILES: Final = (".txt", ".md", ".json", ".yaml", ".yml", ".j2", ".jsonl", *CODE)
 _BETWEEN: Final = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
@@ -58,10 +55,10 @@ class PromptText:
                 raise TemplateError(error.diagnostics[0].what, why=f"variables are {names}") from None
             around = [str(variables.get(each, "")) for each in ("__prefix", "__suffix")]
             if isinstance(found, str):
-                found = _chat_in(found.join(around))
+                found = chat_in(found.join(around))
             elif any(around):
                 raise TemplateError("a prefix or suffix stands around texts, and this prompt is a chat")
-            if _is_chat(found):
+            if is_chat(found):
                 return list(found)
             return [{"role": "user", "content": found if isinstance(found, str) else _dumped(found)}]
 
@@ -125,25 +122,6 @@ def _rendering(content: Any) -> Callable[[Mapping[str, Any]], Any]:
     return lambda _: content
 
 
-def _chat_in(text: str) -> Any:
-    """Return the chat that a text is as JSON or YAML, else the text."""
-    try:
-        if text.lstrip().startswith("["):
-            found = parse_json(text)
-        elif re.match(r"\s*- role\s*:", text):
-            found = parse_yaml(text)
-        else:
-            return text
-    except (ValueError, yaml.YAMLError):
-        return text
-    return found if _is_chat(found) else text
-
-
-def _is_chat(found: Any) -> bool:
-    is_list = isinstance(found, list) and bool(found)
-    return is_list and all(isinstance(each, dict) and {"role", "content"} <= set(each) for each in found)
-
-
 # -- where they stand -------------------------------------------------------------------------------------------------
 
 
@@ -183,7 +161,7 @@ def _entry(config: Config, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
     if entry.startswith(("exec:", "python:")):
         raise config.refuse(f"the prompt '{entry}' is a program", path, why="configs are data here")
     if not entry.startswith("file://") and ("\n" in entry or not entry.endswith(_FILES)):
-        yield "", _chat_in(entry)
+        yield "", chat_in(entry)
         return
     for file in config.files(entry, path):
         yield from _of_file(config, file)
@@ -198,7 +176,7 @@ def _of_file(config: Config, file: Path) -> Iterator[tuple[str, Any]]:
         text = decoded(str(file)).replace("\r\n", "\n")
         texts = [each.strip() for each in (_BETWEEN.split(text) if file.suffix == ".txt" else [text]) if each.strip()]
         for number, each in enumerate(texts, 1):
-            yield file.stem + (f"-{number}" if len(texts) > 1 else ""), _chat_in(each)
+            yield file.stem + (f"-{number}" if len(texts) > 1 else ""), chat_in(each)
 
 
 def _named(found: Sequence[tuple[str, Any]]) -> Iterator[PromptText]:

@@ -27,14 +27,17 @@ _OF_RUNS: Final[Mapping[str, str]] = {
     "timeoutMs": "-a timeout=SECONDS sets it",
     "maxEvalTimeMs": "--budget-usd and --budget-tokens stop a run",
 }
-_CODE: Final = "it is code, and configs are data"
+_CODE: Final = "it is code, and of code only assertions and transforms of answers are run"
 _REFUSED: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("extensions", "nunjucksFilters", "transform", "postprocess", "transformVars"), _CODE),
+    **dict.fromkeys(("extensions", "nunjucksFilters", "transformVars"), _CODE),
+    **dict.fromkeys(
+        ("transform", "postprocess"), "it stands in 'options' of a test or of defaultTest, or in an assertion"
+    ),
     **dict.fromkeys(("contextTransform", "assertScoringFunction", "function", "inputs"), _CODE),
     **dict.fromkeys(("providers", "prompts"), "every prompt and model sits every test; -m and CONFIG::PROMPT choose"),
     "env": "a config changes no environment variables: export them",
     "repeat": "--repeats N asks N times",
-    "provider": "a test of its own model is an exam of its own",
+    "provider": "every model sits every test: a test of a model of its own is a config of its own",
     "providerOutput": "answers that are there already are scored by proctor evaluate",
     "storeOutputAs": "tests are asked side by side, and none sees what became of another",
     "rubricPrompt": "judges are asked in Proctor's words; --judge says who they are",

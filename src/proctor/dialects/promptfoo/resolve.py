@@ -10,6 +10,7 @@ from typing import Final
 from proctor.artifacts import Artifact
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.promptfoo import file_of
+from proctor.dialects.promptfoo.assertions import ConfigAssertions
 from proctor.dialects.promptfoo.prompts import PromptText, prompts_of
 from proctor.dialects.promptfoo.providers import provider_of
 from proctor.dialects.promptfoo.reader import Config, read_config
@@ -30,7 +31,7 @@ from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import repeated
 from proctor.recipes.row_changes import RowParts, honours_of_changes
 from proctor.recipes.selection import Opened, Row
-from proctor.scoring.assertion_metrics import RowAssertions
+from proctor.scoring.assertion_metrics import TRANSFORM
 from proctor.scoring.assertions import JUDGED
 from proctor.scoring.grading.grader import ExamGrader
 from proctor.scoring.grading.groups import GroupBy
@@ -63,8 +64,13 @@ def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions
     _check_names(config, prompt, tests.rows)
     judge = _judge(tests, options)
     of_config = [judge] if judge is not None and tests.judges and not options.judge else []
-    scorer = RowAssertions(
-        columns=[ASSERTED], question=f"{{{PROMPT}}}", fills=False, judge=judge, parses=_parses(config)
+    scorer = ConfigAssertions(
+        columns=[ASSERTED],
+        question=f"{{{PROMPT}}}",
+        fills=False,
+        judge=judge,
+        parses=_parses(config),
+        folder=str(config.file.parent),
     )
     if problems := [_placed(config, tests, each) for each in scorer.check_rows(tests.rows)]:
         raise ValidationError(problems)
@@ -85,7 +91,10 @@ def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions
         honours=_honours(tests, options),
         author=config.author,
         effects=lambda: [effect for each in of_config for effect in effects_of(each)],
-        define=lambda: Definition(metrics=[row[ASSERTED] for row in tests.rows], scorers=[scorer]),
+        define=lambda: Definition(
+            metrics=[row[ASSERTED] + [row[each] for each in (TRANSFORM,) if each in row] for row in tests.rows],
+            scorers=[scorer],
+        ),
         parts=_parts(tests),
     )
     return repeated(exam, is_known_to_write=True)

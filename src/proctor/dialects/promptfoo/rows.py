@@ -21,19 +21,23 @@ from proctor.dialects.promptfoo.reader import MODULES, Config
 from proctor.dialects.tables.reader import decoded, read_table
 from proctor.errors import Location, UsageError
 from proctor.logs import say_once
+from proctor.recipes.held_code import code_of_file
 from proctor.recipes.selection import Opened, Row, Selection
-from proctor.scoring.assertions import JAVASCRIPT
+from proctor.scoring.assertion_metrics import TRANSFORM
+from proctor.scoring.assertions import JAVASCRIPT, PYTHON
 from proctor.scoring.javascript import body_of
 
 ASSERTED: Final = "__expected"
+_TRANSFORMS: Final = ("transform", "postprocess")
+"""What the code is called that answers pass first, and was called."""
 _TEST: Final = {"description", "vars", "assert", "threshold", "options", "metadata", "__data"}
-_OPTIONS: Final = {"prefix", "suffix", "provider", "disableVarExpansion"}
+_OPTIONS: Final = {"prefix", "suffix", "provider", "disableVarExpansion", *_TRANSFORMS}
 _TABLES: Final = (".csv", ".tsv", ".xlsx")
 _COLUMN: Final = re.compile(r"expected\d*|prefix|suffix|description|threshold|metadata:.+|metric")
 _EXPORTED: Final = re.compile(r"^export\s+default\b", re.MULTILINE)
-_IN_A_CELL: Final = re.compile(r"\s*(not-)?(?:javascript|fn|eval)\s*:(.*)", re.DOTALL)
+_IN_A_CELL: Final = re.compile(r"\s*(not-)?(?:(python)|javascript|fn|eval)\s*:(.*)", re.DOTALL)
 MOST_ROWS: Final = 100_000  # of one test: more come from lists that nobody meant to be combined
-_OF_ASSERTIONS: Final = {"type", "value", "threshold", "weight", "metric", "provider", "assert", "config"}
+_OF_ASSERTIONS: Final = {"type", "value", "threshold", "weight", "metric", "provider", "assert", "config", "transform"}
 _PICTURES: Final = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".svg", ".tif", ".tiff", ".ico", ".avif")
 _DEEPEST = 3  # variables in variables: more is a circle
 
@@ -148,6 +152,8 @@ class Tests:
             named = {key: part.get(key) for key in ("description", "threshold", "metadata")}
             said |= {f"__{key}": value for key, value in named.items() if value not in (None, {}, "")}
         said |= {f"__{key}": str(options[key]) for key in ("prefix", "suffix") if options.get(key)}
+        if (code := next((options[each] for each in _TRANSFORMS if options.get(each)), None)) is not None:
+            said[TRANSFORM] = self._transform(code, f"{path}.options.transform")
         listed = not options.get("disableVarExpansion")
         values = [each if listed and isinstance(each, list) else [each] for each in variables.values()]
         if (count := prod(map(len, values))) > MOST_ROWS:
@@ -177,7 +183,7 @@ class Tests:
     def _assertion(self, entry: Any, path: str) -> Any:
         """Return an assertion without what is no part of it: a judge, the name of a score; files are read."""
         if isinstance(entry, str) and (code := _IN_A_CELL.fullmatch(entry)):
-            entry = {"type": f"{code[1] or ''}{JAVASCRIPT}", "value": code[2].strip()}
+            entry = {"type": f"{code[1] or ''}{code[2] or JAVASCRIPT}", "value": code[3].strip()}
         if not isinstance(entry, Mapping):
             return entry
         if isinstance(entry.get("type"), str):  # what is none is said by who reads it
@@ -189,13 +195,24 @@ class Tests:
             self._judge(judge)
         if isinstance(made.get("assert"), list):
             made["assert"] = [self._assertion(each, path) for each in made["assert"]]
-        arguments = made.pop("config", None)
-        if str(made.get("type")).removeprefix("not-") == JAVASCRIPT:
-            made["value"] = self._code(str(made.get("value") or ""), arguments, f"{path}.value")
+        if made.get("transform") is not None:
+            code = self._transform(made["transform"], f"{path}.transform")
+            made["transform"] = _as_it_stands(code) if isinstance(code, str) else code
+        return self._with_value(made, f"{path}.value")
+
+    def _with_value(self, made: dict[str, Any], path: str) -> dict[str, Any]:
+        """Return an assertion with its code, or with what the file says that its value names."""
+        arguments, kind = made.pop("config", None), str(made.get("type")).removeprefix("not-")
+        if kind == JAVASCRIPT:
+            made["value"] = self._code(str(made.get("value") or ""), arguments, path)
+        elif kind == PYTHON and made.get("value"):
+            value = str(made["value"])
+            code = self._python(value, "get_assert", path) if value.startswith("file://") else {"code": value}
+            made["value"] = code if arguments is None else {**code, "config": arguments}
         elif arguments:
             raise self.config.refuse("'config' of an assertion is for code", path, hint="leave it out")
         elif "value" in made:
-            made["value"] = self.config.loaded(made["value"], f"{path}.value")
+            made["value"] = self.config.loaded(made["value"], path)
         return made
 
     def _tell_of_metrics(self) -> None:
@@ -213,8 +230,32 @@ class Tests:
                 f"{_EXPORTED.sub('module.exports =', decoded(str(file)))}\n"
                 f"return (module.exports{chosen})(output, context);"
             )
-            code = f"{{% raw %}}{code}{{% endraw %}}"
+            code = _as_it_stands(code)
         return f"context.config = {json.dumps(arguments)};\n{body_of(code)}" if arguments is not None else code
+
+    def _transform(self, code: Any, path: str) -> Any:
+        """Return the code of a transform: JavaScript, or a function in Python beside the config."""
+        if not isinstance(code, str):
+            raise self.config.refuse("a transform is a text", path)
+        if not code.startswith("file://"):
+            return code
+        if ".py" in code:
+            return self._python(code, "get_transform", path)
+        return self._code(code, None, path).removeprefix(_RAW).removesuffix(_END_OF_RAW)
+
+    def _python(self, value: str, function: str, path: str) -> dict[str, Any]:
+        """Return where a function in Python is, with the digests of its file and of what it imports from beside it."""
+        place, _, name = value.removeprefix("file://").partition(":")
+        [file] = self.config.files(place, path, programs=(".py",))
+        return {"file": place, "function": name or function, "digests": code_of_file(file)}
+
+
+_RAW, _END_OF_RAW = "{% raw %}", "{% endraw %}"
+
+
+def _as_it_stands(code: str) -> str:
+    """Return code as a template in which nothing is filled."""
+    return f"{_RAW}{code}{_END_OF_RAW}"
 
 
 def _within(variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,9 +65,11 @@ def single(value: object, name: str) -> Any:
         DataError: It is a list or an object.
     """
     if isinstance(value, Mapping | list | tuple):
-        kind = "an object" if isinstance(value, Mapping) else "a list"
+        is_object = isinstance(value, Mapping)
         raise DataError(
-            f"the column '{name}' has {kind} in this row", why="a text or a number is wanted", hint="make columns of it"
+            f"the column '{name}' has {'an object' if is_object else 'a list'} in this row",
+            why="a text or a number is wanted",
+            hint=f"name a part: {', '.join(f'{name}.{key}' for key in value)}" if is_object else "make columns of it",
         )
     return value
 

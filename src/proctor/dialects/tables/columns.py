@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
+from proctor.dialects.tables.media import media_in
 from proctor.dialects.tables.reader import Row, Rows, columns_of, is_nested
 from proctor.errors import Location, UsageError, did_you_mean
 from proctor.foreign_text import parse_json, parse_literal
+from proctor.ir import Message
+from proctor.scoring.call_checks import calls_of, calls_text
 
-QUESTIONS: Final = ("question", "input", "prompt", "query", "problem", "messages", "conversation")
-ANSWERS: Final = ("answer", "target", "output", "label", "expected", "reference")
+QUESTIONS: Final = ("question", "instruction", "input", "prompt", "query", "problem", "messages", "conversation")
+ANSWERS: Final = (
+    *("answer", "target", "output", "label", "expected", "reference", "answers", "references", "gold", "ground_truth"),
+    *("expected_answer", "expected_output", "correct_answer", "reference_answer", "ideal"),
+)
 CHOICES: Final = ("choices", "options")
 """Names of columns that are looked for, in this order and in any case, where the user names none."""
+MATERIAL: Final = ("context", "passage", "document", "article", "paragraph", "background", "system")
+"""Names of columns without which a question may make no sense."""
+MEDIA: Final[Mapping[str, tuple[str, ...]]] = {"image": ("image", "images", "picture", "pictures"), "audio": ("audio",)}
+"""Columns of pictures and sounds, which chat models are shown."""
+TOOLS: Final = "tools"
+"""The column of the functions that a model may call, in OpenAI's form."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +40,10 @@ class Columns:
         choices: One column with all choices, or one column for each.
         prompt: How to ask, with names of columns in braces.
         key: How answers name choices; ``None`` where there are no choices, or no answers.
+        chat: The roles and the words of the prompt's messages, where it is a chat.
+        below: What stands below the question in rows that have it: the input of an instruction.
+        tools: The functions that a model may call.
+        media: Columns of pictures or sounds, by their kind; one kind.
     """
 
     question: str | None
@@ -35,6 +51,17 @@ class Columns:
     choices: tuple[str, ...]
     prompt: str | None
     key: AnswerKey | None = None
+    chat: tuple[tuple[str, str], ...] = ()
+    below: str | None = None
+    tools: str | None = None
+    media: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> list[str]:
+        """The columns that a model is shown, but for choices that are listed below."""
+        if self.prompt is not None:
+            return placeholders(self.prompt)
+        return [each for each in (self.question, self.below) if each is not None]
 
 
 def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answer: bool) -> Columns:
@@ -51,7 +78,7 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     """
     names = [*columns_of(rows), *_parts_of(rows)]
     prompt, question = given.get("prompt"), given.get("input_column")
-    answer, listed = given.get("answer_column"), given.get("choices_column")
+    answer, listed, below = given.get("answer_column"), given.get("choices_column"), None
     choices = _named_choices(listed, names)
     if prompt is not None and question is not None:
         raise UsageError("--prompt and --input-column both say what is asked", hint="name the column in the prompt")
@@ -60,7 +87,9 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     if prompt is not None:
         _check(path, names, [("--prompt", each) for each in placeholders(prompt)])
     elif question is None:
-        question = usual(names, QUESTIONS) or _nothing(path, names, "asked", "--input-column NAME or --prompt TEXT")
+        how = f'--input-column NAME or --prompt TEXT, such as "Answer in a word: {{{names[0]}}}"'
+        question = usual(names, QUESTIONS) or _nothing(path, names, "asked", how)
+        below = usual(names, ("input",)) if question.strip().lower() == "instruction" else None
     if answer is None:
         answer = usual(names, ANSWERS)
         if answer is None and needs_answer:
@@ -75,7 +104,16 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
         )
     if prompt is not None:
         _check_shown(path, found, placeholders(prompt))
-    made = Columns(question, answer, found, prompt)
+    media = {kind: name for kind, wanted in MEDIA.items() if (name := usual(names, wanted)) not in (None, question)}
+    chat = tuple(given.get("chat", ()))
+    if chat and (found or media):
+        raise UsageError(
+            "a prompt of messages asks for written answers about texts",
+            location=Location(path),
+            why=f"the table has {'choices' if found else 'pictures or sounds'}",
+            hint="ask in one message with --prompt; --system-prompt stands before it",
+        )
+    made = Columns(question, answer, found, prompt, chat=chat, below=below, tools=usual(names, (TOOLS,)), media=media)
     return made if not found or answer is None else replace(made, key=answer_key(path, rows, answer, found))
 
 
@@ -169,9 +207,16 @@ def asking(columns: Columns) -> Callable[[Row], str]:
         if prompt is None and isinstance(row.get(str(columns.question)), list):
             return _of_list(row, str(columns.question))
         text = filled(row, str(columns.question)) if prompt is None else _replaced(prompt, row, columns)
+        if columns.below is not None and str(row.get(columns.below) or "").strip():
+            text = f"{text}\n\n{filled(row, columns.below)}"
         return text if has_choices or not columns.choices else f"{text}\n{_lettered(row, columns)}\nAnswer:"
 
     return ask
+
+
+def chatting(columns: Columns) -> Callable[[Row], list[Message]]:
+    """Return the messages of a row, where the prompt is a chat."""
+    return lambda row: [{"role": role, "content": _replaced(words, row, columns)} for role, words in columns.chat]
 
 
 def _of_list(row: Row, column: str) -> str:
@@ -192,8 +237,10 @@ def _replaced(prompt: str, row: Row, columns: Columns) -> str:
         if name is None:
             continue
         whole = name + (f":{form}" if form else "") + (f"!{mark}" if mark else "")
-        is_list = columns.choices == (whole,)
-        parts.append(_lettered(row, columns) if is_list else filled(row, whole))
+        if (kind := next((kind for kind, column in columns.media.items() if column == whole), None)) is not None:
+            parts.append(f"<{kind}>" * len(media_in(row, whole)))
+        else:
+            parts.append(_lettered(row, columns) if columns.choices == (whole,) else filled(row, whole))
     return "".join(parts)
 
 
@@ -206,6 +253,8 @@ def answering(columns: Columns) -> Callable[[Row], Any]:
         if columns.key is not None:
             return columns.key.place(row)
         value = row.get(columns.answer)
+        if columns.tools is not None and (calls := calls_of(value)) is not None:
+            return calls_text(calls)
         if isinstance(value, list | tuple) and value:
             texts = [shown(single(each, columns.answer)) for each in value]
             if found := [each for each in texts if each.strip()]:  # an empty one would make an empty answer right

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from proctor.artifacts import Artifact
 from proctor.dialects.tables.columns import Columns
 from proctor.dialects.tables.reader import Rows
 from proctor.errors import Diagnostic, UsageError
-from proctor.recipes.metric_words import asks_judge, is_assertion_word, judge_of, named_metrics
+from proctor.recipes.metric_words import asks_judge, is_assertion_word, is_code, judge_of, named_metrics
 
 _EXPECTED: Final = re.compile(r"__expected\d*")
 """Columns of assertions in promptfoo's tables."""
@@ -73,8 +74,10 @@ class TableMetrics:
         """
         if self.is_equality:
             return []
-        asked = columns.prompt if columns.prompt is not None else f"{{{columns.question}}}"
-        made = named_metrics([each for each in self.names if each != DEFAULT], asked, self.judge)
+        asked = columns.prompt
+        if asked is None:
+            asked = "\n\n".join(f"{{{each}}}" for each in columns.asked)
+        made = named_metrics([each for each in self.names if each != DEFAULT], asked, self.judge, _in_code)
         if not self.names and self.expected:
             from proctor.scoring.assertion_metrics import RowAssertions
 
@@ -105,7 +108,15 @@ class TableMetrics:
         return any(word in cell for cell in cells for word in (*JUDGED, "grade"))
 
 
+def _in_code(name: str) -> Artifact:
+    from proctor.dialects.own_metrics import metric_in  # which most tables do not need
+
+    return metric_in(name)
+
+
 def _needs_answer(name: str) -> bool:
     from proctor.scoring.assertions import parse_assertion
 
+    if is_code(name):
+        return False
     return not is_assertion_word(name) or parse_assertion(name).needs_answer

@@ -57,15 +57,22 @@ def with_last_message(rows: Rows, column: str, name: str) -> Rows | None:
     made = []
     for row in rows:
         chat = row.get(column)
-        if not is_chat(chat) or chat[-1]["role"] != "assistant" or not isinstance(chat[-1]["content"], str):
+        if not is_chat(chat) or chat[-1]["role"] != "assistant":
             return None
-        made.append({**row, column: list(chat[:-1]), name: chat[-1]["content"]})
+        said = chat[-1].get("tool_calls") or chat[-1]["content"]
+        if not isinstance(said, str | list):
+            return None
+        made.append({**row, column: list(chat[:-1]), name: said})
     return made
 
 
 def chat_of(row: Row, column: str) -> list[Message]:
-    """Return the messages of a row."""
-    return [{"role": str(each["role"]), "content": each["content"]} for each in row[column]]
+    """Return the messages of a row, with the calls of tools and their results."""
+    return [{key: each[key] for key in _SENT if key in each} for each in row[column]]
+
+
+_SENT: Final = ("role", "content", "name", "tool_calls", "tool_call_id")
+"""Keys of a message that models read."""
 
 
 def chat_text(chat: Sequence[Mapping[str, Any]]) -> str:

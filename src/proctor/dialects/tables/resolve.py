@@ -19,18 +19,22 @@ from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
 from proctor.dialects.tables.columns import (
     ANSWERS,
+    MATERIAL,
     QUESTIONS,
     Columns,
     answering,
     asking,
+    chatting,
     find_columns,
     labels,
     placeholders,
     several_answers,
     usual,
 )
+from proctor.dialects.tables.media import media_of_row
 from proctor.dialects.tables.metrics import TableMetrics
 from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table
+from proctor.dialects.tables.tools import ToolsAsker
 from proctor.dialects.tables.wordings import wordings_of
 from proctor.effects import Effect
 from proctor.errors import UsageError, ValidationError, did_you_mean
@@ -38,9 +42,10 @@ from proctor.lazy import Later
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.recipes.honours import OF_TABLES, Honours, declared
-from proctor.recipes.option import ASKS_NOBODY, DEPENDS, Honoured, no_effect
+from proctor.recipes.option import ASKS_NOBODY, DEPENDS, Honoured, Refused, no_effect
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.row_changes import RowParts, honours_of_changes
+from proctor.scoring.call_checks import TOOL_CALLS, calls_of
 from proctor.scoring.distances import AROUND
 
 _NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
@@ -72,7 +77,9 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
             "%s%s is not read: it is of OpenCompass' custom datasets, and columns are named", path, _BESIDE
         )
     wordings = wordings_of(chosen, columns_of(read_table(path)))
-    return [table_exam(path, options, {**chosen, "prompt": each.prompt}, each.name) for each in wordings]
+    return [
+        table_exam(path, options, {**chosen, "prompt": each.prompt, "chat": each.chat}, each.name) for each in wordings
+    ]
 
 
 def _parts(name: str) -> tuple[str | None, Mapping[str, Any]]:
@@ -123,9 +130,11 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wordin
     if needs_answer and _LAST in rows[0] and given.get("answer_column") is None:
         given = {**given, "answer_column": _LAST}
     columns = find_columns(path, rows, given, needs_answer=needs_answer)
+    if metrics.is_equality and columns.tools and any(calls_of(row.get(str(columns.answer))) for row in rows):
+        metrics = replace(metrics, names=(TOOL_CALLS,))
     name = "-".join(filter(None, (given.get("name") or Path(path).stem, wording)))
     _say_guessed(path, columns, given, compares=needs_answer)
-    _say_what_looks_wrong(path, rows, columns)
+    _say_what_looks_wrong(path, rows, columns, guessed=not _ASKING & {key for key, value in given.items() if value})
     entries = _entries(metrics, columns)
     chats = _are_chats(rows, columns)
     config = _config(name, path, columns, entries, chats=chats)
@@ -175,6 +184,8 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
     made = exam.variants.items()
     variants: dict[str, Callable[[], Exam]] = {kind: partial(_variant, make, parts) for kind, make in made}
     if config.output_type == "generate_until":
+        if (column := config.metadata["columns"].get("tools")) is not None:
+            exam = replace(exam, asker=ToolsAsker(exam.asker, column))
         task = task_of(exam)
         if metrics.is_equality and task is not None and not (options.predict_only or options.repeats):
             exam = replace(exam, grader=Later(f"{__package__}.gradings:TableGrader", task, path))
@@ -186,6 +197,10 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
     description = f"{config.output_type.replace('_', ' ')} on {path}"
     honours = _honours(exam.honours) if metrics.asks else {**_honours(exam.honours), "judge": no_effect(ASKS_NOBODY)}
     honours = {**honours, **honours_of_changes(parts)}
+    said = config.metadata["columns"]
+    if "media" in said or "chat" in said:
+        what = "a prompt of messages shows none" if "chat" in said else "demos would lack their pictures and sounds"
+        honours["num_demos"] = Refused(what)
     return replace(exam, description=description, honours=honours, variants=variants, parts=parts)
 
 
@@ -193,7 +208,7 @@ def _parts_of(exam: Exam, config: TaskConfig) -> RowParts:
     """Return what the columns of a table are, as its exam was told or found."""
     said, task = config.metadata["columns"], task_of(exam)
     choices, answer = tuple(said.get("choices", ())), said.get("answer", "")
-    asked = placeholders(said["prompt"]) if "prompt" in said else [said["question"]]
+    asked = placeholders(said["prompt"]) if "prompt" in said else [said["question"], *filter(None, [said.get("below")])]
     inputs = tuple(name for name in asked if name not in {*choices, answer})
     return RowParts(inputs, choices, answer, None if task is None else lambda doc: task.view(doc).target)
 
@@ -229,19 +244,31 @@ def _say_guessed(path: str, columns: Columns, given: Mapping[str, Any], *, compa
     """Say which columns are taken that the user did not name."""
     found = []
     if columns.prompt is None and given.get("input_column") is None:
-        found.append(f"asks '{columns.question}'")
+        found.append(f"asks {' above '.join(map(repr, columns.asked))}")
     if columns.choices and given.get("choices_column") is None:
         found.append(f"chooses between {', '.join(map(repr, columns.choices))}")
+    if columns.tools is not None:
+        found.append(f"offers the functions in '{columns.tools}'")
+    found += [f"shows '{column}'" for column in columns.media.values()]
     if compares and columns.answer is not None and given.get("answer_column") is None:
         found.append(f"compares with '{columns.answer}'")
     if found:
         get_logger().warning("%s: %s", path, " and ".join(found))
 
 
-def _say_what_looks_wrong(path: str, rows: Documents, columns: Columns) -> None:
-    """Say what gives numbers that somebody may not mean: prompts that show what is right, cells of several answers."""
-    asked = {columns.question} if columns.prompt is None else set(placeholders(columns.prompt))
-    if columns.answer in asked:
+def _say_what_looks_wrong(path: str, rows: Rows, columns: Columns, *, guessed: bool) -> None:
+    """Say what gives numbers that somebody may not mean.
+
+    Prompts that show what is right, questions without what they are about, cells of several answers.
+    """
+    names = columns_of(rows)
+    if guessed and (
+        left := usual([each for each in names if each not in (*columns.asked, *columns.choices)], MATERIAL)
+    ):
+        asking = "\\n\\n".join(f"{{{each}}}" for each in (left, *columns.asked))
+        hint = "" if _are_chats(rows, columns) else f"; to show it, --prompt $'{asking}'"
+        get_logger().warning("%s: the model is not shown '%s'%s", path, left, hint)
+    if columns.answer in columns.asked:
         get_logger().warning("%s: the prompt shows '%s', which answers are compared with", path, columns.answer)
     if columns.answer is None or columns.choices:
         return
@@ -269,6 +296,10 @@ def _config(
         "answer": columns.answer,
         "choices": list(columns.choices),
         "prompt": columns.prompt,
+        "chat": [list(each) for each in columns.chat],
+        "below": columns.below,
+        "tools": columns.tools,
+        "media": dict(columns.media),
     }
     shared: dict[str, Any] = {
         "task": name,
@@ -276,6 +307,10 @@ def _config(
         "test_split": _SPLIT,
         "doc_to_text": asking(columns),
         "doc_to_target": answering(columns),
+        **{
+            f"doc_to_{kind}": partial(media_of_row, column=column, folder=str(Path(path).parent))
+            for kind, column in columns.media.items()
+        },
         "metadata": {"version": 1, "columns": {key: value for key, value in said.items() if value}},
     }
     if columns.choices:
@@ -289,7 +324,9 @@ def _config(
         "regexes_to_ignore": list(AROUND),
     }
     steps = [{"function": "remove_whitespace"}, {"function": "take_first"}]
-    if chats:
+    if columns.chat:
+        shared["doc_to_messages"] = chatting(columns)
+    elif chats:
         from proctor.dialects.tables.nested import chat_of
 
         shared["doc_to_messages"] = partial(chat_of, column=str(columns.question))

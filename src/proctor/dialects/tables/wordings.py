@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from proctor.dialects.tables.reader import decoded
 from proctor.errors import Location, UsageError
+from proctor.prompts.chat_text import chat_in
 
 _BETWEEN: Final = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
 """What stands between the prompts of a file, in a line of its own."""
@@ -23,11 +24,13 @@ class Wording:
 
     Attributes:
         name: What tells its exam from those of the other wordings; empty where it is the only one.
-        prompt: How to ask; ``None`` where a column says it.
+        prompt: How to ask; ``None`` where a column says it. Of a chat, the words of all messages.
+        chat: The roles and the words of its messages, where it is a chat.
     """
 
     name: str
     prompt: str | None
+    chat: tuple[tuple[str, str], ...] = ()
 
 
 def wordings_of(given: Mapping[str, Any], columns: Sequence[str]) -> list[Wording]:
@@ -46,7 +49,7 @@ def wordings_of(given: Mapping[str, Any], columns: Sequence[str]) -> list[Wordin
     for file in (files,) if isinstance(files, str) else files:
         found += _of_file(file, columns)
     if len(found) <= 1:
-        return [Wording("", found[0].prompt)] if found else [Wording("", None)]
+        return [replace(found[0], name="")] if found else [Wording("", None)]
     return list(_named(found))
 
 
@@ -68,7 +71,19 @@ def texts_of(file: str) -> Iterator[tuple[str, str]]:
 
 def _of_file(file: str, columns: Sequence[str]) -> Iterator[Wording]:
     for name, text in texts_of(file):
-        yield Wording(name, _DOUBLE.sub(lambda each: _column(each, columns), text))
+        if isinstance(chat := chat_in(text, "role|content"), str):
+            yield Wording(name, _single(text, columns))
+            continue
+        if any(not isinstance(each["content"], str) for each in chat):
+            raise UsageError(
+                f"a message of the prompt '{name}' is no text", location=Location(file), hint="name columns in braces"
+            )
+        said = tuple((str(each["role"]), _single(each["content"], columns)) for each in chat)
+        yield Wording(name, "\n".join(words for _, words in said), said)
+
+
+def _single(text: str, columns: Sequence[str]) -> str:
+    return _DOUBLE.sub(lambda each: _column(each, columns), text)
 
 
 def _column(found: re.Match[str], columns: Sequence[str]) -> str:
@@ -81,4 +96,4 @@ def _named(wordings: Sequence[Wording]) -> Iterator[Wording]:
     for number, each in enumerate(wordings, 1):
         name = each.name or str(number)
         seen[name] += 1
-        yield Wording(name if seen[name] == 1 else f"{name}-{seen[name]}", each.prompt)
+        yield replace(each, name=name if seen[name] == 1 else f"{name}-{seen[name]}")

@@ -145,9 +145,15 @@ def load_model(source: ModelSource) -> LoadedModel:
     require_packages(f"the model '{source.name}'")
     require_trust(source)
     place = model_folder(source.name) or source.name
+    with _told(source, place), quiet_transformers():
+        return _load(source, place)
+
+
+@contextmanager
+def _told(source: ModelSource, place: str) -> Iterator[None]:
+    """Say where was looked when a model cannot be loaded."""
     try:
-        with quiet_transformers():
-            return _load(source, place)
+        yield
     except ProctorError:
         raise
     except (OSError, ValueError, RuntimeError, ImportError, KeyError, MemoryError) as error:
@@ -195,11 +201,18 @@ def _shared(source: ModelSource, place: str) -> dict[str, Any]:
 
 
 def load_config(source: ModelSource) -> Any:
-    """Return a model's configuration."""
+    """Return a model's configuration.
+
+    Raises:
+        MissingExtraError, TrustError, EngineError: As :func:`load_model`.
+    """
+    require_packages(f"the model '{source.name}'")
+    require_trust(source)
     import transformers
 
     place = model_folder(source.name) or source.name
-    return transformers.AutoConfig.from_pretrained(place, **_shared(source, place))
+    with _told(source, place):
+        return transformers.AutoConfig.from_pretrained(place, **_shared(source, place))
 
 
 def load_weights(source: ModelSource, family: Family, kind: Any = None) -> Any:
@@ -319,6 +332,10 @@ def _hub_looked_in() -> str:
     return "the hub" if hub_answers() else "the hub does not answer"
 
 
+class ModelNotFoundError(EngineError, OSError):
+    """A model that is not there or cannot be read: also what transformers raises, for programs that catch it."""
+
+
 def loading_failed(source: ModelSource, place: str, error: Exception) -> EngineError:
     """Return the error of a model that could not be loaded, with where was looked."""
     first_line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
@@ -330,13 +347,13 @@ def loading_failed(source: ModelSource, place: str, error: Exception) -> EngineE
             "machine's own memory; or another program holds the GPU's (nvidia-smi shows it)",
         )
     if place != source.name or Path(place).exists():
-        return EngineError(f"the model '{source.name}' cannot be loaded from {place}", why=first_line)
+        return ModelNotFoundError(f"the model '{source.name}' cannot be loaded from {place}", why=first_line)
     if source.name.startswith(("/", "./", "../", "~")):
-        return EngineError(f"there is no folder '{source.name}'", hint="give the folder of a model, or a hub id")
+        return ModelNotFoundError(f"there is no folder '{source.name}'", hint="give the folder of a model, or a hub id")
     looked = [str(Path(settings.models_dir) / source.name)] if settings.models_dir else []
     looked.append(f"the Hugging Face cache ({os.environ.get('HF_HOME', '~/.cache/huggingface')})")
     looked.append(_hub_looked_in())
-    return EngineError(
+    return ModelNotFoundError(
         f"the model '{source.name}' cannot be loaded",
         why=f"{first_line}; looked in {', '.join(looked)}",
         hint="give a folder, or set PROCTOR_MODELS_DIR to a folder that holds models as <hub id>/",

@@ -107,38 +107,41 @@ class AWSSignature:
         """Return the headers of a signed POST."""
         return self.headers(url, content)
 
-    def headers(self, url: str, content: bytes) -> dict[str, str]:
-        """Return the headers that sign a POST of this content."""
+    def headers(self, url: str, content: bytes, method: str = "POST", service: str = "") -> dict[str, str]:
+        """Return the headers that sign a request of this content; S3 has its path as it stands, and the digest."""
+        service = service or self._service
         stamp = self._now().strftime("%Y%m%dT%H%M%SZ")
         parts = urlsplit(url)
+        digest = hashlib.sha256(content).hexdigest()
         signed = {"host": parts.netloc, "x-amz-date": stamp}
+        if service == "s3":
+            signed["x-amz-content-sha256"] = digest
         if self._session_token:
             signed["x-amz-security-token"] = self._session_token
         names = ";".join(sorted(signed))
+        path = parts.path or "/"
         canonical = "\n".join(
             [
-                "POST",
-                quote(parts.path or "/", safe="/-_.~"),
-                parts.query,
+                method,
+                path if service == "s3" else quote(path, safe="/-_.~"),
+                "&".join(sorted(parts.query.split("&"))),
                 *(f"{name}:{signed[name]}" for name in sorted(signed)),
                 "",
                 names,
-                hashlib.sha256(content).hexdigest(),
+                digest,
             ]
         )
-        scope = f"{stamp[:8]}/{self._region}/{self._service}/aws4_request"
-        digest = hashlib.sha256(canonical.encode()).hexdigest()
-        signature = hmac.new(
-            self._signing_key(stamp[:8]), f"AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{digest}".encode(), hashlib.sha256
-        )
+        scope = f"{stamp[:8]}/{self._region}/{service}/aws4_request"
+        said = f"AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+        signature = hmac.new(self._signing_key(stamp[:8], service), said.encode(), hashlib.sha256)
         authorization = (
             f"AWS4-HMAC-SHA256 Credential={self._access_key}/{scope}, SignedHeaders={names}, "
             f"Signature={signature.hexdigest()}"
         )
         return {**{name: value for name, value in signed.items() if name != "host"}, "Authorization": authorization}
 
-    def _signing_key(self, day: str) -> bytes:
+    def _signing_key(self, day: str, service: str) -> bytes:
         key = f"AWS4{self._secret_key}".encode()
-        for part in (day, self._region, self._service, "aws4_request"):
+        for part in (day, self._region, service, "aws4_request"):
             key = hmac.new(key, part.encode(), hashlib.sha256).digest()
         return key

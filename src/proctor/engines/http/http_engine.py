@@ -186,14 +186,17 @@ class HTTPEngine(ThinkingEngine):
         async def opening() -> AsyncIterator[Callable[[Any], Awaitable[Response]]]:
             transport = self._transport()
             try:
-                answer = _answer_or_shorten if self.truncate == "demos" else _answer
-                yield partial(answer, answering, self._caller(transport))
+                yield self.answering_with(answering, self._caller(transport))
             finally:
                 await transport.close()
 
         return answer_in_background(
             requests, opening, self._workers_of_now(), new_loop=self._new_loop or asyncio.new_event_loop
         )
+
+    def answering_with(self, answering: Answering, caller: Caller) -> Callable[[Any], Awaitable[Response]]:
+        """Return what answers a request with a failure at worst, and with fewer demonstrations where they may go."""
+        return partial(_answer_or_shorten if self.truncate == "demos" else _answer, answering, caller)
 
     def _workers_of_now(self) -> int | Callable[[], int]:
         """Return how many requests are answered at once, or what says it while that changes."""
@@ -307,9 +310,9 @@ async def _without_key(answering: Answering, variable: str, caller: Caller, requ
 async def _answer_or_shorten(answering: Answering, caller: Caller, request: Request) -> Response:
     """Answer a request, without as many of its demonstrations as the server cannot take."""
     response = await _answer(answering, caller, request)
-    for shorter in shorter_requests(request) if _is_too_long(response) else ():
+    for shorter in shorter_requests(request) if is_too_long(response) else ():
         response = await _answer(answering, caller, shorter)
-        if not _is_too_long(response):
+        if not is_too_long(response):
             return response
     if (failure := response.failure) is None or failure.kind != "context_too_long":
         return response
@@ -317,5 +320,6 @@ async def _answer_or_shorten(answering: Answering, caller: Caller, request: Requ
     return Response(failure=structs.replace(failure, message=message))
 
 
-def _is_too_long(response: Response) -> bool:
+def is_too_long(response: Response) -> bool:
+    """Whether a request failed because its prompt was longer than the model takes."""
     return response.failure is not None and response.failure.kind == "context_too_long"

@@ -16,6 +16,7 @@ from proctor.effects import Effect, asking, port_of, reading, require
 from proctor.engines.decoding import refuse_several
 from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address, split_login
+from proctor.engines.http.batches import Place
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.prompt_caches import Beginnings
 from proctor.engines.http.protocols.openai import OpenAIProtocol
@@ -354,6 +355,10 @@ class OpenAIEngine(HTTPEngine):
     def batch_api(self) -> str:
         """The provider whose batch API answers at the engine's address."""
         return provider_at(self._url)
+
+    def batch_place(self) -> Place:
+        """Return where the provider keeps what is sent in batches, as far as it has to be told."""
+        return Place()
 
     def _protocol(self) -> ProviderProtocol:
         is_chat = self.endpoint != "completions"

@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.http.batches import Batch, BatchAPI, Door, Result
+from proctor.engines.http.batches import Batch, BatchAPI, Door, Place, Result
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
 from proctor.engines.http.retrying_client import failure_of
+from proctor.engines.http.stored_batches import BedrockBatches, FireworksBatches, VertexBatches
 from proctor.engines.http.transport import Reply
 from proctor.errors import EngineError
 from proctor.ir import Failure
@@ -35,12 +36,14 @@ class AnthropicBatches(BatchAPI):
     most_bytes: ClassVar[int] = 240_000_000
     _route: ClassVar[str] = "/messages/batches"
     _next: ClassVar[str] = "after_id"
+    _is_named: ClassVar[bool] = False
 
     def line(self, name: str, post: Post) -> bytes:
         """Return an entry of ``requests``."""
         return msgspec.json.encode({"custom_id": name, "params": post.body})
 
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Send the requests of a batch, and return what makes it."""
         del route, name
         body = b'{"requests":[' + b",".join(lines) + b"]}"
         return f"{self._url}{self._route}{self._query}", body, "application/json"
@@ -54,7 +57,8 @@ class AnthropicBatches(BatchAPI):
     def _read(self, said: Mapping[str, Any]) -> Batch:
         counts = said.get("request_counts") or {}
         is_over = said["processing_status"] == "ended"
-        places = (str(said["results_url"]),) if is_over and said.get("results_url") else ()
+        here = f"{self._url}{self._route}/{said['id']}/results{self._query}"  # wherever it says: the key goes along
+        places = (here,) if is_over and said.get("results_url") else ()
         done = sum(count for name, count in counts.items() if name != "processing")
         return Batch(str(said["id"]), str(said["processing_status"]), is_over, done, places)
 
@@ -99,10 +103,10 @@ class AzureBatches(BatchAPI):
 
     most_requests: ClassVar[int] = 100_000
 
-    def __init__(self, door: Door, protocol: ProviderProtocol) -> None:
-        super().__init__(door, protocol)
+    def __init__(self, door: Door, protocol: ProviderProtocol, place: Place) -> None:
+        super().__init__(door, protocol, place)
         self._url = self._url.partition("/deployments/")[0]
-        self._files: set[str] = set()
+        self._files: dict[str, set[str]] = {}
 
     def line(self, name: str, post: Post) -> bytes:
         """Return a request as a batch has it."""
@@ -111,11 +115,12 @@ class AzureBatches(BatchAPI):
     async def find(self, name: str, count: int, began: float) -> str | None:
         """Return the id of a batch of the file of a name; ``None`` without one."""
         named = [each async for each in self._listed("/files") if each.get("filename") == f"{name}.jsonl"]
-        self._files = {str(each["id"]) for each in named}
-        return await super().find(name, count, began) if named else None
+        self._files.setdefault(name, set()).update(str(each["id"]) for each in named)
+        return await super().find(name, count, began)
 
     async def _uploaded(self, content: bytes, name: str) -> str:
         file = await super()._uploaded(content, name)
+        self._files.setdefault(name, set()).add(file)  # lists lag behind
         for _ in range(_PATIENCE):
             status = (await self._json(f"{self._url}/files/{file}")).get("status")
             if status not in ("pending", "running", "notRunning", "uploaded"):
@@ -127,7 +132,7 @@ class AzureBatches(BatchAPI):
         return {**super()._making(file, route, name), "endpoint": route}
 
     def _is(self, listed: Mapping[str, Any], name: str, count: int, began: float) -> bool:
-        return listed.get("input_file_id") in self._files or super()._is(listed, name, count, began)
+        return listed.get("input_file_id") in self._files.get(name, ()) or super()._is(listed, name, count, began)
 
 
 _PATIENCE, _PATIENCE_SECONDS = 60, 5.0
@@ -191,17 +196,16 @@ class XAIBatches(BatchAPI):
         status = "cancelled" if is_ended else "completed" if is_over else "in_progress"
         return Batch(batch, status, is_over, there - waiting, reason=reason)
 
-    async def results(self, batch: Batch) -> list[Result]:
-        """Return the results, page by page."""
-        pages = self._listed(f"{self._route}/{batch.id}/results", "results")
-        return list({(result := self._one(each)).id: result async for each in pages}.values())
+    async def _lines(self, batch: Batch) -> AsyncIterator[Any]:
+        async for each in self._listed(f"{self._route}/{batch.id}/results", "results"):
+            yield each
 
-    def _one(self, said: Mapping[str, Any]) -> Result:
-        name, came = str(said["batch_request_id"]), said.get("batch_result") or {}
+    def _result(self, line: Any) -> Result:
+        name, came = str(line["batch_request_id"]), line.get("batch_result") or {}
         body = next(iter((came.get("response") or {}).values()), None)
         if body is not None:
             return Result(name, msgspec.json.encode(body))
-        why = (came.get("error") or {}).get("message") or said.get("error_message") or "the batch has no answer"
+        why = (came.get("error") or {}).get("message") or line.get("error_message") or "the batch has no answer"
         return Result(name, b"", Failure("server_error", str(why)))
 
 
@@ -211,11 +215,12 @@ class GeminiBatches(BatchAPI):
     _items, _id, _route = "operations", "name", "/v1beta/batches"
     _limit, _next, _last = "pageSize", "pageToken", "nextPageToken"
 
-    def __init__(self, door: Door, protocol: ProviderProtocol) -> None:
-        super().__init__(door, protocol)
+    def __init__(self, door: Door, protocol: ProviderProtocol, place: Place) -> None:
+        super().__init__(door, protocol, place)
         self._url = self._url.partition("/v1beta")[0]
 
-    async def _prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+    async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
+        """Send the requests of a batch, and return what makes it."""
         del route
         file = await self._uploaded(b"\n".join(lines), name)
         made = {"batch": {"display_name": name, "input_config": {"file_name": file}}}
@@ -279,14 +284,10 @@ APIS: Mapping[str, type[BatchAPI]] = {
     "mistral": MistralBatches,
     "xai": XAIBatches,
     "gemini": GeminiBatches,
+    "aws": BedrockBatches,
+    "fireworks": FireworksBatches,
+    "vertex-ai": VertexBatches,
     "custom": BatchAPI,
     "vllm-server": BatchAPI,
 }
 """By the provider's name in the table; a server of one's own copies OpenAI's, if it has any."""
-
-WHY_NOT: Mapping[str, str] = {
-    "aws": "Amazon Bedrock reads and writes them in a bucket of S3, in the name of a role that has to be made for it",
-    "fireworks": "Fireworks reads and writes them in data sets of an account, which its batch jobs name",
-    "vertex-ai": "Vertex AI reads and writes them in Cloud Storage or BigQuery; the provider gemini has batches",
-}
-"""Why Proctor makes no batches at some providers that have them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -10,10 +11,11 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.effects import Effect, written_by
+from proctor.effects import Effect, reading, written_by
 from proctor.engines.decoding import refuse_several
 from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address
+from proctor.engines.http.batches import Place
 from proctor.engines.http.openai_engine import OpenAIEngine, normal_url, with_http
 from proctor.engines.http.protocols.anthropic import AnthropicProtocol
 from proctor.engines.http.protocols.bedrock import BedrockProtocol
@@ -28,7 +30,7 @@ from proctor.engines.http.retrying_client import Authorize
 from proctor.engines.http.server_file import file_of
 from proctor.engines.http.thinking_words import ThinkingOrder
 from proctor.engines.thinking_engine import ThinkingEngine
-from proctor.errors import EngineError, MissingExtraError, UsageError
+from proctor.errors import EngineError, MissingExtraError, UsageError, ValidationError
 from proctor.ir import Answers, Generate, Score
 
 PROTOCOLS: dict[str, type[ProviderProtocol]] = {
@@ -43,6 +45,10 @@ PROTOCOLS: dict[str, type[ProviderProtocol]] = {
 Credentials = Annotated[dict[str, Any] | None, NON_POSITIONAL, Field(repr=False)]
 
 
+_OF_BATCHES = {"batch_bucket": ("aws", "vertex-ai"), "batch_role": ("aws",), "batch_account": ("fireworks",)}
+"""Fields that say where batches lie, and whose they are."""
+
+
 class ProviderEngine(OpenAIEngine):
     """A model at a provider of the table.
 
@@ -53,11 +59,16 @@ class ProviderEngine(OpenAIEngine):
         provider: Name in the table; by default ``settings.default_provider``.
         credentials: Key, address and what else the provider needs, where the environment does not say. Never saved.
         provider_specific_args: Fields to replace for one provider: ``{"watsonx": {"max_tokens": 64}}``.
+        batch_bucket: The folder in which Amazon Bedrock (``s3://BUCKET/FOLDER``) and Vertex AI (``gs://…``) read and
+            write batches.
+        batch_role: The ARN of the role as which Amazon does.
+        batch_account: The account whose data sets Fireworks reads and writes; by default ``FIREWORKS_ACCOUNT_ID``.
     """
 
     transient_fields: ClassVar[frozenset[str]] = OpenAIEngine.transient_fields | {
         "credentials",
         "provider_specific_args",
+        *_OF_BATCHES,
     }
     secret_fields: ClassVar[frozenset[str]] = OpenAIEngine.secret_fields | {"credentials"}
     address_fields: ClassVar[frozenset[str]] = OpenAIEngine.address_fields | {"credentials", "provider_specific_args"}
@@ -65,6 +76,9 @@ class ProviderEngine(OpenAIEngine):
     provider: str | None = None
     credentials: Credentials = None
     provider_specific_args: Annotated[dict[str, dict[str, Any]] | None, NON_POSITIONAL] = None
+    batch_bucket: Annotated[str, NON_POSITIONAL] = ""
+    batch_role: Annotated[str, NON_POSITIONAL] = ""
+    batch_account: Annotated[str, NON_POSITIONAL] = ""
 
     def prepare(self) -> None:
         """Check the provider's name, where one is given."""
@@ -175,6 +189,11 @@ class ProviderEngine(OpenAIEngine):
         """The provider."""
         return provider_named(self.provider)[0]
 
+    def batch_place(self) -> Place:
+        """Return where the provider keeps what is sent in batches, as far as it has to be told."""
+        account = self.batch_account or os.environ.get("FIREWORKS_ACCOUNT_ID", "")
+        return Place(self.batch_bucket, self.batch_role, account)
+
     def _protocol(self) -> ProviderProtocol:
         name, provider = provider_named(self.provider)
         self.named_model()
@@ -207,7 +226,15 @@ class ProviderEngine(OpenAIEngine):
         return super()._thinking_order()
 
     def verify(self) -> None:
-        """Check what is said of thinking, where the provider is known already; errors as in :class:`OpenAIEngine`."""
+        """Check what is said of thinking and batches, as far as the provider is known; errors as :class:`OpenAIEngine`.
+
+        Raises:
+            ValidationError: A place for batches is none of the provider's.
+        """
+        for name in filter(self.__getattribute__, _OF_BATCHES):
+            if self.provider is not None and provider_named(self.provider)[0] not in _OF_BATCHES[name]:
+                what, whose = f"'{self.provider}' keeps no batches where '{name}' says", " and ".join(_OF_BATCHES[name])
+                raise ValidationError(what, path=f"$.{name}", hint=f"leave it out: it is for {whose}")
         if self.provider is None:
             refuse_several(self.extra_body, "extra_body")
             super(OpenAIEngine, self).verify()
@@ -241,13 +268,29 @@ class ProviderEngine(OpenAIEngine):
             given["base_url"] = self._login.put_into(given["base_url"])
         return connection_to(name, provider, self.served_model, given, self._may_send)
 
+    def effects(self) -> Iterable[Effect]:
+        """Return that it asks its server, and that questions go to a bucket which a file names."""
+        is_theirs = self.author is not None and "batch_bucket" not in self.typed_fields
+        there = reading(self.batch_bucket, self.author, self.label) if self.batch_bucket and is_theirs else ()
+        return [*super().effects(), *there]
+
     def would_do(self) -> list[Effect]:
         """Return the effects of answering: asking the provider, or those of the engine in this process."""
         with suppress(UsageError, MissingExtraError):  # no provider is named, or no package is there: nobody is asked
             if self.answering() is self and (local := self._local()) is not None:
                 return local.would_do()
-            return super(ProviderEngine, self._adapted()).would_do()
+            return [*super(ProviderEngine, self._adapted()).would_do(), *self._effects_of_batches()]
         return []
+
+    def _effects_of_batches(self) -> list[Effect]:
+        """Return that further hosts are asked, where it is said in whose bucket or account batches lie."""
+        place = self.batch_place()
+        if not any(place) or (self.author is not None and not (self.batch_bucket or self.batch_account)):
+            return []
+        from proctor.engines.http.other_batches import APIS
+
+        hosts = APIS[self.batch_api].hosts(self._destination()[0], place) if self.batch_api in APIS else ()
+        return [Effect("net", host, self.label) for host in hosts]
 
     def _destination(self) -> tuple[str, list[str], bool]:
         name, provider = provider_named(self.provider)

@@ -207,14 +207,20 @@ class Caller:
         body: bytes | None = None,
         content_type: str = "",
         more: Mapping[str, str] | None = None,
+        *,
+        is_bare: bool = False,
     ) -> Reply:
-        """Return what comes of asking once, however long it takes, with further headers; raises ``TransportError``."""
-        headers = {**self._headers, "Content-Type": content_type, **(more or {})} if content_type else self._headers
-        if self._authorize is not None:
-            headers = {**headers, **await self._authorize(self._transport, url, body or b"")}
-        if body is not None:
-            return await self._transport.post(url, body, headers, _FILE_SECONDS)
-        found: Reply = await getattr(self._transport, method.lower())(url, headers, _FILE_SECONDS, _MOST_FILE_BYTES)
+        """Return what comes of asking once, however long it takes, with further headers; raises ``TransportError``.
+
+        Where it is bare, nothing but these further headers says who asks: they sign it, or the address does.
+        """
+        headers = {**({} if is_bare else self._headers), **({"Content-Type": content_type} if content_type else {})}
+        if self._authorize is not None and not is_bare:
+            headers |= await self._authorize(self._transport, url, body or b"")
+        headers |= more or {}
+        send = getattr(self._transport, method.lower())
+        rest = (headers, _FILE_SECONDS, _MOST_FILE_BYTES) if body is None else (body, headers, _FILE_SECONDS)
+        found: Reply = await send(url, *rest)
         return found
 
     async def _paced(

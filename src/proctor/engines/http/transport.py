@@ -186,6 +186,10 @@ class AiohttpTransport:
         """See :class:`Transport`."""
         return await self._sent("POST", url, body, headers, timeout_seconds)
 
+    async def put(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+        """Put a file at an address; errors as in :meth:`post`."""
+        return await self._sent("PUT", url, body, headers, timeout_seconds)
+
     async def get(self, url: str, headers: Mapping[str, str], timeout_seconds: float, most_bytes: int = 0) -> Reply:
         """Get an address, of which there may be so many bytes; errors as in :meth:`post`."""
         return await self._sent("GET", url, None, headers, timeout_seconds, most_bytes)

@@ -82,11 +82,8 @@ _INSTEAD = {
     **dict.fromkeys(("HarnessCLI", "Run", "List", "Validate", "SubCommand", "setup_parser"), _NO_PARSERS),
     "WandbLogger": "proctor export RUN --to wandb sends a run",
     "TrackioLogger": "proctor export RUN --to trackio sends a run",
-    "TaskFactory": "TaskManager().load makes tasks",
     "PromptString": "a task file names a prompt of the library by use_prompt",
     "get_prompt": "a task file names a prompt of the library by use_prompt",
-    "_bootstrap_internal": "bootstrap_stderr resamples",
-    "_bootstrap_internal_no_mp": "bootstrap_stderr resamples",
     **{
         kind: NOTHING_HERE[name]
         for kinds in _MODELS_ELSEWHERE.values()
@@ -96,26 +93,38 @@ _INSTEAD = {
     **dict.fromkeys(("BalancedSampler", "ManualSampler"), "lm-eval has their names, and never wrote them"),
     **dict.fromkeys(("Janitor", "word_ngrams", "Archive", "Reader", "TextArchive", "TextReader"), _NO_JANITOR),
     **dict.fromkeys(
-        ("EvalAcc", "ResultAcc", "_collect_groups_bottom_up", "_collect_results", "_compute_task_aggregations"),
+        ("aggregate_subtask_metrics", "combined_sample_stderr", "pooled_sample_stderr", "aggregate_groups"),
         "simple_evaluate puts scores together",
     ),
-    **dict.fromkeys(
-        ("aggregate_subtask_metrics", "combined_sample_stderr", "pooled_sample_stderr", "unweighted_mean_stderr"),
-        "simple_evaluate puts scores together",
-    ),
-    **dict.fromkeys(
-        ("_get_root_groups", "_process_results", "_propagate_higher_is_better", "_propagate_num_fewshot"),
-        "simple_evaluate puts scores together",
-    ),
-    "aggregate_groups": "simple_evaluate puts scores together",
-    "check_argument_types": "the command line checks what is typed",
-    "maybe_truncate": "engines cut what is too long",
     "print_writeout": "proctor show TASK prints prompts",
     "run_task_tests": "proctor validate reads every task",
     **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),
 }
 """Names that code imports at its top, and what does their work: only using one of them is refused."""
 
+_TASKS_TODAY = "lm_eval.tasks.TaskManager(include_path=…), which has all_tasks, match_tasks and load"
+_OLDER = {
+    "lm_eval.base": (
+        "a model derives from lm_eval.models.huggingface.HFLM (BaseLM: _model_call, tok_encode) or "
+        "lm_eval.api.model.LM, a task from lm_eval.api.task.Task; rf.loglikelihood(…) is Instance('loglikelihood', …)"
+    ),
+    "*.greedy_until": "generate_until",
+    "lm_eval.metrics": "lm_eval.api.metrics",
+    "lm_eval.decontamination.decontaminate": _NO_JANITOR,
+    **dict.fromkeys(("lm_eval.models.gpt2", "*.AutoCausalLM", "*.AutoSeq2SeqLM"), "lm_eval.models.huggingface.HFLM"),
+    "lm_eval.models.gpt3": "lm_eval.models.openai_completions",
+    **dict.fromkeys((f"*.{each}" for each in ("ALL_TASKS", "TASK_REGISTRY", "GROUP_REGISTRY")), _TASKS_TODAY),
+    **dict.fromkeys((f"*.{each}" for each in ("include_path", "include_task_folder", "get_task")), _TASKS_TODAY),
+    "*.initialize_tasks": "leave it out: lm_eval.tasks.TaskManager finds tasks when they are used",
+    "*.hendrycks_test": "the group mmlu",
+    "*.MultiChoice": "lm_eval.tasks.TaskManager().match_tasks",
+    "lm_eval.logger": "lm_eval.utils.eval_logger",
+    "simple_evaluate(no_cache)": "leave it out; use_cache names a cache",
+    "simple_evaluate(output_base_path)": "evaluation_tracker=EvaluationTracker(output_path=…)",
+    "simple_evaluate(description_dict)": "description of a task file",
+    "simple_evaluate(decontamination_ngrams_path)": _NO_JANITOR,
+}
+"""Names and arguments of releases before 0.4.2, and what is written today."""
 
 _EVALUATION = {f"{_NAMES}.evaluation": "simple_evaluate evaluate"}
 _TASKS = "TaskManager get_task_dict get_task_name_from_config get_task_name_from_object"
@@ -182,4 +191,5 @@ LM_EVAL = Table(
     },
     files={"lm_eval.tasks": "proctor.dialects.lm_eval.functions:module_of_tasks"},
     instead=_INSTEAD,
+    older=_OLDER,
 )

@@ -7,7 +7,7 @@ greedy decoding is the default everywhere; answers are cached by the response lo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import quote
 
@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.artifacts.effects_of import effects_of
+from proctor.artifacts.registry import registry
 from proctor.effects import Effect, missing, reading, require, written_by
 from proctor.engines.as_another import as_another
 from proctor.engines.engine import Engine
@@ -103,8 +104,46 @@ class UnitxtProviderEngine(ToldInUnitxtWords, ProviderEngine):
         return engine_id(self.model, self.inference_label or self.id_label or self.provider or _DEFAULT_PROVIDER)
 
 
+class _OfClass:
+    """What a class answers when it, or one of its objects, is asked."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self._make()
+
+
+_CROSSED = {
+    **dict.fromkeys(("watsonx", "open-ai", "together-ai", "aws"), "lite_llm_inference_engine"),
+    "ollama": "ollama_inference_engine",
+    "watsonx-sdk": "wml_inference_engine_chat",
+    "rits": "rits_inference_engine",
+    **dict.fromkeys(("azure", "vertex-ai", "replicate"), "lite_llm_inference_engine"),
+    "hf-local": "hf_auto_model_inference_engine",
+}
+"""Providers that Unitxt's engine of all providers has, and the classes that ask each by its own name."""
+
+
+def _models_of(provider: str) -> dict[str, str]:
+    """Return the models of a provider, as the class that asks it names them."""
+    prefixes = LiteLLMInferenceEngine.prefixes if _CROSSED[provider].startswith("lite") else {}
+    prefix = next((f"{each}/" for each, own in prefixes.items() if own == provider != "open-ai"), "")
+    return {name: prefix + model for name, model in provider_named(provider)[1].models.items()}
+
+
 class CrossProviderInferenceEngine(UnitxtProviderEngine):
-    """The same model at any provider: ``CrossProviderInferenceEngine(model="llama-3-2-1b-instruct")``."""
+    """The same model at any provider: ``CrossProviderInferenceEngine(model="llama-3-2-1b-instruct")``.
+
+    Attributes:
+        provider_model_map: By provider, what it calls each model.
+        _provider_to_base_class: By provider, the class that asks it by its own name.
+    """
+
+    provider_model_map: ClassVar[Any] = _OfClass(lambda: {name: _models_of(name) for name in _CROSSED})
+    _provider_to_base_class: ClassVar[Any] = _OfClass(
+        lambda: {name: registry.get(kind) for name, kind in _CROSSED.items()}
+    )
 
     def get_engine_id(self) -> str:
         """Return the provider's name of the model with the provider; the default provider's where none is named."""

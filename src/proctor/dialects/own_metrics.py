@@ -1,0 +1,141 @@
+"""Metrics in a Python file of the user's: ``--metric checks.py:polite``, a function or a class of Proctor's metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import Parameter, iscoroutinefunction, signature
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from proctor.errors import Diagnostic, ProctorError, ScoringError, TrustError, UsageError, did_you_mean, problems_of
+from proctor.guests.beside import room_beside
+from proctor.scoring import InstanceMetric
+from proctor.scoring.metric import UNPREFIXED, Metric
+from proctor.settings import settings
+
+_SEEN: Final[Mapping[str, Callable[[str, Sequence[str], Mapping[str, Any]], Any]]] = {
+    **dict.fromkeys(("answer", "output", "prediction", "response"), lambda answer, _, __: answer),
+    **dict.fromkeys(
+        ("right", "target", "expected", "reference", "gold"), lambda _, right, __: right[0] if right else ""
+    ),
+    **dict.fromkeys(("references", "targets", "golds"), lambda _, right, __: list(right)),
+    **dict.fromkeys(("row", "doc", "fields"), lambda _, __, row: dict(row)),
+}
+"""What a function is given, by the names of its parameters; any other name is a column of the row."""
+
+
+def metric_in(source: str) -> Metric:
+    """Return the metric in a file: ``checks.py:polite``, or ``checks.py`` where there is one.
+
+    Raises:
+        TrustError: Nobody said that code may run.
+        ProctorError: There is no such file or name, it fails when it is run, or it is no metric.
+    """
+    file, _, name = source.partition(".py")[0] + ".py", "", source.partition(".py:")[2]
+    found = _loaded(Path(file), name)
+    if isinstance(found, type):
+        made: Metric = found()
+        return made
+    return OwnFunction(file=file, function=found.__name__)
+
+
+def _loaded(file: Path, name: str) -> Any:
+    if not file.is_file():
+        raise UsageError(f"there is no file {file}, in which a metric is named")
+    if not settings.trust_code:
+        raise TrustError(f"the metric in {file} is code", hint="say --trust-code to run it")
+    path = file.resolve()
+    try:
+        module = room_beside(path.parent, Path.cwd()).of_file(path)
+    except ProctorError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the user's code
+        raise ScoringError(f"{file} cannot be run", why=f"{type(error).__name__}: {error}") from None
+    own = {key: each for key, each in vars(module).items() if _is_metric(each) and each.__module__ == module.__name__}
+    public = [key for key in own if not key.startswith("_")]
+    if not name and len(public) == 1:
+        name = public[0]
+    if name not in own:
+        named = f"{file} has no metric '{name}'" if name else f"{file} has {len(public) or 'no'} metrics"
+        hint = did_you_mean(name, public) or f"name one: --metric {file}:{public[0]}" if public else ""
+        why = (
+            f"functions and metrics in it are {', '.join(public)}"
+            if public
+            else "a function is one, or a class of metrics"
+        )
+        raise UsageError(named, why=why, hint=hint)
+    return own[name]
+
+
+def _is_metric(found: Any) -> bool:
+    return issubclass(found, Metric) if isinstance(found, type) else callable(found) and hasattr(found, "__code__")
+
+
+class OwnFunction(InstanceMetric):
+    """The mean of what a function says of each answer: true, false or a number.
+
+    Attributes:
+        file: The Python file.
+        function: The function's name in it. It takes an ``answer`` (``output``, ``prediction``, ``response``), what is
+            ``right`` (``target``, ``expected``, ``reference``, ``gold``; ``references`` for all), the ``row``, or
+            columns of the row by their names.
+    """
+
+    reads_task_data: ClassVar[bool] = True
+
+    file: str
+    function: str
+    main_score: str = ""
+    reduction_map: dict[str, Any] = {}
+
+    def prepare(self) -> None:
+        """Name the score after the function."""
+        super().prepare()
+        name = Path(self.file).stem if self.function in UNPREFIXED else self.function
+        self.main_score = self.main_score or name
+        self.reduction_map = {"mean": [self.main_score]}
+        self.ci_scores = [self.main_score]
+
+    @property
+    def code_files(self) -> tuple[str, ...]:
+        """The files whose digests a run holds."""
+        return (self.file,)
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield why the function cannot be called."""
+        yield from super().check()
+        yield from problems_of(self._parameters)
+
+    def _parameters(self) -> list[str]:
+        function = _loaded(Path(self.file), self.function)
+        if iscoroutinefunction(function):
+            raise UsageError(f"{self.file}:{self.function} is asynchronous, and metrics are not")
+        taken = signature(function).parameters.values()
+        if bad := [
+            each for each in taken if each.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        ]:
+            raise UsageError(f"{self.file}:{self.function} takes '{bad[0]}', and parameters are given by name")
+        return [each.name for each in taken if each.default is Parameter.empty or each.name in _SEEN]
+
+    def compute(self, references: list[Any], prediction: object, task_data: dict[str, Any]) -> dict[str, Any]:
+        """Return what the function says of an answer.
+
+        Raises:
+            ScoringError: It says neither true, false nor a number, or wants a column that the row does not have.
+        """
+        function, given = _loaded(Path(self.file), self.function), {}
+        for name in self._parameters():
+            if name not in _SEEN and name not in task_data:
+                known = ", ".join((*_SEEN, *task_data))
+                raise ScoringError(
+                    f"{self.function} takes '{name}', and the row has no such column", why=f"there are {known}"
+                )
+            seen = _SEEN.get(name)
+            given[name] = (
+                seen(str(prediction), [str(each) for each in references], task_data) if seen else task_data[name]
+            )
+        said = function(**given)
+        if not isinstance(said, bool | int | float) or not math.isfinite(said):
+            raise ScoringError(f"{self.function} says {said!r:.80}, which is neither true, false nor a number")
+        return {self.main_score: float(said)}
