@@ -446,7 +446,7 @@ def test_scores_of_sweeps_carry_the_interval_that_holds_for_other_wordings(invok
     for command in (("report", cell), ("compare", cell, cell), ("compare", "a", cell)):
         code, _, err = invoke(*command, "--over", "wordings")
         assert code == 2
-        assert f"--over wordings is for sweeps, and {cell} is not one" in err
+        assert f"{cell} is not a sweep, which has an interval over wordings" in err
     assert invoke("report", "a", "--over", "wordings", "--format", "csv")[0] == 2
     code, _, err = invoke("gate", "known.ndjson", *SAYS, "--baseline", "a", "--margin", "0.1")
     assert code == 2
