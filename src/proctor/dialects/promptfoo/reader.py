@@ -126,10 +126,10 @@ class Config:
                 where = Location(str(self.file))
                 problems.append(Diagnostic(f"'{key}' is not obeyed", where, f"{path}.{key}", why, hint))
             else:
-                reason, where = _IDLE.get(key, "promptfoo has no such key here"), f"{path}.{key}"
-                if (kind := re.sub(r"\d+", "", where)) not in self.told:  # the first of hundreds says it
+                reason, place = _IDLE.get(key, "promptfoo has no such key here"), f"{path}.{key}"
+                if (kind := re.sub(r"\d+", "", place)) not in self.told:  # the first of hundreds says it
                     self.told.add(kind)
-                    say_once(f"{self.file}: {where} has no effect: {reason}")
+                    say_once(f"{self.file}: {place} has no effect: {reason}")
         if problems:
             raise ValidationError(problems)
 
