@@ -38,7 +38,7 @@ class OwnModel(Engine):
         file: The file; its content, and that of files beside it that it imports, is part of the identity.
         function: Its name in the file; needed where the file has several. It may be asynchronous, and may take
             ``max_tokens``, ``temperature``, ``top_p``, ``stop``, ``seed`` and ``tools``, too.
-        max_concurrency: How many questions are answered at once; a function that is not asynchronous then runs in threads.
+        max_concurrency: How many questions are answered at once, in threads where the function is not asynchronous.
         version: Whatever tells answers apart that the same code gives: the model behind it, the index that it searches.
     """
 
