@@ -44,11 +44,16 @@ PRINTED = {
     "rank_sets": ({"QUESTIONS": (20,)}, ["--runs", "3", "--models", "2", "4"]),
     "scoring_coverage": ({"MANY": 1_000}, ["2"]),
     "scoring_speed": ({}, ["--one", "f1 micro + macro + accuracy, 1,000"]),
+    "sweep_size": ({"RUNS": 1, "STATISTICS": 60.0}, ["2", "20"]),
     "viewer": ({"REPORTED": 50, "LISTED_RUNS": 3, "LISTED_EXAMS": 2}, ["--samples", "600"]),
     "walk": ({}, []),
     "contamination": ({"SHAPE": (3, 20)}, ["--runs", "20"]),
     "wording_estimates": (
-        {"SIZES": ((6, 30, 0.5, 0),), "MODELS": {"any": lambda stream, count: stream.normal(0, 0.2, count)}},
+        {
+            "SIZES": ((6, 30, 0.5, 0),),
+            "OVER": ((6, 30, 0.5, 2, True),),
+            "MODELS": {"any": lambda stream, count: stream.normal(0, 0.2, count)},
+        },
         ["--runs", "1"],
     ),
     "wording_components": ({"QUESTIONS": (30,)}, ["--runs", "3", "--equal", "3"]),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,17 @@ class _Setting:
 
 def cache_home() -> Path:
     """Return the folder of the cache where the user names no other."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proctor"
+    return home_of("XDG_CACHE_HOME", ".cache")
+
+
+def home_of(variable: str, usual: str) -> Path:
+    """Return this program's folder within the one that a variable names, or within the usual one below the home."""
+    return _home(os.environ.get(variable) or "", os.environ.get("HOME"), usual)
+
+
+@lru_cache(maxsize=8)  # the gate asks for each file
+def _home(given: str, _home: str | None, usual: str) -> Path:
+    return Path(given or Path.home() / usual) / "proctor"
 
 
 _TABLE: dict[str, _Setting] = {

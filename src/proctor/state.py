@@ -21,7 +21,7 @@ from typing import Any
 
 from proctor.errors import ForgedError
 from proctor.logs import get_logger
-from proctor.settings import cache_home, settings
+from proctor.settings import cache_home, home_of, settings
 
 _KEY_BYTES = 32
 """Of the key: as many as its digests have."""
@@ -35,7 +35,7 @@ LOG_PLACE = f"log/{LOG_NAME}"
 
 def data_home() -> Path:
     """Return the folder of what users keep, for this program."""
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "proctor"
+    return home_of("XDG_DATA_HOME", ".local/share")
 
 
 def kept_table(name: str) -> Path:

@@ -142,6 +142,27 @@ def test_what_flips_is_named(invoke):
         assert words in out
 
 
+def test_a_part_of_changed_questions_is_of_the_same_questions(invoke):
+    _many()
+    given = ("sweep", "many.ndjson", "--templates", "words.txt", "--perturb", "case", *SAYS, "--log", "log.db")
+    assert invoke(*given, "-o", "out", "--budget", "50%")[0] == 0
+    files = [path.read_text().splitlines() for path in Path("out").glob("*/samples.jsonl")]
+    assert len({json.loads(line)["instance"] for lines in files for line in lines}) == 60
+    code, out, err = invoke(*given, "-o", "out", "--budget", "50%", "--json")  # and its rows are what they were
+    assert code == 0, err
+    found = json.loads(out)["result"]
+    assert found["over_wordings"]["questions"] == 60
+    assert "for these levels of perturbation (2)" in found["notes"][-1]
+
+
+def test_readings_of_answers_that_are_graded_by_repeats_are_refused(invoke):
+    given = ("sweep", "texts.ndjson", "--templates", "prompts.txt", "--extraction", "first,last", "--repeats", "2")
+    code, _, err = invoke(*given, *SAYS, "--log", "log.db", "-o", "out")
+    assert code == 2
+    assert "each of its repeats is graded by itself" in err
+    assert not Path("out").exists()
+
+
 def test_a_budget_ends_a_sweep_and_the_rest_comes_later(invoke):
     given = ("sweep", "texts.ndjson", "--templates", "prompts.txt", *SAYS, "--log", "log.db", "--output", "out")
     code, _, err = invoke(*given, "--budget-tokens", "1")
@@ -266,7 +287,7 @@ def test_one_budget_is_for_the_whole_sweep_and_answers_of_the_log_are_free(invok
     (("texts.ndjson", "--templates", "lacking.txt"), "did you mean 'question'?"),
     (("task.yaml", "--templates", "lacking.txt"), "did you mean 'question'?"),
     (("task.yaml", "--templates", "mcqq"), "did you mean 'mcq'"),
-    (("task.yaml", "--templates", "mcq,mcq"), "the same template is named twice: 'mcq'"),
+    (("task.yaml", "--templates", "mcq,mcq"), "template: 'mcq' is named twice"),
     (("task.yaml", "--templates", "mcq", "--template", "cloze"), "--template and --templates say the same"),
     (("config.py", "--templates", "prompts.txt"), "takes no prompt in words"),
     (("config.py", "--demos", "0,1"), "cannot honour --num-demos"),

@@ -182,3 +182,56 @@ def test_a_precision_of_the_run_file_is_refused_too(folder):
     done = typed("run", "run.yaml", "--refresh", "--log", "l.db")
     assert done.returncode == 2
     assert "--refresh cannot be used with --precision" in done.stderr
+
+
+CONFIG = """
+asks = dict(type="PromptTemplate", template=dict(round=[dict(role="HUMAN", prompt="{question} {prediction}")]))
+judge = dict(type="VLLMCustomAPIChat", abbr="j", model="judge", host_ip="127.0.0.1", host_port=1, max_out_len=8)
+datasets = [dict(abbr="d", type="CustomDataset", path="q.jsonl",
+    reader_cfg=dict(input_columns=["question"], output_column="answer"),
+    infer_cfg=dict(prompt_template=dict(type="PromptTemplate", template="{question}"),
+        retriever=dict(type="ZeroRetriever"), inferencer=dict(type="GenInferencer")),
+    EVALUATED)]
+"""
+GENERIC = """dict(type="GenericLLMEvaluator", prompt_template=asks, judge_cfg=judge,
+    dict_postprocessor=dict(type="READER"))"""
+JUDGED = """judge_infer_cfg=dict(judge_model=judge, judge_dataset_type="LLMJudgeDataset",
+    judge_reader_cfg=dict(input_columns=["question", "model_answer"], output_column="model_pred_uuid"),
+    prompt_template=dict(type="PromptTemplate", template="{question} {model_answer}"),
+    retriever=dict(type="ZeroRetriever"), inferencer=dict(type="GenInferencer")),
+    eval_cfg=dict(evaluator=dict(type="LLMJudgeCorrectEvaluator"), pred_postprocessor=dict(type="get_a_or_b"))"""
+CASCADE = 'dict(type="CascadeEvaluator", rule_evaluator=dict(type="AccEvaluator"), llm_evaluator=%s)'
+
+
+@pytest.mark.parametrize(
+    "evaluated",
+    [
+        *(f"eval_cfg=dict(evaluator={GENERIC.replace('READER', reader)})"
+          for reader in ("generic_llmjudge_postprocess", "simpleqa_postprocess")),
+        f"eval_cfg=dict(evaluator={CASCADE % GENERIC.replace('READER', 'generic_llmjudge_postprocess')})",
+        JUDGED,
+    ],
+    ids=["two letters", "three letters", "cascade", "judge_infer_cfg"],
+)  # fmt: skip
+def test_letters_that_judges_of_configs_do_not_write_are_told_and_asked_for(folder, monkeypatch, log_place, evaluated):
+    from proctor.dialects.aisbench import judges
+
+    def reply(prompt):
+        JUDGE["asked"] += 1
+        return "hm." if JUDGE["mumbles"] and "Japan" in prompt.text else "A"
+
+    monkeypatch.setattr(judges, "judge_engine", lambda *_: ScriptedEngine(function=reply, model="judge"))
+    rows = ({"question": f"Capital of {country}?", "answer": city} for country, city in CITIES.items())
+    (folder / "q.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (folder / "exam.py").write_text(CONFIG.replace("EVALUATED", evaluated))
+    asks = ("run", "exam.py", "-m", "scripted", "--model-args", "answer=none", "--log", log_place, "-o", "r")
+    done = typed(*asks)
+    assert (done.returncode, JUDGE["asked"]) == (0, 3), done.stderr
+    assert "1 judgements are no verdict" in done.stdout
+    assert results(folder / "r")[0]["score"] == pytest.approx(200 / 3, abs=0.01), "as upstream counts it"
+    JUDGE["mumbles"] = False
+    again = typed(*asks, "--retry-verdicts")
+    assert (again.returncode, JUDGE["asked"]) == (0, 4), again.stderr
+    assert set_aside(log_place) == ["hm."]
+    assert results(folder / "r")[0]["score"] == pytest.approx(100)
+    assert "no verdict" not in again.stdout

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import threading
 import time
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 import msgspec
 import pytest
@@ -15,16 +17,15 @@ from batch_providers import KINDS, QUESTIONS, Killed, Provider, ask, engine_of, 
 from running_fakes import ToyExam, question
 from tests_virtual import VirtualLoop
 
-from proctor.effects import Author, written_by
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.transport import Reply, TransportError
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import EngineError, OutputError, UsageError, ValidationError
+from proctor.errors import EngineError, OutputError, UsageError
 from proctor.ir import BATCHED, Decoding, Generate, Prompt, Span, Turn
 from proctor.running import ResponseLog, run_exams
 from proctor.running.batch_records import Record, batch_records
-from proctor.running.batches import batched, has_batches
+from proctor.running.batches import batched
 from proctor.running.executors import distribute
 from proctor.running.log_place import placed
 from proctor.running.maintenance import merge
@@ -195,6 +196,24 @@ def test_processes_at_once_divide_the_questions_and_make_no_batch_twice(tmp_path
     assert max([*provider.paid.values(), *provider.direct.values()]) == 1
 
 
+@pytest.mark.parametrize("kind", ["open-ai", "anthropic", "aws"])
+def test_processes_that_share_a_log_and_die_pay_nothing_twice(tmp_path, kind):
+    provider, log = Provider(random.Random(f"{kind} shared"), kind), tmp_path / "log.db"
+
+    def run(number):
+        for attempt in range(30):
+            with suppress(Killed, EngineError):
+                engine = batched(engine_of(provider), placed(log))
+                return run_exams([ToyExam("a", 40, question)], engine, log=log, output=tmp_path / f"{number}-{attempt}")
+        raise AssertionError(f"process {number} has not ended")
+
+    with ThreadPoolExecutor(3) as pool:
+        assert all(pool.map(run, range(3)))
+    provider.end()
+    assert max(provider.paid.values()) == 1
+    assert provider.again == 0
+
+
 def test_nobody_settles_a_batch_that_a_living_process_is_making(tmp_path):
     """A record without the provider's id belongs to whoever has claimed its requests, until he is dead."""
     provider, engine = Provider(), engine_of(Provider())
@@ -241,6 +260,33 @@ def test_a_run_in_batches_from_the_command_line(tmp_path, monkeypatch, capsys, l
     assert run["cost"]["usd_saved_by_batches"] > 0
 
 
+def test_what_a_judge_has_under_way_in_a_batch_is_not_paid_again_at_once(tmp_path, monkeypatch, capsys):
+    from proctor.cli.__main__ import main
+
+    monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    (tmp_path / "rows.csv").write_text("question,answer\n" + "".join(f"What is {n} + 2?,{n + 2}\n" for n in range(8)))
+
+    class Slow(Provider):
+        def _advanced(self, name):
+            if len(self.batches) > 1:
+                raise Killed
+            return super()._advanced(name)
+
+    provider = Slow()
+    monkeypatch.setattr(OpenAIEngine, "_make_transport", staticmethod(lambda: provider))
+    monkeypatch.setattr(OpenAIEngine, "_new_loop", VirtualLoop)
+    given = ["run", "rows.csv", "-m", "openai/gpt-4o", "--judge", "openai/gpt-4.1", "--metric", "judge"]
+    given += ["--log", str(tmp_path / "l.db"), "-o", str(tmp_path / "out"), "--allow-failures"]
+    with pytest.raises(Killed):
+        main([*given, "--batch"])
+    asked = provider.direct.copy()
+    assert main(given) != 0
+    assert "batches of 'gpt-4.1' are under way" in capsys.readouterr().err
+    assert provider.direct == asked
+
+
 @pytest.mark.parametrize("is_batched", [True, False])
 def test_judges_are_asked_in_batches_where_the_run_is(tmp_path, monkeypatch, is_batched):
     from proctor.cli.__main__ import main
@@ -276,82 +322,6 @@ def test_schedules_notice_what_is_paid_twice(tmp_path, monkeypatch):
 
     monkeypatch.setattr("proctor.engines.http.batches.BatchAPI.find", nothing)
     assert sum(schedule("open-ai", seed, tmp_path)["paid twice"] for seed in range(20)) > 0
-
-
-def test_too_few_for_a_batch_are_asked_at_once_and_that_is_said(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("proctor.engines.http.stored_batches.BedrockBatches.least_requests", 100)
-    provider = Provider(kind="aws")
-    assert len(ask(provider, tmp_path / "log.db", {})) == 12
-    assert (provider.created, sum(provider.direct.values())) == (0, 12)
-    assert "11 requests to 'amazon.nova-pro-v1:0' are asked at once, at the full price" in caplog.text
-
-
-@pytest.mark.parametrize(
-    "kind,named,given",
-    [
-        ("aws", "batch_bucket", {}),
-        ("aws", "batch_bucket", {"batch_bucket": "my-bucket"}),
-        ("aws", "batch_role", {"batch_bucket": "s3://my-bucket"}),
-        ("fireworks", "batch_account", {}),
-        ("vertex-ai", "batch_bucket", {"batch_bucket": "s3://my-bucket"}),
-    ],
-)
-def test_what_a_provider_needs_is_named_before_anything_is_asked(tmp_path, kind, named, given):
-    engine = ProviderEngine(model="m", provider=kind, **given)
-    with pytest.raises(UsageError, match=f"need {named}(?s:.)*--model-args {named}="):
-        batched(engine, tmp_path / "log.db")
-    assert not has_batches(engine), "a judge of this provider is asked at once"
-
-
-def test_the_account_of_fireworks_may_stand_in_the_environment(tmp_path, monkeypatch):
-    monkeypatch.setenv("FIREWORKS_ACCOUNT_ID", "mine")
-    assert batched(ProviderEngine(model="m", provider="fireworks"), tmp_path / "log.db")
-
-
-def test_a_place_for_batches_is_refused_where_nobody_would_use_it():
-    with pytest.raises(ValidationError, match="keeps no batches where 'batch_role' says"):
-        ProviderEngine(model="m", provider="anthropic", batch_role="arn:aws:iam::123456789012:role/batches")
-
-
-def test_a_file_may_not_say_whose_bucket_questions_go_to():
-    with written_by(Author("exam.yaml")), pytest.raises(ValidationError, match="a file may not say 'batch_bucket'"):
-        ProviderEngine(model="m", provider="aws", batch_bucket="s3://theirs")
-
-
-@pytest.mark.parametrize(
-    "given,why",
-    [
-        ({"api_key": "k"}, "the API key of Bedrock opens no bucket"),
-        ({"base_url": "https://mine.example"}, "mine.example"),
-    ],
-)
-def test_batches_of_bedrock_need_keys_that_open_a_bucket(tmp_path, monkeypatch, given, why):
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKID")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    there = {"batch_bucket": "s3://my-bucket/exams", "batch_role": "arn:aws:iam::123456789012:role/batches"}
-    engine = ProviderEngine(model="m", provider="aws", **there, **given)
-    engine._make_transport = lambda: Provider(kind="aws")
-    with pytest.raises(UsageError, match=f"own addresses and keys(?s:.)*{why}"):
-        list(batched(engine, tmp_path / "log.db").generate(QUESTIONS))
-
-
-def test_vertex_ai_has_batches_of_open_models_at_googles_own_address(tmp_path):
-    there = {"provider": "vertex-ai", "batch_bucket": "gs://my-bucket", "api_key": "k"}
-    with pytest.raises(
-        UsageError, match=r"no batches of 'google/gemini-2\.5-pro'(?s:.)*--model gemini/gemini-2\.5-pro"
-    ):
-        batched(ProviderEngine(model="google/gemini-2.5-pro", **there), tmp_path / "log.db")
-    engine = ProviderEngine(model="meta/m", base_url="https://mine.example/v1", **there)
-    with pytest.raises(UsageError, match="made at Google(?s:.)*not at https://mine.example/v1"):
-        list(batched(engine, tmp_path / "log.db").generate(QUESTIONS))
-
-
-def test_tools_are_asked_of_bedrock_at_once(tmp_path):
-    provider = Provider(kind="aws")
-    tool = {"function": {"name": "add", "parameters": {}}}
-    asked = [Generate(each.prompt, Decoding(max_tokens=5, extra={"tools": [tool]})) for each in QUESTIONS[:2]]
-    assert len(ask(provider, tmp_path / "log.db", {}, [*asked, *QUESTIONS[2:]])) == 12
-    assert [set(each["requests"]) for each in provider.batches.values()] == [{each.key for each in QUESTIONS[3:]}]
 
 
 def test_what_a_batch_has_of_somebody_else_is_not_taken_for_ours(tmp_path):
@@ -403,23 +373,6 @@ def test_a_batch_whose_results_are_gone_keeps_nobody_from_asking(tmp_path):
         records.write(Record("old", engine.identity, [each.key for each in QUESTIONS], time.time() - month, "batch0"))
     assert distribute(engine, log=tmp_path / "log.db") is engine
     assert len(ask(Provider(), tmp_path / "log.db", {})) == 12
-
-
-def test_no_more_jobs_than_may_be_under_way_are_waited_for_and_not_lost(tmp_path, monkeypatch):
-    monkeypatch.setattr("proctor.engines.http.batches.BatchAPI.most_requests", 4)
-
-    class Few(Provider):
-        def _create(self, said):
-            if any(each["state"] == "running" for each in self.batches.values()):
-                return Reply(
-                    400, {"x-amzn-ErrorType": "ServiceQuotaExceededException"}, b'{"message": "too many jobs"}'
-                )
-            return super()._create(said)
-
-    provider = Few(kind="aws")
-    assert len(ask(provider, tmp_path / "log.db", {})) == 12
-    assert set(provider.paid.values()) == {1}
-    assert [len(each["requests"]) for each in provider.batches.values()] == [4, 4, 3]
 
 
 def test_what_is_meant_for_one_provider_is_sent_in_its_batches(tmp_path):

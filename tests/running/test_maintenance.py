@@ -118,6 +118,22 @@ def test_damaged_entries_are_found_and_can_be_dropped(log):
     assert log.has_many(log.engine_number("aaaa"), [key(1), key(2)]) == {key(1)}
 
 
+def test_damaged_answers_that_were_set_aside_are_found_and_can_be_dropped(log):
+    number = log.engine_number("aaaa")
+    log.set_aside(number, [key(1), key(2)])
+    assert verify(log).entries == 4
+    connection = log.connect()
+    connection.execute("UPDATE superseded SET body = ? WHERE request = ?", (b"\xff\xff", key(2).request))
+    connection.close()
+    found = verify(log)
+    assert not found.is_sound
+    assert [each[:3] for each in found.damaged_aside] == [(number, *key(2))]
+    assert len(found.names) == 1
+    drop(log, found)
+    assert verify(log).is_sound
+    assert [each.request for each in entries(log, table="superseded")] == [key(1).request.hex()]
+
+
 def test_what_can_be_read_of_a_damaged_file_is_saved(tmp_path):
     path = tmp_path / "log.db"
     count = 20_000

@@ -43,7 +43,13 @@ def test_intervals_hold_for_other_wordings_and_questions(spread):
 
 def test_levels_that_wordings_share_make_the_interval_wider():
     part = _part(5)
-    part[::2] += 0.5
-    levels = {"template": [place % 2 for place in range(12)], "format": ["x"] * 12, "wording": list(range(12))}
+    part[::6] += 0.5
+    levels = {"template": [place % 6 for place in range(12)], "format": ["x"] * 12, "wording": list(range(12))}
     assert mean_of_part(part, levels).error > mean_of_part(part, {}).error
     assert mean_of_part(part, {"format": ["x"] * 12}) == mean_of_part(part, {})
+
+
+def test_levels_of_which_there_are_few_are_taken_as_they_are():
+    part = _part(5)
+    part[::2] += 0.5
+    assert mean_of_part(part, {"demos": [place % 2 for place in range(12)]}) == mean_of_part(part, {})

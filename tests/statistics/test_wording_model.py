@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import log_expit, logsumexp
 
-from proctor.statistics.wording_model import _Fit, modelled
+from proctor.statistics.wording_model import _Fit, few_of, modelled
 
 
 def _grid(wordings: int, questions: int, seed: int = 3) -> np.ndarray:
@@ -81,3 +81,12 @@ def test_the_mode_is_that_of_the_marginal_likelihood():
     ])  # fmt: skip
     errors = np.sqrt(np.diag(np.linalg.inv(bend)))
     assert np.sqrt(np.diag(np.linalg.inv(fit.bend))) == pytest.approx(errors, rel=0.05)
+
+
+def test_two_levels_say_nothing_of_others_and_the_interval_is_for_them():
+    lopsided = {"template": [str(each // 2) for each in range(40)], "demos": [str(each % 2) for each in range(40)]}
+    part = _part(_grid(40, 200), 0.2)
+    found = modelled(part, lopsided)
+    assert found.over[2] - found.over[1] < 0.2  # as draws of many levels they would make it the whole scale
+    assert few_of(lopsided) == "demos (2)"
+    assert few_of({"template": ["a", "b"], "format": ["x", "x"]}) == ""

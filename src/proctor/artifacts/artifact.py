@@ -94,8 +94,10 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
             warn_deprecated(f"{type(self).__name__} is called {name} now")
 
     def _take_defaults(self) -> None:
-        fields = type(self).model_fields
-        values = {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
+        values = {
+            name: each.get_default() if each.default_factory is None else each.default_factory()  # type: ignore[call-arg]
+            for name, each in type(self).model_fields.items()
+        }  # get_default looks at a factory's signature each time
         state: dict[str, Any] = {"__dict__": values, "__pydantic_fields_set__": set()}
         for attribute, value in {**state, "__pydantic_private__": None, "__pydantic_extra__": None}.items():
             object.__setattr__(self, attribute, value)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from proctor.artifacts.artifact import Artifact
 from proctor.effects import Effect
+
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""What most fields hold, and no artifact is in."""
 
 
 def parts_of(value: object) -> Iterator[Artifact]:
@@ -14,6 +18,8 @@ def parts_of(value: object) -> Iterator[Artifact]:
     waiting = [value]
     while waiting:
         each = waiting.pop()
+        if type(each) in _PLAIN:
+            continue
         if isinstance(each, Artifact):
             if id(each) in seen:
                 continue

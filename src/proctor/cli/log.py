@@ -137,7 +137,7 @@ def _verify(path: Path | str | None, drop_damaged: bool, salvage: Path | None) -
 
     with _open(path, read_only=not drop_damaged) as log:
         found = maintenance.verify(log)
-        damaged = len(found.damaged) + len(found.damaged_failures)
+        damaged = len(found.damaged) + len(found.damaged_failures) + len(found.damaged_aside)
         say(f"{found.entries:,} answers read, {damaged:,} damaged, {len(found.faults):,} faults of the file")
         for line in (*found.faults[:_MOST_NAMED], *found.names[:_MOST_NAMED]):
             say(f"  {printable(line)}")

@@ -84,6 +84,7 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
     proctor sweep rows.csv --model smollm2 --templates prompts.txt --perturb case,typos
     """  # noqa: D301 - click reads the control character
     from proctor.cli.json_output import print_json
+    from proctor.data.read_once import read_once
     from proctor.dialects.run_file import exam_of_run
     from proctor.running.sweeps import check_folder
     from proctor.runs.sweep import result_of, sweep_scores
@@ -96,17 +97,18 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
 
         settings.trust_code = True
     options = read_options({**options, "log_samples": None})
-    design, parts, place = _design(varied, options, budget)
-    folder = output or place
-    check_folder(folder, design)
-    given = {cell.folder: {**options, **cell.changes} for cell in design.cells}
-    jobs = {name: (spec_of_options(each), origin_of_model(each)) for name, each in given.items()}
-    _check_cells(design.cells, jobs)
-    design.write(folder)
-    is_whole = _run(design, jobs, parts, Execution(
-        output=folder, **how, trust_code=None, executor="local", workers=None, ray_address=None,
-        output_format="proctor", write_out=False,
-    ))  # fmt: skip
+    with read_once():
+        design, parts, place = _design(varied, options, budget)
+        folder = output or place
+        check_folder(folder, design)
+        given = {cell.folder: {**options, **cell.changes} for cell in design.cells}
+        jobs = {name: (spec_of_options(each), origin_of_model(each)) for name, each in given.items()}
+        _check_cells(design.cells, jobs)
+        design.write(folder)
+        is_whole = _run(design, jobs, parts, Execution(
+            output=folder, **how, trust_code=None, executor="local", workers=None, ray_address=None,
+            output_format="proctor", write_out=False,
+        ))  # fmt: skip
     record = design.write(folder, result_of(sweep_scores(folder, design, exam_of_run), design))
     if as_json:
         print_json(record, indent=2)
@@ -156,12 +158,12 @@ def _design(
         if len(exams) != 1:
             what = f"a sweep is of one exam, and {', '.join(spec.tasks)} are {len(exams)}"
             raise UsageError(what, why=", ".join(each.name for each in islice(exams, 5)), hint="name one of them")
-        readings = _readings(exams[0], _split([varied["extraction"]]))
         factors = [each for each in _factors(exams[0], spec.tasks[0], varied, prompts) if each.levels]
+        exams = suited(exams, engine)
+        readings = _readings(exams[0], _split([varied["extraction"]]))
         if not factors and not readings:
             offered = ", ".join(f"--{name.replace('_', '-')}" for name in list(_DIMENSIONS)[:-1])
             raise UsageError("nothing is varied", hint=f"say what differs between wordings: {offered}, --perturb")
-        exams = suited(exams, engine)
         place = default_output(spec, exams, engine)
         parts: Mapping[str, GridPart] = {}
         design = Design(spec.tasks[0], engine.label, tuple(crossed(factors)), readings)
@@ -212,11 +214,14 @@ def _check_known(what: str, names: Sequence[str], known: Sequence[str]) -> None:
 def _readings(exam: Exam, names: Sequence[str]) -> tuple[str, ...]:
     from proctor.recipes.exam_parts import NEED_SCORES
     from proctor.runs.readings import OWN
+    from proctor.scoring.grading.grader import ExamGrader
     from proctor.scoring.text.how_read import WAYS
 
     _check_known("reading", names, (OWN, *WAYS))
-    if names and not exam.asker.kinds - NEED_SCORES and "text" not in exam.variants:
-        why = "it compares log-probabilities, and no answer is read"
+    why = "" if exam.asker.kinds - NEED_SCORES else "it compares log-probabilities, and no answer is read"
+    if not isinstance(getattr(exam.grader, "grader", exam.grader), ExamGrader):
+        why = "each of its repeats is graded by itself, and the answers of one are read again, not of several"
+    if names and why:
         raise UsageError(f"'{exam.name}' cannot honour --extraction", why=why, hint="leave the option out")
     return tuple(dict.fromkeys(names))
 

@@ -103,6 +103,9 @@ class ArrowRows(Sequence[Row]):
         names = list(columns)
         return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
+    def __copy__(self) -> ArrowRows:
+        return ArrowRows(self._read, self._length)  # with rows of its own
+
     def __len__(self) -> int:
         return self._length
 

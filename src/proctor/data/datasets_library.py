@@ -16,6 +16,7 @@ from proctor.data.found_files import files_named
 from proctor.data.hub_access import hub_answers
 from proctor.data.hub_dataset import FILE_FORMATS, Dataset
 from proctor.data.mapped_folder import configurations, hub_folder
+from proctor.data.read_once import once
 from proctor.effects import INSIDE, has_scheme, parts_of_address
 from proctor.errors import DataError, DatasetNotFoundError, did_you_mean
 from proctor.settings import settings
@@ -214,6 +215,12 @@ def library_split(dataset: Dataset, split: str) -> Any:
         NotAllowedError: One of its files lies where nobody allowed to read.
         DatasetNotFoundError: The library finds no such dataset or split, or cannot read its files.
     """
+    if dataset.streaming:
+        return _library_split(dataset, split)
+    return once(("library", repr(dataset), split), lambda: _library_split(dataset, split))
+
+
+def _library_split(dataset: Dataset, split: str) -> Any:
     datasets = library_for(dataset)
     arguments: dict[str, Any] = {"streaming": True} if dataset.streaming else {"num_proc": dataset.num_proc}
     if settings.disable_hf_datasets_cache:

@@ -18,6 +18,7 @@ from proctor.data.fields import Row
 from proctor.data.hub_dataset import FILE_FORMATS, Dataset, paths_in
 from proctor.data.mapped_folder import local_folder
 from proctor.data.parquet_bounds import check_parquet, held_table
+from proctor.data.read_once import once
 from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
 
 __all__ = [
@@ -92,6 +93,10 @@ def held_rows(dataset: Dataset, split: str) -> Sequence[Row]:
     Raises:
         DatasetNotFoundError: As :func:`rows`.
     """
+    return once(("rows", repr(dataset), split), lambda: _held(dataset, split))
+
+
+def _held(dataset: Dataset, split: str) -> Sequence[Row]:
     files = _parquet_of(dataset, split)
     if files is not None:
         return _held_parquet(files)

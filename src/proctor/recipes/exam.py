@@ -184,7 +184,7 @@ class Exam:
                 yield self._unusable(each, _NO_ROW, row), DataError(row.message)
                 continue
             try:
-                digest = self._digest(row)  # before asking: templates may change fields
+                digest = self._digest(row, each)  # before asking: templates may change fields
                 row = row if change is None else change(row)  # noqa: PLW2901 - what is asked, and graded
                 question = ask(each, row, demos_of(each, row))
                 if grouped_by:
@@ -295,11 +295,13 @@ class Exam:
     def rows_digest(self) -> RowsDigest:
         """Read the rows that are asked about, put nothing in words, and return their digests."""
         found = RowsDigest()
-        for _, row in chosen(self.opened, self.selection, self.name):
-            found.add("" if isinstance(row, Failure) else self._digest(row))
+        for each, row in chosen(self.opened, self.selection, self.name):
+            found.add("" if isinstance(row, Failure) else self._digest(row, each))
         return found
 
-    def _digest(self, row: Row) -> str:
+    def _digest(self, row: Row, ask: Ask) -> str:
+        if known := getattr(self.rows, "digests", None):  # of questions that were put in words before, and changed
+            return str(known[ask.place])
         return instance_digest(row if self._opened_row is None else self._opened_row(row))
 
     @cached_property
@@ -309,7 +311,7 @@ class Exam:
         return by_row(self.definition.scorers) if self.definition.scorers else None
 
     def _unusable(self, ask: Ask, row: Row, failure: Failure) -> Question:
-        digest = self._digest(row) if row is not _NO_ROW else ""
+        digest = self._digest(row, ask) if row is not _NO_ROW else ""
         return Question(ask.listed, row, Exchange(()), (), failure=failure, digest=digest)
 
 

@@ -186,7 +186,7 @@ def _grading_of(exam: Exam, session: Session) -> Grading:
             wanted = set(positions)
             chosen = part_of(exam, [each for number, each in enumerate(exam.questions()) if number in wanted])
         found = chosen.grade(AnsweredBlocks(answered_blocks(blocks_of(chosen.questions(), place), filed, _MISSING)))
-        return {position: failure.kind for position, failure in found.failures.items()}
+        return {**dict.fromkeys(found.unread, "unreadable"), **{p: each.kind for p, each in found.failures.items()}}
 
     return grade
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from msgspec import structs
@@ -103,6 +104,11 @@ class _GivenRows:
     """Rows of questions that are in words already."""
 
     questions: Sequence[Question]
+
+    @cached_property
+    def digests(self) -> list[str]:
+        """Those of the rows as they were before anything was changed in them, so that answers stay paired."""
+        return [each.digest for each in self.questions]
 
     def open(self, selection: Selection) -> Opened:
         """Return the rows; they are selected already."""

@@ -191,12 +191,19 @@ class Judging:
             yield position, response
 
     def _as_asked(self, engine: Engine) -> Engine:
-        """Return an engine as the run asks: in batches, where it says so and the judge's provider has some."""
-        if self._batches is None or not getattr(engine, "batch_api", ""):
-            return engine
-        from proctor.running.batches import batched, has_batches
+        """Return an engine as the run asks: in batches, where it says so and the judge's provider has some.
 
-        return batched(engine, self._batches) if has_batches(engine) else engine
+        Raises:
+            UsageError: It is not asked in batches, and some are under way.
+        """
+        if not hasattr(type(engine), "batch_api"):
+            return engine
+        from proctor.running.batches import batched, check_none_waits, has_batches
+
+        if self._batches is not None and has_batches(engine):
+            return batched(engine, self._batches)
+        check_none_waits(engine, self._log().path)
+        return engine
 
     def _budget_of(self, engine: Engine) -> Budget | None:
         from proctor.running.budget import Allowance

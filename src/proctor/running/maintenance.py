@@ -72,10 +72,11 @@ class Checkup:
     """The findings of :func:`verify`.
 
     Attributes:
-        entries: Answers that were looked at.
+        entries: Answers that were looked at, those that were set aside among them.
         damaged: Numbers of damaged answers.
         faults: Faults of the file.
         damaged_failures: Engine, request and repeat of damaged failures.
+        damaged_aside: Engine, request, repeat and time of damaged answers that were set aside.
         names: What the damaged entries are filed under, for people: the engine's label, request and repeat.
         unsealed: Answers of an earlier version, which have no digest: they can be read, and that is all that is known.
         forged: How many of the damaged say that the user's key filed them, and do not have its digest.
@@ -90,11 +91,12 @@ class Checkup:
     unsealed: int = 0
     forged: int = 0
     writers: tuple[str, ...] = ()
+    damaged_aside: tuple[tuple[Any, ...], ...] = ()
 
     @property
     def is_sound(self) -> bool:
         """Whether nothing is wrong."""
-        return not self.damaged and not self.damaged_failures and not self.faults
+        return not (self.damaged or self.damaged_failures or self.damaged_aside or self.faults)
 
 
 def engines(log: ResponseLog) -> list[LoggedEngine]:
@@ -261,7 +263,7 @@ def verify(log: ResponseLog) -> Checkup:
     """Check the file's structure, and every entry against its digest."""
     checking = _Checking(log)
     with _connected(log) as connection:
-        for check in (checking.file, checking.engines, checking.responses, checking.failures):
+        for check in (checking.file, checking.engines, checking.responses, checking.failures, checking.set_aside):
             try:
                 check(connection)
             except (LogError, *DAMAGE) as error:
@@ -275,6 +277,7 @@ def verify(log: ResponseLog) -> Checkup:
         checking.unsealed,
         checking.forged,
         tuple(sorted(checking.writers)),
+        tuple(checking.damaged_aside),
     )
 
 
@@ -290,6 +293,7 @@ class _Checking:
         self.writers: set[str] = set()
         self.damaged: list[int] = []
         self.damaged_failures: list[tuple[Any, ...]] = []
+        self.damaged_aside: list[tuple[Any, ...]] = []
         self.faults: list[str] = []
         self.names: list[str] = []
 
@@ -324,6 +328,12 @@ class _Checking:
             if not self._is_sound(*row):
                 self.damaged_failures.append(row[:3])
 
+    def set_aside(self, connection: Connection) -> None:
+        for row in _rows(self._log, connection, "superseded"):
+            self.count += 1
+            if not self._is_sound(*row):
+                self.damaged_aside.append(row[:4])
+
     def _is_sound(self, engine: Any, request: Any, repeat: Any, at: Any, body: Any) -> bool:
         sealer = self._sealers.get(engine)
         try:
@@ -344,11 +354,15 @@ def drop(log: ResponseLog, found: Checkup | Sequence[int]) -> None:
         log: An open log.
         found: What :func:`verify` found, or numbers of answers.
     """
-    numbers, failures = (found.damaged, found.damaged_failures) if isinstance(found, Checkup) else (found, ())
+    checkup = found if isinstance(found, Checkup) else Checkup(0, tuple(found), ())
 
     def remove(connection: Connection) -> None:
-        connection.executemany("DELETE FROM responses WHERE id = ?", [(number,) for number in numbers])
-        connection.executemany("DELETE FROM failures WHERE engine = ? AND request = ? AND repeat = ?", failures)
+        connection.executemany("DELETE FROM responses WHERE id = ?", [(number,) for number in checkup.damaged])
+        for table, more, rows in (
+            ("failures", "", checkup.damaged_failures), ("superseded", " AND at = ?", checkup.damaged_aside)
+        ):  # fmt: skip
+            query = f"DELETE FROM {table} WHERE engine = ? AND request = ? AND repeat = ?{more}"  # noqa: S608 - our words
+            connection.executemany(query, rows)
 
     with _connected(log) as connection, log_errors(log.path):
         connection.transact(remove)

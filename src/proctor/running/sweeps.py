@@ -50,7 +50,7 @@ class Factor:
     def __post_init__(self) -> None:
         names = [level.name for level in self.levels]
         if twice := next((name for name in names if names.count(name) > 1), ""):
-            raise UsageError(f"the same {self.name} is named twice: '{twice}'", hint="leave one of them out")
+            raise UsageError(f"{self.name}: '{twice}' is named twice", hint="leave one of them out")
 
 
 @dataclass(frozen=True, slots=True)

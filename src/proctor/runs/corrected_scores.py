@@ -104,7 +104,7 @@ def corrections_of(runs: Sequence[StoredRun], labels: Labels) -> Corrections:
     labels = labels.among(case.answers for case in cases)
     _check_labellers(labels)
     notes, judges = [*unfit, *_notes(cases, labels)], judge_report(runs, labels)
-    if any(each.of.endswith(LABELLERS) and not each.low > 0 for each in judges.measures):
+    if any(each.of.endswith(LABELLERS) and not (each.low > 0 or each.value == 1) for each in judges.measures):
         notes.append("labellers may agree by chance alone: what is right has to be settled before a score is believed")
     scores = [_corrected(case, cases) for case in cases]
     return Corrections(scores, list(_differences(indexes)), judges, notes)

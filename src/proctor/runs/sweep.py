@@ -349,6 +349,8 @@ def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) 
     Raises:
         UsageError: They share fewer than two of either, or are scored by different metrics.
     """
+    from proctor.runs.sweep_estimates import few_note
+
     is_part = first.is_part or second.is_part
     pairs = list(_paired(first.cells, second.cells))
     keys = [key for key in first.questions if key in second.questions]
@@ -366,6 +368,7 @@ def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) 
     factors = factors_of([each for each, _ in pairs])
     if is_part:
         found: dict[str, Any] = {**mean_of_part(columns[2], factors, level)._asdict(), "answers": int(known.sum())}
+        found["notes"] = few_note(factors)
         lost, rows = sum(each.failures for pair in pairs for each in pair), _estimated_quantiles(columns, factors, main)
         answered = found["answers"] / (found["answers"] + lost)
     else:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from proctor.statistics.arrays import Floats
-from proctor.statistics.wording_model import modelled
+from proctor.statistics.wording_model import FEW, few_of, modelled
 from proctor.statistics.wording_spread import Bounded
 
 METHOD: Final = "PromptEval: logistic wording and question effects"
@@ -44,7 +44,7 @@ def estimates_of(
     levels = {name: len(set(values)) for name, values in factors.items()}
     return {
         "cells": cells,
-        "notes": [*result["notes"], _CAVEAT],
+        "notes": [*result["notes"], _CAVEAT, *few_note(factors)],
         "questions": part["questions"],
         "estimated": {
             "method": METHOD, "asked": part["asked"], "of": part["of"], "scored": int((~np.isnan(table)).sum()),
@@ -59,6 +59,12 @@ def estimates_of(
             "worst": order[0]["name"],
         },
     }  # fmt: skip
+
+
+def few_note(factors: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return what has to be known of an interval over wordings some dimensions of which have few levels."""
+    few = few_of(factors)
+    return [f"over wordings: for these levels of {few}; fewer than {FEW} do not say what others score"] * bool(few)
 
 
 def _scaled(found: Bounded, whole: float) -> dict[str, float]:

@@ -96,6 +96,8 @@ def tables(sweep: Mapping[str, Any], most: int = 10) -> Iterator[ItemTable]:
         (each["name"], f"{each['difference']:+.4f}", bounds(each), "yes" if each["decided"] else "no") for each in order
     ]
     yield ItemTable(title, ("wording", "difference", "interval", "decided"), tuple(others[:most]), len(others[most:]))
+    if not result["flips"]:
+        return
     title = "Questions that flip: the chance that two wordings disagree"
     flips = [
         (str(each["number"]), " ".join(each["question"].split())[:80], shown(each["score"]), f"{each['flips']:.2f}")
@@ -119,6 +121,7 @@ def difference_told(found: Mapping[str, Any]) -> tuple[str, ItemTable]:
     if found["unpaired"]:
         asked += f"; {found['unpaired']} that ask otherwise, or only one has, are left out"
     text = f"{found['sweep']} beside {found['baseline']} ({asked}): {said}; higher under {found['higher_under']}"
+    text = "\n".join([text, *found.get("notes", ())])
     title = f"Distribution over wordings{', estimated from a part' * ('answers' in found)}"
     return text, ItemTable(title, header, tuple(rows))
 

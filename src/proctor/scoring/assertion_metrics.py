@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -65,6 +66,8 @@ WITH_BRACES = frozenset({"regex", "is-json", "contains-json", JAVASCRIPT, PYTHON
 """Assertions whose values have braces of their own."""
 THRESHOLD = "__threshold"
 """The column of a table that says from which weighted mean of its assertions on a row passes."""
+TRANSFORM = "__transform"
+"""The field of a row with the code that its answer passes first."""
 NO_JUDGE = "an assertion asks a judge, and nobody says which model that is"
 EMBEDDINGS = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -109,15 +112,13 @@ class AssertionMetric(Metric):
         rows = columns.all_fields()
         found: list[Found | None] = [None] * len(wanted)
         hearings: dict[int, Hearing] = {}
-        outputs = {place: self.output_of(str(columns.predictions[place]), rows[place]) for place, _ in wanted}
+        outputs: dict[int, Any] = {}
         for number, (place, assertion) in enumerate(wanted):
-            output, row = outputs[place], rows[place]
-            if assertion.transform is not None and not isinstance(output, Failure):
-                output = self.transformed(assertion.transform, output, row)
-            if isinstance(output, Failure):
-                found[number] = output
-                continue
+            row = rows[place]
             try:
+                if place not in outputs:
+                    outputs[place] = self._through(row.get(TRANSFORM), str(columns.predictions[place]), row)
+                output = self._through(assertion.transform, outputs[place], row)
                 own = filled(self.braced(assertion, row), row) if self.fills else assertion
                 own = with_criteria(own, row) if own.kind in BY_CRITERIA else own
                 if own.kind in JUDGED:
@@ -151,37 +152,43 @@ class AssertionMetric(Metric):
         del row
         return assertion
 
-    def output_of(self, answer: str, row: Mapping[str, Any]) -> Any:
-        """Return what the assertions of a row are about; a failure where there is nothing."""
-        del row
-        return answer
+    def guest(self, code: Any) -> Callable[[Any, Mapping[str, Any]], Any]:
+        """Return the function of an output and its context that a transform is, or an assertion in Python.
 
-    def transformed(self, code: Any, output: Any, row: Mapping[str, Any]) -> Any:
-        """Return what code of an assertion makes of the output that it is about; a failure where that is nothing."""
-        del output, row
-        return Failure("scoring", f"code is not run here: {code}", retryable=False)
-
-    def run_python(self, code: Any, output: Any, context: Mapping[str, Any]) -> Any:
-        """Return what code in Python says of an output; a failure, or a verdict, where it says nothing itself."""
-        del output, context
-        return Failure("scoring", f"code is not run here: {code}", retryable=False)
-
-    def check_python(self, code: Any) -> None:
-        """See to it that code in Python may run, and can.
+        What the function raises says something of the answer, but for a :class:`ScoringError`.
 
         Raises:
-            ProctorError: It may not, or cannot.
+            ProctorError: It may not run, or cannot.
         """
         del code
-        raise ScoringError(f"the assertion '{PYTHON}' is not obeyed", why=REFUSED[PYTHON], hint="leave it out")
+        raise ScoringError("code of an assertion is not obeyed", why=REFUSED[PYTHON], hint="leave it out")
+
+    def _through(self, code: Any, output: Any, row: Mapping[str, Any]) -> Any:
+        """Return what a transform makes of an output; without one, the output."""
+        if code is None:
+            return output
+        seen = context_of(row)
+        try:
+            made = self.guest(code)(output, {"vars": seen["vars"], "prompt": {"label": seen["prompt"]}})
+        except ProctorError:
+            raise
+        except Exception as error:  # noqa: BLE001 - code of others
+            raise ScoringError(f"the transform failed: {type(error).__name__}: {error}") from None
+        if made is None:
+            raise ScoringError("the transform returned nothing")
+        return made
 
     def _of_code(self, assertion: Assertion, output: Any, row: Mapping[str, Any]) -> Found:
         context = context_of(row)
         if assertion.kind == JAVASCRIPT:
             verdict = asserted(str(assertion.value), output, context, assertion.threshold)
         else:
-            said = self.run_python(assertion.value, output, context)
-            verdict = said if isinstance(said, Verdict | Failure) else verdict_of(said, assertion.threshold)
+            try:
+                verdict = verdict_of(_heard(self.guest(assertion.value)(output, context)), assertion.threshold)
+            except ProctorError:
+                raise
+            except Exception as error:  # noqa: BLE001 - code of others: what it raises is what it says
+                verdict = Verdict(0.0, False, f"{type(error).__name__}: {error}")
         if isinstance(verdict, Failure) or not assertion.negated:
             return verdict
         return verdict._replace(value=1.0 - verdict.value, holds=not verdict.holds)
@@ -223,8 +230,10 @@ class AssertionMetric(Metric):
                 yield from error.diagnostics
         for code in dict.fromkeys(str(each.value) for each in assertions if each.kind == JAVASCRIPT):
             yield from problems_of(partial(check_code, code))
-        for own in {shown(each.value): each.value for each in assertions if each.kind == PYTHON}.values():
-            yield from problems_of(partial(self.check_python, own))
+        guests = [each.value for each in assertions if each.kind == PYTHON]
+        guests += [each.transform for each in assertions if each.transform is not None]
+        for code in {shown(each): each for each in guests}.values():
+            yield from problems_of(partial(self.guest, code))
         if any(each.kind == EMBEDDED for each in assertions):
             yield from lacking(EMBEDDED, ["sentence_transformers=pip install 'proctor[embeddings]'"])
 
@@ -252,6 +261,14 @@ class AssertionMetric(Metric):
 def _text_of(output: Any) -> str:
     """Return an output as text assertions see it: what is no text as JSON."""
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, separators=(",", ":"))
+
+
+def _heard(said: Any) -> Any:
+    """Return what Python code returned as JavaScript would say it: texts such as ``true`` read, ``pass_`` renamed."""
+    if isinstance(said, str):
+        with suppress(ValueError):
+            said = json.loads(said.lower() if said.lower() in ("true", "false") else said)
+    return {**said, "pass": said["pass_"]} if isinstance(said, dict) and "pass_" in said else said
 
 
 def _object_in(answer: str) -> Any:
@@ -390,6 +407,7 @@ class RowAssertions(AssertionMetric):
         for number, row in enumerate(rows):
             try:
                 seen += [leaf for each in self.of_row(row) for leaf in each.leaves]
+                seen += [Assertion("equals", "", transform=row[TRANSFORM])] if TRANSFORM in row else []
                 _threshold(row.get(self.threshold))
             except ProctorError as error:
                 for each in error.diagnostics:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ class Measured:
         broken: Scores that could not be computed while others could, by name.
         parsed: What each prediction was read as, where the scorer reads it once more.
         notes: By what it was read then, by position.
+        unread: Positions of which a judge said something that is no verdict, and that count all the same.
     """
 
     scores: list[Score] = field(default_factory=list)
@@ -35,6 +36,7 @@ class Measured:
     broken: dict[str, Failure] = field(default_factory=dict)
     parsed: Sequence[Any] | None = None
     notes: dict[int, Note] = field(default_factory=dict)
+    unread: Collection[int] = ()
 
     def score(self, name: str) -> Score | None:
         """Return a score by name, ``None`` where there is none."""
@@ -77,6 +79,7 @@ class Grade:
         copies: How many instances are copies of one question.
         read_by: How many answers of the main score were read by what, where they were looked into.
         last_resorts: Places of the instances whose main score hangs on a last resort.
+        unread: Places of the instances that count although what a judge said of them is no verdict.
     """
 
     scores: dict[str, Any]
@@ -94,6 +97,7 @@ class Grade:
     copies: int = 1
     read_by: dict[str, int] = field(default_factory=dict)
     last_resorts: frozenset[int] = frozenset()
+    unread: frozenset[int] = frozenset()
 
 
 _CLOSE = 1e-6  # how near a mean of instances has to be to the score of all to be it: sums are rounded in another order

@@ -103,18 +103,15 @@ def verdict_of(said: Any, threshold: float | None) -> Verdict | Failure:
 
 
 def transformed(code: str, answer: Any, context: Mapping[str, Any]) -> Any:
-    """Return what code makes of an answer; a failure where it throws, or makes nothing of it."""
+    """Return what code makes of an answer; ``None`` where that is nothing.
+
+    Raises:
+        ScoringError: It throws.
+    """
     kind, said = _run(code, answer, context)
-    if kind == "value" and said is not None:
-        return said
-    return not_transformed("" if kind in ("value", "other") else str(said))
-
-
-def not_transformed(why: str) -> Failure:
-    """Return the failure of a transform that threw, or returned nothing."""
-    return Failure(
-        "scoring", f"the transform failed: {why}" if why else "the transform returned nothing", retryable=False
-    )
+    if kind in ("value", "other"):
+        return said if kind == "value" else None
+    raise ScoringError(f"the transform failed: {said}")
 
 
 def body_of(code: str) -> str:

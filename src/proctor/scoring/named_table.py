@@ -143,12 +143,14 @@ class Table(Generic[E]):
         self.kind = kind
         self.catalog_prefix = catalog_prefix
         self._entries: dict[tuple[str, str], E] = {}
+        self._systems: dict[str, None] = {}
         for entry in entries:
             self.register(entry)
 
     def register(self, entry: E) -> None:
         """Add an entry; one of the same name and system is replaced."""
         self._entries[entry.system, entry.name] = entry
+        self._systems[entry.system] = None
 
     def extended(self, entries: Iterable[E]) -> Table[E]:
         """Return a table with further entries; this one stays as it is."""
@@ -185,7 +187,7 @@ class Table(Generic[E]):
 
     def _order(self, own: Own) -> list[str]:
         first = (own,) if isinstance(own, str) else own
-        return list(dict.fromkeys([*first, *SYSTEMS, *(entry.system for entry in self)]))
+        return list(dict.fromkeys([*first, *SYSTEMS, *self._systems]))
 
     def names(self) -> list[str]:
         """Return all names, with those of the catalogs and of installed packages."""

@@ -65,4 +65,4 @@ def _halved_by(found: Components, what: str, count: int, noise: float) -> int | 
     while high - low > 1e-6 * high:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if _error(found, what, middle, noise) <= half else (middle, high)
-    return math.ceil(high * count * (1 - 1e-9))
+    return math.ceil(high * count * (1 - 2e-6))  # the search ends within 1e-6

@@ -123,6 +123,7 @@ def components_of(
     if found is not None:
         alone_error, freedom = found.error, found.freedom
     alone_reach = t_quantile((1 + level) / 2, freedom) * alone_error
+    reach = max(reach, alone_reach)  # equal means of two wordings by luck would say less than the questions
     ends = [mean - reach, mean + reach, mean - alone_reach, mean + alone_reach]
     low, high, naive_low, naive_high = ends if whole is None else [min(max(each, 0.0), whole) for each in ends]
     levels = {name: z.shape[1] for name, z in model.factors.items()}

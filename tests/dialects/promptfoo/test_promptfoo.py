@@ -413,6 +413,8 @@ def nothing(output, context):
     return None
 def throws(output, context):
     raise ValueError("no")
+def said(output, context):
+    return "0.50"
 """,
     "my-check.py": """
 from helper import wanted
@@ -461,6 +463,7 @@ PASSED = [
         [(True, 1), (True, 1), (False, 0)],
     ),
     ({}, _equal("ABfr", transform="file://change.py"), "ab", [(True, 1)]),
+    ({"transform": "file://change.py:said"}, _equal("0.50"), "ab", [(True, 1)]),
     ({}, _equal("FR", transform="`${{a: context.vars.lang}.a}`.toUpperCase()"), "ab", [(True, 1)]),
     ({}, _py("len(output) / 4"), "abcde", [(True, 1.25)]),
     ({}, _py("len(output) / 10", threshold=0.5), "ab", [(False, 0.2)]),
@@ -571,5 +574,9 @@ def test_a_config_may_be_json_in_one_line(tmp_path):
 
 
 def test_python_is_not_run_without_trust_whoever_asks_for_it():
-    said = ConfigAssertions(columns=["a"]).run_python({"code": "open('/tmp/x', 'w')"}, "x", {})
-    assert "is code" in said.message
+    scorer = ConfigAssertions(columns=["a"])
+    code = {"code": "open('/tmp/x', 'w')"}
+    with settings.context(trust_code=True):
+        scorer.guest(code)  # it is kept, and not run
+    with pytest.raises(ProctorError, match="is code"):
+        scorer.guest(code)

@@ -342,3 +342,11 @@ def test_how_long_an_answer_took_is_a_metric_and_an_assertion_of_a_row(tmp_path)
         (exam,) = resolve_tasks([str(tmp_path / "t.csv")], options)
         (found,) = run_exams([exam], engine, log=tmp_path / "log.db").results.values()
         assert found["score"] == passed
+
+
+def test_code_in_a_list_of_assertions_of_a_table_is_refused_before_anybody_is_asked(tmp_path):
+    asserted = [{"type": "contains", "value": "x", "transform": "output.trim()"}]
+    (tmp_path / "t.jsonl").write_text(json.dumps({"question": "Hi", "answer": "x", "__expected": asserted}) + "\n")
+    found = proctor("run", tmp_path / "t.jsonl", "-m", "dummy", "--trust-code", "-o", tmp_path / "run")
+    assert found.returncode
+    assert "code of an assertion is not obeyed" in found.stderr

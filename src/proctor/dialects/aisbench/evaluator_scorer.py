@@ -27,6 +27,7 @@ from proctor.scoring.evaluators.evaluation import Evaluation
 from proctor.scoring.grades import Measured
 from proctor.scoring.grading.protocols import Need
 from proctor.scoring.scores import Score
+from proctor.scoring.text.how_read import hearing
 from proctor.statistics.intervals import score_interval
 
 NO_REFERENCES = "the evaluator compares answers with right ones, and reader_cfg names no output_column"
@@ -109,7 +110,8 @@ class EvaluatorScorer:
             return Measured()
         if intervals and instances:  # the whole, and not a part of it
             self._say_gaps(columns)
-        found = self._evaluated(columns)
+        with hearing() as heard:
+            found = self._evaluated(columns)
         numbers = {name: value for name, value in found.scores.items() if isinstance(value, int | float)}
         of_rows = self._of_rows(found, columns)
         scores = [self._score(name, value, found, of_rows, intervals=intervals) for name, value in numbers.items()]
@@ -119,6 +121,7 @@ class EvaluatorScorer:
             {name: list(map(_number, column)) for name, column in found.instance_scores.items()} if instances else {},
             found.failures,
             parsed=found.predictions if len(found.predictions) == len(columns) else None,
+            unread=heard.unread,
         )
 
     def _evaluated(self, columns: Columns) -> Evaluation:

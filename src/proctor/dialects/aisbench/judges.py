@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +29,7 @@ from proctor.scoring.evaluators.judgement_readers import REPORTS as GENERIC_REPO
 from proctor.scoring.evaluators.judgement_readers import Report, Tagged, all_parts_right
 from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
+from proctor.scoring.text.how_read import each_of, no_verdict
 from proctor.secrets import variable
 
 _REPORTS: Mapping[str, Report] = {**GENERIC_REPORTS, **SUBJECTIVE_REPORTS}
@@ -115,6 +117,9 @@ def cascade(
     said = _judgements(_processed(cases.select(asked), llm_evaluator), template, llm_evaluator.get("judge_cfg"))
     judged = dict(zip(asked, said, strict=True))
     failures = {i: each for i, each in judged.items() if isinstance(each, Failure) and not by_rule[i]}
+    for i in each_of(range(len(by_rule))):
+        if i in judged and i not in failures and not (by_rule[i] or _VERDICT.match(str(judged[i]))):
+            no_verdict()
     counted = [i for i in range(len(by_rule)) if i not in failures]
     marks = [by_rule[i] or _says_right(judged.get(i)) for i in counted]
     verdict = share(marks, rule=percent_of_sum)
@@ -276,6 +281,10 @@ def _processed(cases: Cases, config: Mapping[str, Any]) -> Cases:
 
 def _marks(verdict: Verdict) -> list[bool]:
     return list(verdict.correct) or [bool(value) for value in next(iter(verdict.instances.values()))]
+
+
+_VERDICT = re.compile(r"\s*(?:[AB]\s*$|CORRECT|INCORRECT)", re.IGNORECASE)
+"""What a judge may say of an answer in a cascade; anything else counts as wrong."""
 
 
 def _says_right(judgement: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from proctor.artifacts import Artifact
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.promptfoo import file_of
-from proctor.dialects.promptfoo.assertions import TRANSFORM, ConfigAssertions
+from proctor.dialects.promptfoo.assertions import ConfigAssertions
 from proctor.dialects.promptfoo.prompts import PromptText, prompts_of
 from proctor.dialects.promptfoo.providers import provider_of
 from proctor.dialects.promptfoo.reader import Config, read_config
@@ -31,6 +31,7 @@ from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import repeated
 from proctor.recipes.row_changes import RowParts, honours_of_changes
 from proctor.recipes.selection import Opened, Row
+from proctor.scoring.assertion_metrics import TRANSFORM
 from proctor.scoring.assertions import JUDGED
 from proctor.scoring.grading.grader import ExamGrader
 from proctor.scoring.grading.groups import GroupBy

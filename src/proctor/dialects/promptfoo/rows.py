@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from proctor.data.files import opened
 from proctor.data.streams import MultiStream
-from proctor.dialects.promptfoo.assertions import TRANSFORM
 from proctor.dialects.promptfoo.prompts import filled
 from proctor.dialects.promptfoo.reader import MODULES, Config
 from proctor.dialects.tables.reader import decoded, read_table
@@ -24,6 +23,7 @@ from proctor.errors import Location, UsageError
 from proctor.logs import say_once
 from proctor.recipes.held_code import code_of_file
 from proctor.recipes.selection import Opened, Row, Selection
+from proctor.scoring.assertion_metrics import TRANSFORM
 from proctor.scoring.assertions import JAVASCRIPT, PYTHON
 from proctor.scoring.javascript import body_of
 

@@ -145,6 +145,12 @@ class BatchAPI:
                 hint = f"add --model-args batch_{need.field}={need.example}, or leave --batch out"
                 raise UsageError(f"--batch: batches of '{provider}' need batch_{need.field}", why=why, hint=hint)
 
+    @classmethod
+    def hosts(cls, url: str, place: Place) -> tuple[str, ...]:
+        """Return which hosts are asked beside that of a provider's address."""
+        del url, place
+        return ()
+
     def takes(self, post: Post) -> bool:
         """Whether a batch may have a request; others are asked at once."""
         del post
@@ -290,7 +296,7 @@ class BatchAPI:
         said, there = "", url.partition("?")[0]  # what follows may be a signature
         for attempt in range(_ATTEMPTS):
             try:
-                reply = await self._asked(method, url, body, content_type, headers)
+                reply = await self._asked(method, url, body, content_type, headers or {})
             except TransportError as error:
                 said = str(error)
             else:
@@ -307,16 +313,9 @@ class BatchAPI:
         hint = "nothing is lost: run the same command again, and it goes on"
         raise EngineError("the provider of a batch does not answer", why=f"{there}: {said}", hint=hint)
 
-    async def _asked(
-        self,
-        method: str,
-        url: str,
-        body: bytes | None = None,
-        content_type: str = "",
-        headers: Mapping[str, str] | None = None,
-    ) -> Reply:
-        """Return a reply to what is asked once."""
-        return await self._door(method, url, body, content_type, headers or {})
+    async def _asked(self, method: str, url: str, *rest: Any) -> Reply:
+        """Return a reply to what is asked once; the rest is the body, its type, and further headers."""
+        return await self._door(method, url, *rest)
 
     # -- what differs -----------------------------------------------------------------------------------------------
 

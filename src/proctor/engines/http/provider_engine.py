@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.effects import Effect, written_by
+from proctor.effects import Effect, reading, written_by
 from proctor.engines.decoding import refuse_several
 from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address
@@ -229,16 +229,12 @@ class ProviderEngine(OpenAIEngine):
         """Check what is said of thinking and batches, as far as the provider is known; errors as :class:`OpenAIEngine`.
 
         Raises:
-            ValidationError: A place for batches is none of the provider's, or a file says it.
+            ValidationError: A place for batches is none of the provider's.
         """
         for name in filter(self.__getattribute__, _OF_BATCHES):
             if self.provider is not None and provider_named(self.provider)[0] not in _OF_BATCHES[name]:
                 what, whose = f"'{self.provider}' keeps no batches where '{name}' says", " and ".join(_OF_BATCHES[name])
                 raise ValidationError(what, path=f"$.{name}", hint=f"leave it out: it is for {whose}")
-            if self.author is not None and name not in self.typed_fields:
-                raise ValidationError(
-                    f"a file may not say '{name}'", path=f"$.{name}", hint="give it with --model-args"
-                )
         if self.provider is None:
             refuse_several(self.extra_body, "extra_body")
             super(OpenAIEngine, self).verify()
@@ -272,13 +268,29 @@ class ProviderEngine(OpenAIEngine):
             given["base_url"] = self._login.put_into(given["base_url"])
         return connection_to(name, provider, self.served_model, given, self._may_send)
 
+    def effects(self) -> Iterable[Effect]:
+        """Return that it asks its server, and that questions go to a bucket which a file names."""
+        is_theirs = self.author is not None and "batch_bucket" not in self.typed_fields
+        there = reading(self.batch_bucket, self.author, self.label) if self.batch_bucket and is_theirs else ()
+        return [*super().effects(), *there]
+
     def would_do(self) -> list[Effect]:
         """Return the effects of answering: asking the provider, or those of the engine in this process."""
         with suppress(UsageError, MissingExtraError):  # no provider is named, or no package is there: nobody is asked
             if self.answering() is self and (local := self._local()) is not None:
                 return local.would_do()
-            return super(ProviderEngine, self._adapted()).would_do()
+            return [*super(ProviderEngine, self._adapted()).would_do(), *self._effects_of_batches()]
         return []
+
+    def _effects_of_batches(self) -> list[Effect]:
+        """Return that further hosts are asked, where it is said in whose bucket or account batches lie."""
+        place = self.batch_place()
+        if not any(place) or (self.author is not None and not (self.batch_bucket or self.batch_account)):
+            return []
+        from proctor.engines.http.other_batches import APIS
+
+        hosts = APIS[self.batch_api].hosts(self._destination()[0], place) if self.batch_api in APIS else ()
+        return [Effect("net", host, self.label) for host in hosts]
 
     def _destination(self) -> tuple[str, list[str], bool]:
         name, provider = provider_named(self.provider)

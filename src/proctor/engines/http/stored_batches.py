@@ -38,11 +38,23 @@ _VERTEX = re.compile(r"https://([a-z0-9-]+-)?aiplatform\.googleapis\.com/")
 _RUNTIME = re.compile(r"https://bedrock-runtime(-fips)?\.([a-z0-9-]+)\.(amazonaws\.com(?:\.cn)?)")
 
 
+def _parts(bucket: str) -> tuple[str, str]:
+    """Return the name in the address of a bucket, and the folder in it with its slash."""
+    name, _, folder = bucket.partition("://")[2].rstrip("/").partition("/")
+    return name, folder and f"{folder}/"
+
+
 class _StoredBatches(BatchAPI):
-    """What both have: results that stand in files, which are there where a job got as far as answers."""
+    """What they have: results that stand in files, which are there where a job got as far as answers."""
 
     _whole: ClassVar[frozenset[str]]
     """The states in which there are files in any case."""
+
+    @classmethod
+    def hosts(cls, url: str, place: Place) -> tuple[str, ...]:
+        """Return where results lie: both others keep them in Cloud Storage."""
+        del url, place
+        return ("storage.googleapis.com",)
 
     async def results(self, batch: Batch) -> list[Result]:
         """Return the results of a job that is over: none where it ended before there were any."""
@@ -78,18 +90,24 @@ class BedrockBatches(_StoredBatches):
 
     def __init__(self, door: Door, protocol: ProviderProtocol, place: Place) -> None:
         super().__init__(door, protocol, place)
-        host = _RUNTIME.fullmatch(self._url)
-        if host is None or not isinstance(place.authorize, AWSSignature):
-            why = "the API key of Bedrock opens no bucket" if host else f"they are not made at {self._url}"
+        hosts = self.hosts(self._url, place)
+        if not hosts or not isinstance(place.authorize, AWSSignature):
+            why = "the API key of Bedrock opens no bucket" if hosts else f"they are not made at {self._url}"
             hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, and leave base_url out"
             what = "--batch: batches of Amazon Bedrock need Amazon's own addresses and keys"
             raise UsageError(what, why=why, hint=hint)
         self._sign = place.authorize
-        self._url = f"https://bedrock{host[1] or ''}.{host[2]}.{host[3]}"
-        bucket, _, folder = place.bucket.removeprefix("s3://").rstrip("/").partition("/")
-        s3 = f"s3.{host[2]}.{host[3]}"
-        self._bucket = f"https://{s3}/{bucket}/" if "." in bucket else f"https://{bucket}.{s3}/"
-        self._folder = folder and f"{folder}/"
+        bucket, self._folder = _parts(place.bucket)
+        self._url = f"https://{hosts[0]}"
+        self._bucket = f"https://{hosts[1]}/" if hosts[1].startswith(f"{bucket}.") else f"https://{hosts[1]}/{bucket}/"
+
+    @classmethod
+    def hosts(cls, url: str, place: Place) -> tuple[str, ...]:
+        """Return the host of jobs and that of the bucket; none where the address is not Amazon's."""
+        if (found := _RUNTIME.fullmatch(url)) is None:
+            return ()
+        bucket, s3 = _parts(place.bucket)[0], f"s3.{found[2]}.{found[3]}"
+        return f"bedrock{found[1] or ''}.{found[2]}.{found[3]}", s3 if "." in bucket else f"{bucket}.{s3}"
 
     def takes(self, post: Post) -> bool:
         """Whether a job may have a request: Converse's may offer no tools there."""
@@ -99,17 +117,10 @@ class BedrockBatches(_StoredBatches):
         """Return a request as a job has it."""
         return msgspec.json.encode({"recordId": name, "modelInput": post.body})
 
-    async def _asked(
-        self,
-        method: str,
-        url: str,
-        body: bytes | None = None,
-        content_type: str = "",
-        headers: Mapping[str, str] | None = None,
-    ) -> Reply:
+    async def _asked(self, method: str, url: str, *rest: Any) -> Reply:
         service = "s3" if url.startswith(self._bucket) else "bedrock"
-        signed = self._sign.headers(url, body or b"", method, service)
-        return await self._door(method, url, body, content_type, {**(headers or {}), **signed}, is_bare=True)
+        signed = self._sign.headers(url, rest[0] or b"", method, service)
+        return await self._door(method, url, *rest[:2], signed, is_bare=True)
 
     async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
         """Send the requests of a batch, and return what makes it."""
@@ -188,16 +199,9 @@ class FireworksBatches(_StoredBatches):
         body = {each: value for each, value in post.body.items() if each != "model"}
         return msgspec.json.encode({"custom_id": name, "body": body})
 
-    async def _asked(
-        self,
-        method: str,
-        url: str,
-        body: bytes | None = None,
-        content_type: str = "",
-        headers: Mapping[str, str] | None = None,
-    ) -> Reply:
+    async def _asked(self, method: str, url: str, *rest: Any) -> Reply:
         is_elsewhere = not url.startswith(f"{self._root}/")  # results have signed addresses: the key stays here
-        return await self._door(method, url, body, content_type, headers or {}, is_bare=is_elsewhere)
+        return await self._door(method, url, *rest, is_bare=is_elsewhere)
 
     async def prepared(self, lines: list[bytes], route: str, name: str) -> tuple[str, bytes, str]:
         """Send the requests of a batch, and return what makes it."""
@@ -275,8 +279,7 @@ class VertexBatches(_StoredBatches):
             raise UsageError("--batch: batches of Vertex AI are made at Google", why=f"not at {self._url}", hint=hint)
         self._url = self._url.removesuffix("/endpoints/openapi")
         self._root = self._url.partition("/projects/")[0]
-        self._bucket, _, folder = place.bucket.removeprefix("gs://").rstrip("/").partition("/")
-        self._folder = folder and f"{folder}/"
+        self._bucket, self._folder = _parts(place.bucket)
 
     @classmethod
     def check(cls, provider: str, model: str, place: Place) -> None:

@@ -10,6 +10,7 @@ from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.runs import averaged, over_runs, replica_positions
+from proctor.scoring.text.how_read import among
 from proctor.statistics.intervals import Interval
 
 METRIC_ORDER = (
@@ -72,7 +73,10 @@ class Outcome:
         ]
         if not all(positions):
             raise ScoringError("there are no predictions to evaluate", why=_first_reason(self.failures))
-        verdicts = [self.judge(self.cases.select(run)) for run in positions]
+        verdicts: list[Verdict] = []
+        for run in positions:
+            with among(run):
+                verdicts.append(self.judge(self.cases.select(run)))
         for verdict, run in zip(verdicts, positions, strict=True):
             self.failures |= {run[i]: failure for i, failure in verdict.failures.items()}
         scores = self._scores(verdicts, positions, k, n)

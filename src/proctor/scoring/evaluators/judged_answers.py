@@ -14,6 +14,7 @@ from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent_of_sum, share
 from proctor.scoring.evaluators.judgement_readers import Report
 from proctor.scoring.evaluators.pair_readers import Judged, PairReader
+from proctor.scoring.text.how_read import among, each_of, no_verdict
 
 BIN = 100
 """Answers of about the same confidence whose accuracy is compared with it (``beta`` of HLE's script)."""
@@ -24,7 +25,7 @@ def calibrated(cases: Cases) -> Verdict:
 
     A judgement that is not JSON counts as wrong and has no confidence, as in HLE's script.
     """
-    read = [_judgement(given) for given in cases.predictions]
+    read = [_judgement(given) for given in each_of(cases.predictions)]
     marks = [found is not None and "yes" in str(found.get("correct", "")) for found in read]
     verdict = share(marks, rule=percent_of_sum, digits=2)
     known = [found for found in read if found is not None]
@@ -37,8 +38,11 @@ def _judgement(text: Any) -> Mapping[str, Any] | None:
     try:
         found = json.loads(re.sub(r"\s+", " ", str(text)))
     except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, Mapping):
+        no_verdict()
         return None
-    return found if isinstance(found, Mapping) else None
+    return found
 
 
 def _confidence(found: Mapping[str, Any]) -> float:
@@ -90,7 +94,8 @@ def reported(report: Report, cases: Cases, said: Sequence[Any], places: Sequence
     rows: Sequence[Mapping[str, Any]] = cases.rows or [{}] * len(cases.predictions)
     of_rows = [about[i] for i in kept]
     words = [str(said[i]) for i in kept]
-    found = report(words, [rows[i] for i in of_rows], [cases.references[i] for i in of_rows])
+    with among(of_rows):
+        found = report(words, [rows[i] for i in of_rows], [cases.references[i] for i in of_rows])
     if not found.scores:
         raise ScoringError("no judgement can be read", why=next(iter(found.failures.values())).message)
     failures = {**{of_rows[i]: each for i, each in found.failures.items()}, **silent}

@@ -11,6 +11,7 @@ from typing import Any
 
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Verdict, average, grouped, percent, percent_of_sum, share
+from proctor.scoring.text.how_read import each_of, no_verdict
 
 Row = Mapping[str, Any]
 Report = Callable[[Sequence[str], Sequence[Row], Sequence[Any]], Verdict]
@@ -18,8 +19,13 @@ Report = Callable[[Sequence[str], Sequence[Row], Sequence[Any]], Verdict]
 
 
 def _marks(said: Sequence[str], pattern: str, default: str) -> list[str]:
-    found = (re.search(pattern, text) for text in said)
-    return [default if match is None else match.group() for match in found]
+    found: list[str] = []
+    for text in each_of(said):
+        match = re.search(pattern, text)
+        if match is None:
+            no_verdict()
+        found.append(default if match is None else match.group())
+    return found
 
 
 def _marked(scores: dict[str, Any], marks: Sequence[bool], main: str, said: Sequence[str]) -> Verdict:

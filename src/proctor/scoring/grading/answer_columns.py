@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
@@ -96,6 +96,7 @@ class Book:
         failures: Readings that a step could not process.
         read_by: How many were read by what.
         last_resorts: Those that hang on a last resort.
+        unread: Those of which a judge gave no verdict.
     """
 
     def __init__(self, grading: Grading, store: Store, sheet: Sheet) -> None:
@@ -107,6 +108,7 @@ class Book:
         self._references = StoredColumn(store)
         self.read_by: Counter[str] = Counter()
         self.last_resorts: set[int] = set()
+        self.unread: set[int] = set()
         self._steps = _Steps(grading)
         self._later: dict[tuple[int, ...], _Later] = {}
 
@@ -117,7 +119,7 @@ class Book:
         for steps, positions in self._steps.of(questions):
             with hearing() as heard:
                 part, rest = _processed(columns.select(positions), steps)
-            self.hear(heard.notes, positions, first)
+            self.hear(heard.notes, positions, first, heard.unread)
             if len(positions) == len(predictions) == len(part.predictions) == len(part.references):  # all, in order
                 predictions, references = list(part.predictions), list(part.references)
             else:
@@ -145,15 +147,18 @@ class Book:
             with hearing() as heard:
                 for step in later.steps:
                     columns = _stepped(step, columns)
-            self.hear(heard.notes, places)
+            self.hear(heard.notes, places, 0, heard.unread)
             for place, *pair in zip(places, columns.predictions, columns.references, strict=True):
                 self._note(place, *pair)
                 self._predictions.replace(place, pair[0])
                 self._references.replace(place, pair[1])
         self._later.clear()
 
-    def hear(self, notes: Mapping[int, Note], places: Sequence[int], first: int = 0) -> None:
-        """File how answers were read, and those that hang on a last resort."""
+    def hear(
+        self, notes: Mapping[int, Note], places: Sequence[int], first: int = 0, unread: Collection[int] = ()
+    ) -> None:
+        """File how answers were read, those that hang on a last resort, and those without a verdict."""
+        self.unread.update(first + places[place] for place in unread)
         for place, note in notes.items():
             self.read_by[note.by] += 1
             if note.is_last_resort:

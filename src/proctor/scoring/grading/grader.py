@@ -191,7 +191,7 @@ class Passed:
                 self._failures.setdefault(book.sheet.owners[place], failure)
             own = measure(book.columns(), book.grading.scorers, book.grading.name)
             for mark in own[:1]:
-                book.hear(mark.found.notes, range(len(book.sheet.owners)))
+                book.hear(mark.found.notes, range(len(book.sheet.owners)), 0, mark.found.unread)
             parsed[book.grading.name] = next((m.found.parsed for m in own if m.found.parsed is not None), None)
             marks += [by_question(mark, book.sheet.owners, self._count, one_each=book.sheet.one_each) for mark in own]
         grade = composed(marks, self._grader.names, self._count, self._failures)
@@ -201,6 +201,7 @@ class Passed:
             grade.processed_predictions = of_main.shown_predictions(parsed[of_main.grading.name], self._count)
             grade.processed_references = of_main.shown_references(self._count)
             grade.read_by = dict(of_main.read_by.most_common())
+            grade.unread = frozenset(book.sheet.owners[place] for book in self._books for place in book.unread)
             grade.last_resorts = frozenset(of_main.sheet.owners[place] for place in of_main.last_resorts)
         return grade
 

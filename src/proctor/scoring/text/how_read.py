@@ -40,9 +40,11 @@ class Hearing:
 
     Attributes:
         notes: What was said; of answers that are read in several steps the latest, and a last resort stays one.
+        unread: Answers of which a judge said something that is no verdict.
     """
 
     notes: dict[int, Note] = field(default_factory=dict)
+    unread: set[int] = field(default_factory=set)
     _places: Sequence[int] | None = None
     _place: int = 0
     _is_alone: bool = False
@@ -59,6 +61,10 @@ class Hearing:
         before = self.notes.get(self._place)
         if before is None or is_last_resort or not before.is_last_resort:
             self.notes[self._place] = Note(by, is_last_resort)
+
+    def no_verdict(self) -> None:
+        """File that what a judge said of the answer that is being read is no verdict."""
+        self.unread.add(self._place)
 
     def among(self, places: Sequence[int]) -> AbstractContextManager[None]:
         """Let the answers that are read meanwhile be those at some places."""
@@ -167,6 +173,12 @@ def or_else(text: T, by: str, nothing: T) -> T:
         return nothing
     _note(by, is_last_resort=True)
     return text
+
+
+def no_verdict() -> None:
+    """Say that a judge's words are no verdict, where they count as some: ``--retry-verdicts`` asks the judge again."""
+    if (heard := _HEARING.get()) is not None:
+        heard.no_verdict()
 
 
 def _note(by: str, *, is_last_resort: bool) -> None:

@@ -69,12 +69,18 @@ class ExtractMtBenchRatingJudgment(FieldOperator):
 
 
 class ExtractHarmRatingJudgement(FieldOperator):
-    """The rating from 1 to 5 in ``[[3]]`` as a number from 0 to 1; NaN where there is none."""
+    """The rating from 1 to 5 in ``[[3]]`` as a number from 0 to 1.
+
+    Attributes:
+        failure_default: What to return where there is none: NaN.
+    """
+
+    failure_default: Any = math.nan
 
     def process_value(self, value: Any) -> Any:
         """Return the number."""
         match = re.search(r"\[\[(\d+\.?\d*)\]\]", value)
-        return _on_scale(float(match.group(1)), 5, least=1) * 0.25 - 0.25 if match else math.nan
+        return _on_scale(float(match.group(1)), 5, least=1) * 0.25 - 0.25 if match else self.failure_default
 
 
 def _on_scale(rating: float, most: float, least: float = 0) -> float:
@@ -98,11 +104,17 @@ def _in_brackets(text: str) -> str:
 
 
 class ExtractMtBenchLabelJudgment(FieldOperator):
-    """The label in ``[[A]]``; ``None`` as text where there is none."""
+    """The label in ``[[A]]``.
+
+    Attributes:
+        failure_default: What to return where there is none: ``None`` as text.
+    """
+
+    failure_default: Any = "None"
 
     def process_value(self, value: Any) -> Any:
         """Return the label."""
-        return _in_brackets(value) or "None"
+        return _in_brackets(value) or self.failure_default
 
 
 class ExtractArenaHardNumericalJudgment(FieldOperator):
@@ -116,10 +128,8 @@ class ExtractArenaHardNumericalJudgment(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the number."""
-        verdict = _in_brackets(value)
-        if not verdict:
-            return self.failure_default
-        return {"A>B": 1, "A>>B": 3, "B>A": -1, "B>>A": -3}.get(verdict, 0)
+        points = {"A>B": 1, "A>>B": 3, "B>A": -1, "B>>A": -3, "A=B": 0, "B=A": 0}
+        return points.get(_in_brackets(value), self.failure_default)
 
 
 class ExtractSafeUnsafeJudgment(FieldOperator):

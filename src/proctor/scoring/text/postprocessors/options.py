@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from proctor.errors import DataError
-from proctor.scoring.text.how_read import or_else, taken
+from proctor.scoring.text.how_read import no_verdict, or_else, taken
 
 _STATED = r"""
 答案是?\s*([O])
@@ -143,8 +143,11 @@ def last_capital(text: str) -> str:
 
 
 def last_character_choice(text: str) -> str:
-    """Return the last character where it is ``A`` or ``B``, otherwise ``B``."""
-    return text[-1:] if text[-1:] in ("A", "B") else or_else("B", "B, whatever stands there", "")
+    """Return the last character of what a judge says where it is ``A`` or ``B``, otherwise ``B``."""
+    if text[-1:] in ("A", "B"):
+        return text[-1:]
+    no_verdict()
+    return or_else("B", "B, whatever stands there", "")
 
 
 def first_capitals(text: str) -> str:
