@@ -56,6 +56,12 @@ class Provider:
     def chance(self, share: float) -> bool:
         return self.draw is not None and self.draw.random() < share
 
+    def end(self) -> None:
+        """Answer what nobody looks after any more: it is paid all the same."""
+        for each in self.batches.values():
+            if each["state"] == "running":
+                self._finish(each)
+
     async def close(self) -> None:
         """Nothing is open."""
 
@@ -431,9 +437,7 @@ def schedule(kind: str, seed: int, folder: Path) -> Counter[str]:
                 ask(provider, folder / f"{kind}-{seed}.db", answers, stop_after=draw.choice([2, 5, 1 << 30]))
             except (Killed, EngineError) as error:
                 happened["kills" if isinstance(error, Killed) else "errors"] += 1
-    for each in provider.batches.values():  # what nobody looks after is paid all the same
-        if each["state"] == "running":
-            provider._finish(each)
+    provider.end()
     happened.update(provider.faults)
     happened["batches"] = provider.created
     happened["lost"] = len(QUESTIONS) - len(answers)

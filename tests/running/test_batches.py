@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import threading
 import time
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 import msgspec
 import pytest
@@ -192,6 +194,24 @@ def test_processes_at_once_divide_the_questions_and_make_no_batch_twice(tmp_path
     assert not failed
     assert sum(provider.paid.values()) + sum(provider.direct.values()) == 40
     assert max([*provider.paid.values(), *provider.direct.values()]) == 1
+
+
+@pytest.mark.parametrize("kind", ["open-ai", "anthropic", "aws"])
+def test_processes_that_share_a_log_and_die_pay_nothing_twice(tmp_path, kind):
+    provider, log = Provider(random.Random(f"{kind} shared"), kind), tmp_path / "log.db"
+
+    def run(number):
+        for attempt in range(30):
+            with suppress(Killed, EngineError):
+                engine = batched(engine_of(provider), placed(log))
+                return run_exams([ToyExam("a", 40, question)], engine, log=log, output=tmp_path / f"{number}-{attempt}")
+        raise AssertionError(f"process {number} has not ended")
+
+    with ThreadPoolExecutor(3) as pool:
+        assert all(pool.map(run, range(3)))
+    provider.end()
+    assert max(provider.paid.values()) == 1
+    assert provider.again == 0
 
 
 def test_nobody_settles_a_batch_that_a_living_process_is_making(tmp_path):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from inspect import Parameter, iscoroutinefunction, signature
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from proctor.errors import Diagnostic, ProctorError, ScoringError, TrustError, UsageError, did_you_mean, problems_of
-from proctor.guests.beside import room_beside
+from proctor.errors import Diagnostic, ScoringError, UsageError, problems_of
+from proctor.guests.own_code import is_function, named_in, parameters_of
 from proctor.scoring import InstanceMetric
 from proctor.scoring.metric import UNPREFIXED, Metric
-from proctor.settings import settings
 
 _SEEN: Final[Mapping[str, Callable[[str, Sequence[str], Mapping[str, Any]], Any]]] = {
     **dict.fromkeys(("answer", "output", "prediction", "response"), lambda answer, _, __: answer),
@@ -33,43 +32,19 @@ def metric_in(source: str) -> Metric:
         ProctorError: There is no such file or name, it fails when it is run, or it is no metric.
     """
     file, _, name = source.partition(".py")[0] + ".py", "", source.partition(".py:")[2]
-    found = _loaded(Path(file), name)
+    found = _loaded(file, name)
     if isinstance(found, type):
         made: Metric = found()
         return made
     return OwnFunction(file=file, function=found.__name__)
 
 
-def _loaded(file: Path, name: str) -> Any:
-    if not file.is_file():
-        raise UsageError(f"there is no file {file}, in which a metric is named")
-    if not settings.trust_code:
-        raise TrustError(f"the metric in {file} is code", hint="say --trust-code to run it")
-    path = file.resolve()
-    try:
-        module = room_beside(path.parent, Path.cwd()).of_file(path)
-    except ProctorError:
-        raise
-    except Exception as error:  # noqa: BLE001 - the user's code
-        raise ScoringError(f"{file} cannot be run", why=f"{type(error).__name__}: {error}") from None
-    own = {key: each for key, each in vars(module).items() if _is_metric(each) and each.__module__ == module.__name__}
-    public = [key for key in own if not key.startswith("_")]
-    if not name and len(public) == 1:
-        name = public[0]
-    if name not in own:
-        named = f"{file} has no metric '{name}'" if name else f"{file} has {len(public) or 'no'} metrics"
-        hint = did_you_mean(name, public) or f"name one: --metric {file}:{public[0]}" if public else ""
-        why = (
-            f"functions and metrics in it are {', '.join(public)}"
-            if public
-            else "a function is one, or a class of metrics"
-        )
-        raise UsageError(named, why=why, hint=hint)
-    return own[name]
+def _loaded(file: str, name: str) -> Any:
+    return named_in(file, name, "metric", _is_metric)
 
 
 def _is_metric(found: Any) -> bool:
-    return issubclass(found, Metric) if isinstance(found, type) else callable(found) and hasattr(found, "__code__")
+    return issubclass(found, Metric) if isinstance(found, type) else is_function(found)
 
 
 class OwnFunction(InstanceMetric):
@@ -108,15 +83,10 @@ class OwnFunction(InstanceMetric):
         yield from problems_of(self._parameters)
 
     def _parameters(self) -> list[str]:
-        function = _loaded(Path(self.file), self.function)
+        function = _loaded(self.file, self.function)
         if iscoroutinefunction(function):
             raise UsageError(f"{self.file}:{self.function} is asynchronous, and metrics are not")
-        taken = signature(function).parameters.values()
-        if bad := [
-            each for each in taken if each.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-        ]:
-            raise UsageError(f"{self.file}:{self.function} takes '{bad[0]}', and parameters are given by name")
-        return [each.name for each in taken if each.default is Parameter.empty or each.name in _SEEN]
+        return parameters_of(function, f"{self.file}:{self.function}", frozenset(_SEEN))
 
     def compute(self, references: list[Any], prediction: object, task_data: dict[str, Any]) -> dict[str, Any]:
         """Return what the function says of an answer.
@@ -124,7 +94,7 @@ class OwnFunction(InstanceMetric):
         Raises:
             ScoringError: It says neither true, false nor a number, or wants a column that the row does not have.
         """
-        function, given = _loaded(Path(self.file), self.function), {}
+        function, given = _loaded(self.file, self.function), {}
         for name in self._parameters():
             if name not in _SEEN and name not in task_data:
                 known = ", ".join((*_SEEN, *task_data))

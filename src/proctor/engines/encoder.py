@@ -97,6 +97,10 @@ class Encoder:
             raise RefusedError("engine", f"the chat template refuses the messages: {error}") from None
 
     def _apply_template(self, renderer: Any, messages: list[Message], tools: Sequence[Any] | None) -> str:
+        without = None
+        if tools and not self._has_seen_tools:
+            self._has_seen_tools = True
+            without = self._apply_template(renderer, messages, None)
         continued = bool(messages) and messages[-1]["role"] == "assistant"
         options = {**self.chat_options, **({"tools": list(tools)} if tools else {})}
         if (template := self._template(renderer)) is not None:
@@ -104,10 +108,8 @@ class Encoder:
         rendered = renderer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=not continued, continue_final_message=continued, **options
         )
-        if tools and not self._has_seen_tools:
-            self._has_seen_tools = True
-            if rendered == self._apply_template(renderer, messages, None):
-                get_logger().warning("the model's chat template shows no tools: it is asked without knowing them")
+        if rendered == without:
+            get_logger().warning("the model's chat template shows no tools: it is asked without knowing them")
         return str(rendered)
 
     def _template(self, renderer: Any) -> str | None:

@@ -76,6 +76,7 @@ ENGINES: dict[str, EngineName] = {
     "vllm": EngineName(
         "proctor.engines.vllm.vllm_engine:VLLMEngine", "vLLM in this process, on a GPU", ("vllm",), "vllm"
     ),
+    "python": EngineName("proctor.guests.own_model:OwnModel", "a function in a file of yours: --model app.py:answer"),
     "scripted": EngineName(
         "proctor.engines.scripted:ScriptedEngine", "answers from a constant, a table, rules or a function"
     ),

@@ -61,11 +61,18 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
     return engine.answering()
 
 
+_IN_CODE = re.compile(r"(?P<file>[^:]+\.py)(?::(?P<function>\w+))?")
+"""A model that is a function in a file: ``app.py:answer``."""
+
+
 def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the engine and the arguments of ``provider/model[key=value]``; what is not written so stays as it is."""
     bare, bracket, rest = name.partition("[")
-    if bracket and {bare, bare.partition("/")[0]} & {*engine_names(), *REGISTERED}:
+    code = _IN_CODE.fullmatch(bare)
+    if bracket and (code or {bare, bare.partition("/")[0]} & {*engine_names(), *REGISTERED}):
         name, given = bare, {**_in_brackets(bare, rest, given), **given}
+    if code is not None:
+        return "python", {**given, **{key: value for key, value in code.groupdict().items() if value}}
     provider, slash, model = name.partition("/")
     if not slash or not model or name in REGISTERED or provider not in engine_names():
         return name, given

@@ -487,7 +487,7 @@ def _told(assertion: Assertion, found: Found, row: Mapping[str, Any]) -> dict[st
         said = str(assertion)
     if isinstance(found, Failure):
         return {"assertion": said, "passed": None, "reason": found.message}
-    told = {"assertion": said, "passed": found.holds, "score": found.weighed}
+    told = {"assertion": said, "passed": found.holds or not assertion.weight, "score": found.weighed}
     return {**told, "reason": found.reason} if found.reason else told
 
 

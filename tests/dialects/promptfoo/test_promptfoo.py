@@ -149,6 +149,7 @@ def test_tests_stand_in_files(write, tmp_path, ending, dump):
         ({"tests": [{"options": {"transform": "output.trim()"}}]}, "a transform is code"),
         ({"tests": [{"transform": "output.trim()"}]}, "it stands in 'options' of a test"),
         ({"tests": [{"options": {"transform": ["x"]}}]}, "a transform is a text"),
+        ({"prompts": [{"raw": "Hi", "config": {"response_format": {}}}]}, "'config' is not obeyed"),
         ({"tests": [{"provider": "openai:x"}]}, "a test of a model of its own is a config of its own"),
         ({"tests": ["file://gen.py"]}, "is a program"),
         ({"tests": ["https://docs.google.com/x"]}, "are not fetched"),
@@ -288,6 +289,25 @@ def test_keys_that_nobody_reads_are_said(write, changes, told, caplog, monkeypat
     logs.say_once.cache_clear()
     assert len(resolve_tasks([write(prompts=["Hi"], **changes)])) == 1
     assert any(told in note for note in caplog.messages)
+
+
+def test_a_key_that_nobody_reads_is_said_once_for_all_tests(write, caplog, monkeypatch):
+    monkeypatch.setattr(logs.get_logger(), "propagate", True)
+    logs.say_once.cache_clear()
+    tests = [{"vars": {"a": 1}, "assert": [{"type": "contains", "value": "a", "colour": 1}]} for _ in range(3)]
+    path = write(prompts=["Hi"], tests=tests)
+    resolve_tasks([path])
+    told = {each for each in caplog.messages if "colour" in each}
+    assert told == {f"{path}: $.tests[0].assert.colour has no effect: promptfoo has no such key here"}
+
+
+def test_an_assertion_without_weight_passes_with_its_score(write, tmp_path):
+    tests = [{"assert": [{"type": "contains", "value": "z", "weight": 0}, {"type": "contains", "value": "a"}]}]
+    exams = resolve_tasks([write(prompts=["Hi"], tests=tests, defaultTest={})])
+    run_exams(exams, ScriptedEngine(answer="a"), log=tmp_path / "log.db", output=tmp_path / "run")
+    scores = json.loads((tmp_path / "run" / "samples.jsonl").read_text())["scores"]
+    assert [(each["passed"], each["score"]) for each in scores["assertions"]] == [(True, 0), (True, 1)]
+    assert scores["passed"] == 1.0
 
 
 def test_a_key_may_be_no_text(tmp_path):

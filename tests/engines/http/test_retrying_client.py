@@ -4,10 +4,11 @@ import asyncio
 
 import msgspec
 import pytest
+from aiohttp import web
 
 from proctor.engines.http.retry import RetryPolicy
 from proctor.engines.http.retrying_client import Caller, CallError, ReplyError, check_response, failure_of
-from proctor.engines.http.transport import Reply
+from proctor.engines.http.transport import AiohttpTransport, Reply
 from proctor.ir import Response, Scored, TokenLogProbability, Usage
 
 
@@ -157,3 +158,32 @@ def test_how_long_a_server_asks_to_wait_stands_in_the_message():
     (failure,) = called(transport, 1)
     assert transport.sent == 1
     assert "it asks to wait for 3,600 seconds" in failure.message
+
+
+def test_files_are_put_and_signed_addresses_get_no_key():
+    seen = []
+
+    async def answer(request):
+        seen.append((request.method, request.path_qs, dict(request.headers), len(await request.read())))
+        return web.Response(text="ok")
+
+    async def ask():
+        runner = web.AppRunner(app)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        there, transport = f"http://127.0.0.1:{runner.addresses[0][1]}", AiohttpTransport(4, 5)
+        caller = Caller(transport, {"Authorization": "Bearer key"}, RetryPolicy())
+        file = ("PUT", f"{there}/a%20b.jsonl", b"x" * 2_000_000, "application/jsonl", {"x-amz-date": "1"})
+        assert (await caller.ask(*file, is_bare=True)).body == b"ok"
+        await caller.ask("GET", f"{there}/a?signature=a%2Bb", is_bare=True)
+        await caller.ask("GET", f"{there}/a")
+        await transport.close()
+        await runner.cleanup()
+
+    app = web.Application(client_max_size=1 << 22)
+    app.router.add_route("*", "/{there:.*}", answer)
+    asyncio.run(ask())
+    assert [each[:2] for each in seen] == [("PUT", "/a%20b.jsonl"), ("GET", "/a?signature=a%2Bb"), ("GET", "/a")]
+    assert [each[2].get("Authorization") for each in seen] == [None, None, "Bearer key"]
+    assert (seen[0][3], seen[0][2]["x-amz-date"], seen[0][2]["Content-Type"]) == (2_000_000, "1", "application/jsonl")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ _REFUSED: Final[Mapping[str, str]] = {
     ),
     **dict.fromkeys(("contextTransform", "assertScoringFunction", "function", "inputs"), _CODE),
     **dict.fromkeys(("providers", "prompts"), "every prompt and model sits every test; -m and CONFIG::PROMPT choose"),
+    "config": "all prompts ask a model in one way, which its provider's config says, or -a",
     "env": "a config changes no environment variables: export them",
     "repeat": "--repeats N asks N times",
     "provider": "every model sits every test: a test of a model of its own is a config of its own",
@@ -83,11 +85,13 @@ class Config:
         file: Where it was read.
         author: Who wrote it: what it may read depends on that.
         values: Its keys.
+        told: Which keys without effect have been said, without the numbers of their places.
     """
 
     file: Path
     author: Author
     values: Mapping[str, Any]
+    told: set[str] = field(default_factory=set)
 
     @property
     def name(self) -> str:
@@ -122,8 +126,10 @@ class Config:
                 where = Location(str(self.file))
                 problems.append(Diagnostic(f"'{key}' is not obeyed", where, f"{path}.{key}", why, hint))
             else:
-                reason = _IDLE.get(key, "promptfoo has no such key here")
-                say_once(f"{self.file}: {path}.{key} has no effect: {reason}")
+                reason, place = _IDLE.get(key, "promptfoo has no such key here"), f"{path}.{key}"
+                if (kind := re.sub(r"\d+", "", place)) not in self.told:  # the first of hundreds says it
+                    self.told.add(kind)
+                    say_once(f"{self.file}: {place} has no effect: {reason}")
         if problems:
             raise ValidationError(problems)
 

@@ -16,6 +16,7 @@ It also comes with ``datasets``, so it adds nothing to install.
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 import zlib
 from collections.abc import Mapping
@@ -100,6 +101,7 @@ class _Limit:
 
 _LONGEST = 1000  # characters of what is wrong with a reply: some libraries quote it
 _OVERLAP = 64  # bytes that the mark of a first token may have in the chunk before
+_LONG_BODY = 1 << 20  # bytes that aiohttp would write at once, with the event loop waiting
 _DECIMALS = 6  # of seconds: no clock of an operating system says more about a socket
 _MOST_HEADERS = 64  # that are kept prepared; more come only from servers that want every request signed
 
@@ -210,7 +212,7 @@ class AiohttpTransport:
                 posting = self._session.request(
                     method,
                     target,
-                    data=body,
+                    data=body if body is None or len(body) < _LONG_BODY else io.BytesIO(body),
                     headers=self._prepared(headers),
                     proxy=proxy,
                     timeout=self._timeout(timeout_seconds),

@@ -50,7 +50,6 @@ _MEDIA = "AIS_TEXT_START AIS_IMAGE_START AIS_VIDEO_START AIS_AUDIO_START AIS_CON
 _AIS_PROMPT = {
     **_PROMPT,
     "proctor.templates.multimodal": _MEDIA,
-    f"{_HERE}.template_parsers": "get_round_index is_mm_prompt",
 }
 _READER = {f"{_CLASSES}.base_datasets": "DatasetReader load_partial_dataset"}
 _EVALUATOR = {f"{_CLASSES}.evaluators": "BaseEvaluator"}

@@ -9,7 +9,6 @@ from proctor.errors import TemplateError
 from proctor.formats.dialogue_layout import Mode
 from proctor.formats.meta_template import MetaTemplate, without_meta_template
 from proctor.templates import PromptList
-from proctor.templates.prompt_list import marker
 
 MODES: Mapping[str, Mode] = {"gen": "gen", "ppl": "ppl"}
 
@@ -99,21 +98,3 @@ def led_by(lead: Sequence[Mapping[str, Any]], messages: list[dict[str, Any]]) ->
         else:
             made.append(dict(each))
     return [*made, *rest]
-
-
-def get_round_index(template: Sequence[Any]) -> tuple[int, int]:
-    """Return where the rounds of a dialogue begin, and where they end."""
-    items = list(template)
-    begin, end = marker("round", "begin"), marker("round", "end")
-    return (items.index(begin) + 1 if begin in items else 1), (items.index(end) if end in items else -1)
-
-
-def is_mm_prompt(prompt: Any) -> bool:
-    """Whether a prompt is chat messages of which one holds typed parts."""
-    kinds = {"text", "image_url", "video_url", "audio_url"}
-    return isinstance(prompt, list) and any(
-        isinstance(part, Mapping) and part.get("type") in kinds
-        for message in prompt
-        if isinstance(message, Mapping) and isinstance(message.get("content"), list)
-        for part in message["content"]
-    )

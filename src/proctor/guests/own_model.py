@@ -1,0 +1,120 @@
+"""A function of the user's that answers: ``--model app.py:answer``, an application or a model of any kind."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from functools import cached_property, partial
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from proctor.engines.engine import Engine
+from proctor.engines.http.background import Answering, answer_in_background
+from proctor.errors import UsageError
+from proctor.guests.own_code import is_function, named_in, parameters_of
+from proctor.ir import Answers, Failure, Generate, Response
+from proctor.ir.responses import Timing
+from proctor.recipes.held_code import code_of_file
+
+_SEEN: Final[Mapping[str, Callable[[Generate], Any]]] = {
+    "prompt": lambda request: request.prompt.text,
+    "messages": lambda request: [dict(each) for each in request.prompt.messages],
+    "tools": lambda request: request.decoding.extra.get("tools", []),
+    **{
+        name: partial(lambda name, request: getattr(request.decoding, name), name)
+        for name in ("max_tokens", "temperature", "top_p", "stop", "seed")
+    },
+}
+"""What a function is given, by the names of its parameters."""
+
+
+class OwnModel(Engine):
+    """Answers with a function of a Python file: of a ``prompt``, or of ``messages``, to a text.
+
+    Attributes:
+        file: The file; its content, and that of files beside it that it imports, is part of the identity.
+        function: Its name in the file; needed where the file has several. It may be asynchronous, and may take
+            ``max_tokens``, ``temperature``, ``top_p``, ``stop``, ``seed`` and ``tools``, too.
+        max_concurrency: How many questions are answered at once, in threads where the function is not asynchronous.
+        version: Whatever tells answers apart that the same code gives: the model behind it, the index that it searches.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {"file", "max_concurrency"}
+
+    file: str
+    function: str = ""
+    max_concurrency: int = 1
+    version: str = ""
+
+    def prepare(self) -> None:
+        """Find the function.
+
+        Raises:
+            ProctorError: It is not there, may not run, or wants what models are not given.
+        """
+        super().prepare()
+        called = f"{self.file}:{self._answer.__name__}"
+        if unknown := [each for each in self._parameters if each not in _SEEN]:
+            raise UsageError(f"{called} takes '{unknown[0]}'", why=f"a model is given {', '.join(_SEEN)}")
+        if not {"prompt", "messages"} & set(self._parameters):
+            raise UsageError(f"{called} takes neither 'prompt' nor 'messages'", why="one of them is the question")
+        if self.max_concurrency < 1:
+            raise UsageError(f"max_concurrency is {self.max_concurrency}", hint="1 or more")
+
+    @cached_property
+    def _answer(self) -> Callable[..., Any]:
+        found: Callable[..., Any] = named_in(self.file, self.function, "model", is_function)
+        return found
+
+    @cached_property
+    def _parameters(self) -> list[str]:
+        return parameters_of(self._answer, f"{self.file}:{self._answer.__name__}", frozenset(_SEEN))
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return the values that decide answers: the function, and the files that it is in and imports."""
+        known = {**super().identity_values(), "function": self._answer.__name__}
+        return {**known, "code": code_of_file(Path(self.file).resolve())}
+
+    @property
+    def label(self) -> str:
+        """The file's name, and the function's."""
+        return f"{Path(self.file).stem}:{self._answer.__name__}"
+
+    @property
+    def only_chats(self) -> bool:
+        """Whether it takes messages."""
+        return "messages" in self._parameters
+
+    @property
+    def takes_chats(self) -> bool:
+        """Whether it takes messages."""
+        return self.only_chats
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer requests; what the function raises is a failure."""
+
+        @asynccontextmanager
+        async def opening() -> AsyncIterator[Answering[Generate]]:
+            yield self._answered
+
+        return answer_in_background(requests, opening, self.max_concurrency)
+
+    async def _answered(self, request: Generate) -> Response:
+        given = {name: _SEEN[name](request) for name in self._parameters}
+        began, clock = time.time(), time.monotonic()
+        try:
+            if iscoroutinefunction(self._answer):
+                said = await self._answer(**given)
+            else:
+                said = await asyncio.to_thread(self._answer, **given)
+        except Exception as error:  # noqa: BLE001 - the user's code
+            return Response(failure=Failure("engine", f"{type(error).__name__}: {error}"))
+        if isinstance(said, Response):
+            return said
+        if not isinstance(said, str):
+            return Response(failure=Failure("engine", f"{self.label} gives {said!r:.80}, and no text", retryable=False))
+        timing = Timing(seconds=time.monotonic() - clock, started=began)
+        return Response(texts=(said,), finish_reasons=("stop",), timing=timing)

@@ -1,0 +1,160 @@
+"""Functions of the user's as models: ``--model app.py:answer``."""
+
+import json
+
+import pytest
+from tests_commands import proctor
+
+from proctor.engines.engine_registry import make_engine
+from proctor.errors import ProctorError, TrustError
+from proctor.ir import Decoding, Generate, Prompt
+from proctor.settings import settings
+
+APP = """
+import asyncio
+import threading
+from beside import CITIES
+from proctor.ir import Response
+
+here, most = 0, 0
+
+def answer(prompt):
+    return CITIES[prompt.split()[-1].strip("?")]
+
+async def slow(messages, max_tokens, tools=None, other=3):
+    global here, most
+    here += 1
+    most = max(most, here)
+    await asyncio.sleep(0.01)
+    here -= 1
+    return f"{messages[-1]['content']} {max_tokens} {len(tools)} {other} {most}"
+
+def threads(prompt):
+    return threading.current_thread().name
+
+def number(prompt):
+    return 3
+
+def whole(prompt):
+    return Response(texts=("whole",), finish_reasons=("length",))
+
+def planet(prompt, planet):
+    return ""
+
+def nothing(seed):
+    return ""
+
+def many(*prompts):
+    return ""
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.py").write_text(APP)
+    (tmp_path / "one.py").write_text('def judge(prompt):\n    return \'{"pass": true, "reason": "so"}\'\n')
+    (tmp_path / "beside.py").write_text("CITIES = {'Peru': 'Lima'}\n")
+    (tmp_path / "q.csv").write_text("country,answer\nPeru,Lima\nChile,Santiago\n")
+    return tmp_path
+
+
+def engine(name, **args):
+    with settings.context(trust_code=True):
+        return make_engine(name, args)
+
+
+def said(made, *texts, **decoding):
+    asked = [Generate(Prompt(text), Decoding(**decoding)) for text in texts]
+    return [response for _, response in sorted(made.generate(asked), key=lambda each: each[0])]
+
+
+def test_a_function_answers_and_what_it_raises_is_a_failure():
+    found = said(engine("app.py:answer"), "Capital of Peru?", "Capital of Mali?")
+    assert (found[0].texts, found[0].finish_reasons, found[0].failure) == (("Lima",), ("stop",), None)
+    assert "KeyError: 'Mali'" in found[1].failure.message
+    assert found[0].timing.started > 0
+
+
+def test_an_asynchronous_function_takes_messages_and_several_are_answered_at_once():
+    made = engine("app.py:slow[max_concurrency=4]")
+    texts = [each.text for each in said(made, *map(str, range(8)), max_tokens=7, extra={"tools": [1, 2]})]
+    assert [text.rpartition(" ")[0] for text in texts] == [f"{number} 7 2 3" for number in range(8)]
+    assert max(int(text.rpartition(" ")[2]) for text in texts) == 4
+    assert (made.only_chats, made.takes_chats) == (True, True)
+    assert (engine("app.py:answer").only_chats, engine("app.py:answer").takes_chats) == (False, False)
+
+
+def test_a_response_says_everything_and_what_is_no_text_is_a_failure():
+    (whole,), (number,) = said(engine("app.py:whole"), "x"), said(engine("app.py:number"), "x")
+    assert (whole.texts, whole.finish_reasons) == (("whole",), ("length",))
+    assert (number.failure.message, number.failure.retryable) == ("app:number gives 3, and no text", False)
+
+
+@pytest.mark.parametrize(
+    "name, why",
+    [
+        ("app.py", "has 8 models"),
+        ("app.py:anser", "did you mean 'answer'"),
+        ("app.py:planet", "takes 'planet'"),
+        ("app.py:nothing", "neither 'prompt' nor 'messages'"),
+        ("app.py:many", "given by name"),
+        ("app.py:answer[max_concurrency=0]", "max_concurrency is 0"),
+        ("none.py:answer", "there is no file none.py"),
+        ("beside.py", "has no models"),
+        ("broken.py", "ZeroDivisionError"),
+    ],
+)
+def test_what_is_no_model_is_refused(folder, name, why):
+    (folder / "broken.py").write_text("1 / 0")
+    with pytest.raises(ProctorError, match=why):
+        engine(name)
+    with pytest.raises(TrustError, match="say --trust-code"):
+        make_engine("one.py")
+
+
+def test_answers_are_kept_by_the_code_that_gave_them(folder):
+    first = engine("app.py:answer").identity
+    assert engine("app.py:answer", max_concurrency=3).identity == first
+    assert engine(str(folder / "app.py") + ":answer").identity == first
+    others = {engine("app.py:whole").identity, engine("app.py:answer", version="2").identity}
+    (folder / "beside.py").write_text("CITIES = {'Peru': 'Cusco'}\n")
+    others.add(engine("app.py:answer").identity)
+    assert len(others) == 3
+    assert first not in others
+
+
+def test_a_run_asks_it_and_a_judge_may_be_one_too(folder):
+    done = proctor(
+        "run",
+        "q.csv",
+        "--prompt",
+        "Capital of {country}?",
+        "-m",
+        "app.py:answer",
+        "--trust-code",
+        "-o",
+        "r",
+        "--allow-failures",
+    )
+    (found,) = json.loads((folder / "r" / "results.json").read_text())["results"].values()
+    assert (found["score"], found["failures"]) == (1.0, 1), done.stderr
+    judged = proctor(
+        "run",
+        "q.csv",
+        "--prompt",
+        "{country}?",
+        "-m",
+        "dummy",
+        "--metric",
+        "judge",
+        "--judge",
+        "one.py",
+        "--trust-code",
+        "-o",
+        "j",
+    )
+    (found,) = json.loads((folder / "j" / "results.json").read_text())["results"].values()
+    assert found["score"] == 1.0, judged.stderr
+    refused = proctor("run", "q.csv", "--prompt", "{country}?", "-m", "one.py")
+    assert (refused.returncode, "say --trust-code to run it" in refused.stderr) == (2, True)
