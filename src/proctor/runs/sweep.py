@@ -27,6 +27,7 @@ from proctor.scoring.flat_scores import CLUSTERS, main_of
 from proctor.scoring.grading.groups import Alone, cluster_key
 from proctor.scoring.scores import Score
 from proctor.statistics.arrays import Floats
+from proctor.statistics.bounded import within
 from proctor.statistics.decision_study import decisions_of
 from proctor.statistics.paired_tests import signs_of
 from proctor.statistics.part_means import mean_of_part
@@ -270,9 +271,12 @@ def _estimates(
     return estimates_of(result, part, table, factors_of(scores.cells), full)
 
 
-def _bounded(found: Bounded, whole: float | None = None) -> dict[str, float]:
-    inside = found if whole is None else (min(max(each, 0.0), whole) for each in found)
-    return dict(zip(("score", "low", "high"), inside, strict=True))
+def _bounded(found: Bounded, whole: float | None, questions: int) -> dict[str, float]:
+    """Return a score with its interval, which shuts out nothing that questions could add which nobody has seen."""
+    if whole is not None and 0.0 <= found[0] <= whole:
+        score, low, high = (each / whole for each in found)
+        found = (whole * score, *(whole * each for each in within(low, high, score, questions)))
+    return dict(zip(("score", "low", "high"), found, strict=True))
 
 
 def _spread(
@@ -287,6 +291,7 @@ def _spread(
     if len(names) > _MOST_PAIRS + 1:
         result["notes"].append(f"of the differences from the best wording, the {_MOST_PAIRS} largest have intervals")
     differences, flipping, whole = [], int((share > 0).sum()), _WHOLES.get(result["unit"])
+    units = table.shape[1] if clusters is None else len(set(clusters))
     for place, name in enumerate(names):
         if place != best.place:
             test = bounded_test(table[best.place], table[place], clusters, whole)
@@ -297,11 +302,12 @@ def _spread(
             differences.append({"name": name, "difference": test.difference, "decided": decided, **ends})
     return {
         "distribution": {
-            "quantiles": [{"of": q, **_bounded(each)} for q, each in quantiles.items()],
+            "quantiles": [{"of": q, **_bounded(each, whole, units)} for q, each in quantiles.items()],
             "worst": names[int(np.argmin(means) if better else np.argmax(means))],
-            "worst_of_each": _bounded(worst_of_each),
+            "worst_of_each": _bounded(worst_of_each, whole, units),
         },
-        "best": {"name": names[best.place], "observed": float(means[best.place]), **_bounded(best.corrected, whole)},
+        "best": {"name": names[best.place], "observed": float(means[best.place])}
+        | _bounded(best.corrected, whole, units),
         "differences": differences,
         "flipping": flipping,
         "flips": [
