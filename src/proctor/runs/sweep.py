@@ -275,7 +275,8 @@ def _bounded(found: Bounded, whole: float | None, questions: int) -> dict[str, f
     """Return a score with its interval, which shuts out nothing that questions could add which nobody has seen."""
     if whole is not None and 0.0 <= found[0] <= whole:
         score, low, high = (each / whole for each in found)
-        found = (whole * score, *(whole * each for each in within(low, high, score, questions)))
+        low, high = within(low, high, score, questions)
+        found = whole * score, whole * low, whole * high
     return dict(zip(("score", "low", "high"), found, strict=True))
 
 
@@ -371,7 +372,7 @@ def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) 
         hint = "sweep the same exam with the same options"
         raise UsageError("the sweeps cannot be compared", why=why, hint=hint)
     columns, main = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]], pairs[0][0].score
-    factors = factors_of([each for each, _ in pairs])
+    factors, shared = factors_of([each for each, _ in pairs]), None
     if is_part:
         found: dict[str, Any] = {**mean_of_part(columns[2], factors, level)._asdict(), "answers": int(known.sum())}
         found["notes"] = few_note(factors)
@@ -382,6 +383,11 @@ def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) 
         shared = first.keys_of([keys[place] for place in whole])
         found = asdict(components_of(columns[2], factors, level=level, clusters=shared))
         rows = np.quantile([each.mean(axis=1) for each in columns], QUANTILES, axis=1).tolist()
+    if (full := _WHOLES.get(main.unit)) is not None:  # questions that nobody has seen might differ by the whole
+        for of in ("", "naive_"):
+            low, high, mean = ((found[name] / full + 1) / 2 for name in (f"{of}low", f"{of}high", "mean"))
+            low, high = within(low, high, mean, len(whole) if shared is None else len(set(shared)), level)
+            found |= {f"{of}low": full * (2 * low - 1), f"{of}high": full * (2 * high - 1)}
     is_better = main.higher_is_better is not False
     better = 0 if main.higher_is_better is None and main.unit == "raw" else 1 if is_better else -1
     top = max(better * found["low"], better * found["high"])
