@@ -160,6 +160,17 @@ def test_a_word_that_looks_for_the_name_of_a_file_is_no_code():
     assert scores(exam_of("q.csv", "includes:setup.py"))["score"] == 0.0
 
 
+def test_keys_in_what_it_raises_are_not_filed(folder, monkeypatch):
+    monkeypatch.setenv("SEARCH_API_KEY", "sk-1234567890-of-a-search")
+    (folder / "leaky.py").write_text(
+        "import os\ndef leaky(answer):\n    raise ValueError(os.environ['SEARCH_API_KEY'])\n"
+    )
+    with settings.context(trust_code=True):
+        done = run_exams([exam_of("q.csv", "leaky.py")], ScriptedEngine(answer="Lima"))
+    said = repr(done.grades)
+    assert ("ValueError: [secret]" in said, "sk-1234" in said) == (True, False)
+
+
 def test_several_are_named_behind_one_option():
     done = proctor(
         "run",

@@ -159,6 +159,17 @@ def test_pictures_are_not_dropped_where_a_text_is_taken():
     assert "pictures or sounds" in said(engine("app.py:answer"), asked.payload)[0].failure.message
 
 
+def test_keys_in_what_it_raises_or_says_are_not_filed(folder, monkeypatch):
+    monkeypatch.setenv("SEARCH_API_KEY", "sk-1234567890-of-a-search")
+    (folder / "leaky.py").write_text(
+        "import os\nKEY = os.environ['SEARCH_API_KEY']\n"
+        "def raises(prompt):\n    raise ValueError(KEY)\ndef says(prompt):\n    return KEY\ndef gives(prompt):\n    return [KEY]\n"
+    )
+    for name in ("raises", "says", "gives"):
+        assert "sk-1234567890" not in repr(said(engine(f"leaky.py:{name}"), "x")), name
+        assert "[secret]" in repr(said(engine(f"leaky.py:{name}"), "x")), name
+
+
 def test_a_run_asks_it_and_a_judge_may_be_one_too(folder):
     done = proctor(
         "run",
@@ -193,3 +204,23 @@ def test_a_run_asks_it_and_a_judge_may_be_one_too(folder):
     assert found["score"] == 1.0, judged.stderr
     refused = proctor("run", "q.csv", "--prompt", "{country}?", "-m", "one.py")
     assert (refused.returncode, "say --trust-code to run it" in refused.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_workers_of_ray_trust_what_the_user_trusts(folder):
+    pytest.importorskip("ray")
+    options = (
+        "--model",
+        "one.py",
+        "--prompt",
+        "{country}?",
+        "--executor",
+        "ray",
+        "--workers",
+        "1",
+        "--metric",
+        "is-json",
+    )
+    done = proctor("run", "q.csv", *options, "--trust-code", "-o", "r")
+    (found,) = json.loads((folder / "r" / "results.json").read_text())["results"].values()
+    assert found["score"] == 1.0, done.stderr

@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.errors import ProctorError, TrustError, UsageError, did_you_mean
 from proctor.guests.beside import room_beside
+from proctor.secrets import keep_environment
 from proctor.settings import settings
 
 
@@ -30,6 +31,7 @@ def named_in(file: str, name: str, what: str, is_wanted: Callable[[Any], bool]) 
         raise UsageError(f"there is no file {file}, in which a {what} is named")
     if not settings.trust_code:
         raise TrustError(f"the {what} in {file} is code", hint="say --trust-code to run it")
+    keep_environment()  # what it reads there is in what it raises
     path = path.resolve()
     try:
         module = room_beside(path.parent, Path.cwd()).of_file(path)

@@ -18,6 +18,7 @@ from proctor.guests.own_code import is_function, named_in, parameters_of
 from proctor.ir import Answers, Failure, Generate, Media, Response
 from proctor.ir.responses import Timing
 from proctor.recipes.held_code import code_of_file
+from proctor.secrets import cleaned, redacted
 
 _SEEN: Final[Mapping[str, Callable[[Generate], Any]]] = {
     "prompt": lambda request: request.prompt.text,
@@ -112,10 +113,12 @@ class OwnModel(Engine):
             said = answer(**given) if iscoroutinefunction(answer) else await asyncio.to_thread(answer, **given)
             said = await said if isawaitable(said) else said
         except Exception as error:  # noqa: BLE001 - the user's code
-            return Response(failure=Failure("engine", f"{type(error).__name__}: {error}"))
+            return Response(failure=Failure("engine", redacted(f"{type(error).__name__}: {error}")))
         if isinstance(said, Response):
             return said
         if not isinstance(said, str):
-            return Response(failure=Failure("engine", f"{self.label} gives {said!r:.80}, and no text", retryable=False))
+            return Response(
+                failure=Failure("engine", redacted(f"{self.label} gives {said!r:.80}, and no text"), retryable=False)
+            )
         timing = Timing(seconds=time.monotonic() - clock, started=began)
-        return Response(texts=(said,), finish_reasons=("stop",), timing=timing)
+        return Response(texts=(cleaned(said),), finish_reasons=("stop",), timing=timing)
