@@ -568,10 +568,10 @@ def _answer(prompt):
         ("latency", 300, "timed", True),
         ("latency", 299, "timed", False),
         ("not-latency", 299, "timed", True),
-        ("latency", 300, "x", "there is no telling what the answer took: nobody timed it"),
+        ("latency", 300, "x", "how long the answer took is not known: nobody timed it"),
         ("cost", 0.5601, "priced", True),
         ("cost", 0.5599, "priced", False),
-        ("cost", 0.5, "x", "there is no telling what the answer cost: no price is known"),
+        ("cost", 0.5, "x", "what the answer cost is not known: there is no price"),
     ],
 )
 def test_an_answer_s_own_time_and_price_are_asserted_also_of_the_log(write, tmp_path, kind, threshold, asked, told):
