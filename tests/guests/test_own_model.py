@@ -124,6 +124,41 @@ def test_answers_are_kept_by_the_code_that_gave_them(folder):
     assert first not in others
 
 
+def test_functions_that_one_function_makes_are_told_apart(folder):
+    made = "def made(word):\n    def answer(prompt):\n        return word\n    return answer\nyes, no = made('yes'), made('no')\n"
+    (folder / "two.py").write_text(made)
+    yes, no = engine("two.py:yes"), engine("two.py:no")
+    assert (yes.label, no.label, yes.identity == no.identity) == ("two:yes", "two:no", False)
+    assert [each.texts for each in (*said(yes, "?"), *said(no, "?"))] == [("yes",), ("no",)]
+
+
+def test_objects_that_can_be_called_answer_and_so_do_functions_of_other_files(folder):
+    (folder / "calls.py").write_text(
+        "from app import answer\n"
+        "class Chain:\n    async def __call__(self, prompt):\n        return prompt * 2\nchain = Chain()\n"
+    )
+    assert said(engine("calls.py"), "ab")[0].texts == ("abab",)
+    assert said(engine("calls.py:answer"), "Peru?")[0].texts == ("Lima",)
+
+
+def test_what_it_imports_from_the_working_folder_counts(folder):
+    for name in ("apps/app.py", "words/__init__.py", "more/__init__.py"):
+        (folder / name).parent.mkdir()
+        (folder / name).write_text("")
+    (folder / "apps/app.py").write_text("import more\nfrom words import WORD\ndef answer(prompt):\n    return WORD\n")
+    found = set()
+    for word in ("yes", "no"):
+        (folder / "words/__init__.py").write_text(f"WORD = {word!r}\n")
+        found.add(engine("apps/app.py").identity)
+    assert len(found) == 2
+
+
+def test_pictures_are_not_dropped_where_a_text_is_taken():
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    asked = Prompt([{"role": "user", "content": [{"type": "text", "text": "Peru?"}, picture]}])
+    assert "pictures or sounds" in said(engine("app.py:answer"), asked.payload)[0].failure.message
+
+
 def test_a_run_asks_it_and_a_judge_may_be_one_too(folder):
     done = proctor(
         "run",

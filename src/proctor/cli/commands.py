@@ -19,6 +19,7 @@ import click
 from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, say
 from proctor.cli.help_sections import grouped
 from proctor.errors import UsageError, closest, did_you_mean
+from proctor.lazy import IN_CODE
 from proctor.running.log_place import LogAddress
 from proctor.settings import settings
 
@@ -154,7 +155,7 @@ def one_metric_each(arguments: Sequence[str]) -> list[str]:
         return (
             is_assertion(word)
             or word.startswith("metrics.")
-            or ".py:" in word
+            or IN_CODE.fullmatch(word) is not None
             or metric_entry(named(word)[0], LM_EVAL) is not None
         )
 
