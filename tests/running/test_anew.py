@@ -235,3 +235,12 @@ def test_letters_that_judges_of_configs_do_not_write_are_told_and_asked_for(fold
     assert set_aside(log_place) == ["hm."]
     assert results(folder / "r")[0]["score"] == pytest.approx(100)
     assert "without a verdict" not in again.stdout
+    JUDGE.update(asked=0, mumbles=True)
+    (folder / "p.jsonl").write_text('"none"\n' * 3)
+    asks = ("evaluate", "-t", "exam.py", "--predictions", "p.jsonl", "--log", "other.db")
+    done = typed(*asks)
+    assert (done.returncode, JUDGE["asked"]) == (0, 3), done.stderr
+    assert "asks again): 1" in done.stdout
+    JUDGE["mumbles"] = False
+    again = typed(*asks, "--retry-verdicts")
+    assert (again.returncode, JUDGE["asked"]) == (0, 4), again.stderr
