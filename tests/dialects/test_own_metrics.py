@@ -171,6 +171,13 @@ def test_keys_in_what_it_raises_are_not_filed(folder, monkeypatch):
     assert ("ValueError: [secret]" in said, "sk-1234" in said) == (True, False)
 
 
+def test_what_numpy_says_is_true_false_or_a_number(folder):
+    (folder / "n.py").write_text(
+        "import numpy as np\ndef same(answer, right):\n    return np.array([answer == right])[0]\n"
+    )
+    assert scores(exam_of("q.csv", "n.py"))["score"] == 0.5
+
+
 def test_several_are_named_behind_one_option():
     done = proctor(
         "run",

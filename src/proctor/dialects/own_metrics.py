@@ -116,6 +116,7 @@ class OwnFunction(InstanceMetric):
                 seen(str(prediction), [str(each) for each in references], task_data) if seen else task_data[name]
             )
         said = self._found(**given)
+        said = said.item() if hasattr(said, "item") else said  # NumPy's true, false and numbers
         if not isinstance(said, bool | int | float) or not math.isfinite(said):
             raise ScoringError(f"{self.function} says {said!r:.80}, which is neither true, false nor a number")
         return {self.main_score: float(said)}

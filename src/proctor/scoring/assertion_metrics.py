@@ -265,6 +265,7 @@ def _text_of(output: Any) -> str:
 
 def _heard(said: Any) -> Any:
     """Return what Python code returned as JavaScript would say it: texts such as ``true`` read, ``pass_`` renamed."""
+    said = said.item() if hasattr(said, "item") else said  # NumPy's true, false and numbers
     if isinstance(said, str):
         with suppress(ValueError):
             said = json.loads(said.lower() if said.lower() in ("true", "false") else said)

@@ -209,6 +209,8 @@ class Metric(StreamingOperator):
         """Score columns; what makes it impossible (a model that cannot be loaded …) is a failure of the metric."""
         try:
             return self._measure(columns, intervals=intervals, instances=instances)
+        except FATAL:
+            raise
         except OSError as error:
             failure = Failure("metric", redacted(f"{type(error).__name__}: {error}"))
         except Exception as error:  # noqa: BLE001 - the reason becomes a value: this metric fails, others count
