@@ -170,6 +170,22 @@ def test_keys_in_what_it_raises_or_says_are_not_filed(folder, monkeypatch):
         assert "[secret]" in repr(said(engine(f"leaky.py:{name}"), "x")), name
 
 
+def test_a_file_that_makes_things_first_is_no_config_of_models(folder):
+    made = "import json\nDECODER = json.JSONDecoder()\n"
+    (folder / "top.py").write_text(f"{made}def answer(prompt):\n    return 'Lima'\n")
+    done = proctor("run", "q.csv", "--prompt", "{country}?", "-m", "top.py", "--trust-code", "-o", "t")
+    (found,) = json.loads((folder / "t" / "results.json").read_text())["results"].values()
+    assert found["score"] == 0.5, done.stderr
+
+
+def test_a_program_that_ends_itself_is_a_failure_and_no_end_of_the_run(folder):
+    (folder / "ends.py").write_text("import sys\ndef answer(prompt):\n    sys.exit(3)\n")
+    assert "SystemExit: 3" in said(engine("ends.py"), "x")[0].failure.message
+    (folder / "ends.py").write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises(ProctorError, match="SystemExit: 3"):
+        engine("ends.py:answer")
+
+
 def test_a_run_asks_it_and_a_judge_may_be_one_too(folder):
     done = proctor(
         "run",

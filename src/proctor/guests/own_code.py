@@ -37,7 +37,7 @@ def named_in(file: str, name: str, what: str, is_wanted: Callable[[Any], bool]) 
         module = room_beside(path.parent, Path.cwd()).of_file(path)
     except ProctorError:
         raise
-    except Exception as error:  # noqa: BLE001 - the user's code
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code
         raise UsageError(f"{file} cannot be run", why=f"{type(error).__name__}: {error}") from None
     found = {key: each for key, each in vars(module).items() if is_wanted(each)}
     own = [key for key, each in found.items() if each.__module__ == module.__name__]

@@ -112,7 +112,7 @@ class OwnModel(Engine):
         try:
             said = answer(**given) if iscoroutinefunction(answer) else await asyncio.to_thread(answer, **given)
             said = await said if isawaitable(said) else said
-        except Exception as error:  # noqa: BLE001 - the user's code
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code
             return Response(failure=Failure("engine", redacted(f"{type(error).__name__}: {error}")))
         if isinstance(said, Response):
             return said
