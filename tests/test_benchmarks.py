@@ -52,6 +52,7 @@ PRINTED = {
         {
             "SIZES": ((6, 30, 0.5, 0),),
             "OVER": ((6, 30, 0.5, 2, True),),
+            "COMPARED": ((6, 30, 0.5, 2),),
             "MODELS": {"any": lambda stream, count: stream.normal(0, 0.2, count)},
         },
         ["--runs", "1"],

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from proctor.runs.answer_labels import LABELS
+
 THETA = {"strong": 0.8, "middle": 0.0, "weak": -0.8}
 
 
@@ -102,8 +104,11 @@ def test_a_run_whose_judge_compared_pairs_is_an_arena(invoke):
     assert found["models"][0]["battles"] == 239  # both orders of 120, but for one that could not be read
     assert found["models"][0]["places"] == [1, 1]
     assert "1 verdicts could not be read: not counted" in found["notes"]
+    assert not any("labels" in each for each in found["notes"])
     wide = _json(invoke, _run("flips", flips=True))["models"][0]
     assert wide["value"] < found["models"][0]["value"]
+    Path("flips", LABELS).touch()
+    assert _json(invoke, "flips")["notes"][-1].startswith("flips: not used are its labels")
 
 
 @pytest.mark.parametrize(

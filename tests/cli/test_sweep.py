@@ -398,6 +398,9 @@ def test_a_gate_over_wordings_fails_passes_or_says_that_it_cannot_know(invoke):
     code, _, err = invoke("compare", "b", "a", "--over", "wordings", "--fail-if-worse")
     assert (code, "PASSED: a is not worse" in err) == (0, True)
     assert invoke("compare", "a", "c", "b", "--fail-if-worse")[0] == 1
+    (same,) = json.loads(invoke("compare", "a", "a", "--json")[1])  # equal answers say little of questions not seen
+    assert (same["mean"], same["high"]) == (0, pytest.approx(1 - 0.025 ** (1 / 60)))
+    assert same["low"] == pytest.approx(-same["high"])
     for path in Path("b").glob("*/samples.jsonl"):  # what was not answered may have been anything
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         for line in lines[:35]:
@@ -446,7 +449,7 @@ def test_scores_of_sweeps_carry_the_interval_that_holds_for_other_wordings(invok
     for command in (("report", cell), ("compare", cell, cell), ("compare", "a", cell)):
         code, _, err = invoke(*command, "--over", "wordings")
         assert code == 2
-        assert f"--over wordings is for sweeps, and {cell} is not one" in err
+        assert f"{cell} is not a sweep, which has an interval over wordings" in err
     assert invoke("report", "a", "--over", "wordings", "--format", "csv")[0] == 2
     code, _, err = invoke("gate", "known.ndjson", *SAYS, "--baseline", "a", "--margin", "0.1")
     assert code == 2

@@ -7,6 +7,8 @@ import pytest
 from proctor.data import hub
 from proctor.data.hub import Dataset, held_rows, library_split
 from proctor.data.read_once import once, read_once
+from proctor.dialects.lm_eval import selection
+from proctor.dialects.lm_eval.index import TaskIndex
 
 
 @pytest.fixture
@@ -42,3 +44,12 @@ def test_lists_are_made_anew_and_nothing_is_kept_outside():
     for _ in range(2):
         once("letters", lambda: made.append(1) or {"a"})
     assert len(made) == 4
+
+
+def test_names_of_tasks_are_indexed_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(selection, "build_index", lambda *_, **__: made.append(1) or TaskIndex())
+    with read_once():
+        first, second = (selection.TaskFinder().index for _ in range(2))
+    assert (len(made), first) == (1, second)
+    assert selection.TaskFinder().index is not first

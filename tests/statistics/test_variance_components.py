@@ -140,3 +140,17 @@ def test_intervals_hold_what_is_true(monkeypatch):
     assert mean / runs >= 0.91
     assert naive / runs < 0.88
     assert np.mean(estimates, axis=0) == pytest.approx(truth, rel=0.12)
+
+
+def test_scores_that_are_all_equal_do_not_say_that_all_others_would_be():
+    found = components_of(np.zeros((3, 40)), {"template": list("abc")}, whole=1.0)
+    assert (found.mean, found.low, found.naive_low) == (0.0, 0.0, 0.0)
+    assert found.high == found.naive_high == pytest.approx(1 - 0.025 ** (1 / 40))
+    percent = components_of(np.full((3, 40), 100.0), {"template": list("abc")}, whole=100.0)
+    assert percent.low == pytest.approx(100 - 100 * found.high)
+
+
+def test_the_interval_over_wordings_is_never_narrower_than_that_of_questions():
+    one = np.tile([1.0, 0.0, 0.0, 0.0], 10)
+    found = components_of(np.array([one, np.roll(one, 1)]), {"template": ["a", "b"]}, whole=1.0)  # never both right
+    assert found.low <= found.naive_low < found.naive_high <= found.high

@@ -24,9 +24,12 @@ def command(places: tuple[Path, ...], as_json: bool) -> None:
 
     from proctor.cli.json_output import print_json
     from proctor.cli.report_labels import markdown_tables
+    from proctor.runs.answer_labels import LABELS
     from proctor.runs.arena import arena_of, arena_tables, battles_of
 
     found = arena_of([battle for place in places for battle in battles_of(place)])
+    told = "not used are its labels, which are of answers and not of pairs; a table with judge=people takes verdicts"
+    found.notes.extend(f"{place}: {told}" for place in places if (place / LABELS).is_file())
     if as_json:
         print_json(asdict(found), indent=2)
     else:

@@ -19,6 +19,7 @@ import click
 from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, say
 from proctor.cli.help_sections import grouped
 from proctor.errors import UsageError, closest, did_you_mean
+from proctor.lazy import IN_CODE
 from proctor.running.log_place import LogAddress
 from proctor.settings import settings
 
@@ -151,7 +152,7 @@ def one_metric_each(arguments: Sequence[str]) -> list[str]:
     from proctor.scoring.named_table import LM_EVAL
 
     def follows(word: str) -> bool:
-        return is_assertion(word) or ".py:" in word or is_metric(whole_name(word), LM_EVAL)
+        return is_assertion(word) or IN_CODE.fullmatch(word) is not None or is_metric(whole_name(word), LM_EVAL)
 
     found = list(arguments)
     for place in reversed(range(len(found) - 1)):

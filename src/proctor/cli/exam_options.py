@@ -179,6 +179,8 @@ sandbox_option = click.option(
 )
 """``--sandbox`` of every command that grades."""
 
+trust_option = click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along.")
+
 allow_option = click.option(
     "--allow",
     multiple=True,
@@ -259,7 +261,7 @@ _OPTIONS = [
     click.option(
         "--gen-kwargs", metavar="K=V,…", help="--decoding in lm-eval's names: until, max_gen_toks, do_sample …"
     ),
-    click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
+    trust_option,
     criteria_option,
     sandbox_option,
     allow_option,

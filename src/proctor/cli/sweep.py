@@ -346,7 +346,7 @@ def check_sweeps(folders: Sequence[Path]) -> None:
     if bad := next((each for each in folders if not is_sweep(each)), None):
         why = "a run asks in one wording, which says nothing of others"
         hint = "proctor sweep asks an exam in several, and its folder can be named here"
-        raise UsageError(f"--over wordings is for sweeps, and {bad} is not one", why=why, hint=hint)
+        raise UsageError(f"{bad} is not a sweep, which has an interval over wordings", why=why, hint=hint)
 
 
 def report_over_wordings(folders: Sequence[Path], output: Path | None, form: str | None, *, as_json: bool) -> int:

@@ -1,4 +1,4 @@
-"""Data that is read once for several exams: the runs of a sweep are of the same rows."""
+"""Data that is read once for several exams: the runs of a sweep are of the same rows, and named in the same index."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from proctor.foreign_yaml import parse_yaml, yaml_fault
 from proctor.ir import Converse, Generate
 from proctor.ir.prompt import message_text
 from proctor.ir.question import Answered
+from proctor.lazy import IN_CODE
 from proctor.recipes.exam import Exam
 from proctor.recipes.option import DEPENDS, Honoured, Refused
 from proctor.recipes.options import ExamOptions
@@ -32,7 +33,7 @@ PROMPT: Final = "__prompt"
 
 def is_code(name: str) -> bool:
     """Whether a metric's name is a Python file, or a name in one."""
-    return name.endswith(".py") or ".py:" in name
+    return IN_CODE.fullmatch(name) is not None
 
 
 def named_metrics(
@@ -208,7 +209,8 @@ def _definition(exam: Exam, names: Sequence[str], metrics: Sequence[Metric]) -> 
     from proctor.recipes.held_code import code_of
 
     code, own = code_of(metrics), exam.definition
-    described = [list(names), code] if code else list(names)
+    said = [each.name if is_code(name) else name for name, each in zip(names, metrics, strict=True)]
+    described = [said, code] if code else said  # code counts by its digests, wherever it lies
     return replace(own, extraction=["answer"], metrics=described, scorers=metrics, held={**own.held, **code})
 
 

@@ -27,6 +27,7 @@ from proctor.scoring.flat_scores import CLUSTERS, main_of
 from proctor.scoring.grading.groups import Alone, cluster_key
 from proctor.scoring.scores import Score
 from proctor.statistics.arrays import Floats
+from proctor.statistics.bounded import within
 from proctor.statistics.decision_study import decisions_of
 from proctor.statistics.paired_tests import signs_of
 from proctor.statistics.part_means import mean_of_part
@@ -270,9 +271,13 @@ def _estimates(
     return estimates_of(result, part, table, factors_of(scores.cells), full)
 
 
-def _bounded(found: Bounded, whole: float | None = None) -> dict[str, float]:
-    inside = found if whole is None else (min(max(each, 0.0), whole) for each in found)
-    return dict(zip(("score", "low", "high"), inside, strict=True))
+def _bounded(found: Bounded, whole: float | None, questions: int) -> dict[str, float]:
+    """Return a score with its interval, which shuts out nothing that questions could add which nobody has seen."""
+    if whole is not None and 0.0 <= found[0] <= whole:
+        score, low, high = (each / whole for each in found)
+        low, high = within(low, high, score, questions)
+        found = whole * score, whole * low, whole * high
+    return dict(zip(("score", "low", "high"), found, strict=True))
 
 
 def _spread(
@@ -287,6 +292,7 @@ def _spread(
     if len(names) > _MOST_PAIRS + 1:
         result["notes"].append(f"of the differences from the best wording, the {_MOST_PAIRS} largest have intervals")
     differences, flipping, whole = [], int((share > 0).sum()), _WHOLES.get(result["unit"])
+    units = table.shape[1] if clusters is None else len(set(clusters))
     for place, name in enumerate(names):
         if place != best.place:
             test = bounded_test(table[best.place], table[place], clusters, whole)
@@ -297,11 +303,12 @@ def _spread(
             differences.append({"name": name, "difference": test.difference, "decided": decided, **ends})
     return {
         "distribution": {
-            "quantiles": [{"of": q, **_bounded(each)} for q, each in quantiles.items()],
+            "quantiles": [{"of": q, **_bounded(each, whole, units)} for q, each in quantiles.items()],
             "worst": names[int(np.argmin(means) if better else np.argmax(means))],
-            "worst_of_each": _bounded(worst_of_each),
+            "worst_of_each": _bounded(worst_of_each, whole, units),
         },
-        "best": {"name": names[best.place], "observed": float(means[best.place]), **_bounded(best.corrected, whole)},
+        "best": {"name": names[best.place], "observed": float(means[best.place])}
+        | _bounded(best.corrected, whole, units),
         "differences": differences,
         "flipping": flipping,
         "flips": [
@@ -365,7 +372,7 @@ def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) 
         hint = "sweep the same exam with the same options"
         raise UsageError("the sweeps cannot be compared", why=why, hint=hint)
     columns, main = [one[:, whole], two[:, whole], two[:, whole] - one[:, whole]], pairs[0][0].score
-    factors = factors_of([each for each, _ in pairs])
+    factors, shared = factors_of([each for each, _ in pairs]), None
     if is_part:
         found: dict[str, Any] = {**mean_of_part(columns[2], factors, level)._asdict(), "answers": int(known.sum())}
         found["notes"] = few_note(factors)
@@ -376,6 +383,11 @@ def difference_of(first: SweepScores, second: SweepScores, level: float = 0.95) 
         shared = first.keys_of([keys[place] for place in whole])
         found = asdict(components_of(columns[2], factors, level=level, clusters=shared))
         rows = np.quantile([each.mean(axis=1) for each in columns], QUANTILES, axis=1).tolist()
+    if (full := _WHOLES.get(main.unit)) is not None:  # questions that nobody has seen might differ by the whole
+        for of in ("", "naive_"):
+            low, high, mean = ((found[name] / full + 1) / 2 for name in (f"{of}low", f"{of}high", "mean"))
+            low, high = within(low, high, mean, len(whole) if shared is None else len(set(shared)), level)
+            found |= {f"{of}low": full * (2 * low - 1), f"{of}high": full * (2 * high - 1)}
     is_better = main.higher_is_better is not False
     better = 0 if main.higher_is_better is None and main.unit == "raw" else 1 if is_better else -1
     top = max(better * found["low"], better * found["high"])

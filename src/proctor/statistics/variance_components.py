@@ -23,6 +23,7 @@ from typing import Final
 from proctor.lazy import np
 from proctor.settings import settings
 from proctor.statistics.arrays import Floats
+from proctor.statistics.bounded import within
 from proctor.statistics.distributions import normal_quantile, t_quantile
 from proctor.statistics.question_clusters import CLUSTER, ClusterPart, are_clusters, cluster_part
 
@@ -85,7 +86,8 @@ def components_of(
         scores: A row for each wording, a column for each question, at least two of both; without gaps.
         factors: By dimension, the level that each wording has. Dimensions of one level, and those that divide the
             wordings as another one does, have no component.
-        whole: The full score, where scores lie between 0 and it: intervals stay within.
+        whole: The full score, where scores lie between 0 and it: intervals stay within, and shut out nothing that
+            questions could add which nobody has seen.
         level: Of the intervals of the mean.
         clusters: A key for each question: those with the same one belong together, and are a component of their own.
     """
@@ -124,8 +126,12 @@ def components_of(
         alone_error, freedom = found.error, found.freedom
     alone_reach = t_quantile((1 + level) / 2, freedom) * alone_error
     reach = max(reach, alone_reach)  # equal means of two wordings by luck would say less than the questions
-    ends = [mean - reach, mean + reach, mean - alone_reach, mean + alone_reach]
-    low, high, naive_low, naive_high = ends if whole is None else [min(max(each, 0.0), whole) for each in ends]
+    ends = [(mean - reach, mean + reach), (mean - alone_reach, mean + alone_reach)]
+    if whole is not None:  # scores that are all 0 do not say that others would be
+        units, full = n if clusters is None else len(set(clusters)), whole
+        shares = [within(low / full, high / full, mean / full, units, level) for low, high in ends]
+        ends = [(full * low, full * high) for low, high in shares]
+    (low, high), (naive_low, naive_high) = ends
     levels = {name: z.shape[1] for name, z in model.factors.items()}
     return Components(mean, math.sqrt(total), low, high, naive_low, naive_high, tuple(parts), n, levels)
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from proctor.data.read_once import once
 from proctor.dialects.lm_eval.group_checks import (
     children_problems,
     group_problems,
@@ -88,7 +89,8 @@ class TaskFinder:
     @cached_property
     def index(self) -> TaskIndex:
         """The names there are."""
-        return build_index(self._include_paths, installed=self._installed)
+        paths, installed = self._include_paths, self._installed
+        return once(("names of tasks", paths, installed), lambda: build_index(paths, installed=installed))
 
     def entry(self, name: str) -> Entry | None:
         """Return what a name stands for."""

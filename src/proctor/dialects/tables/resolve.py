@@ -276,7 +276,7 @@ def _say_what_looks_wrong(path: str, rows: Rows, columns: Columns, *, guessed: b
         get_logger().warning("%s: the prompt shows '%s', which answers are compared with", path, columns.answer)
     if columns.answer is None or columns.choices:
         return
-    if count := several_answers(rows, columns.answer):
+    if count := several_answers(rows, columns):
         get_logger().warning(
             "%s: %d cells of '%s' list several right answers (as a|b, or as a list); any of them is right",
             path,
