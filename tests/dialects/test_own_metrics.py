@@ -132,6 +132,52 @@ def test_metrics_of_one_word_are_told_apart_by_what_they_look_for():
     assert made[0] == made[2] != made[1]
 
 
+def test_one_is_known_by_its_code_and_not_by_where_it_lies(folder):
+    for place in ("a", "b"):
+        (folder / place).mkdir()
+        (folder / place / "x.py").write_text(
+            "def made(n):\n    def inner(answer):\n        return n\n    return inner\none = made(1)\n"
+        )
+    for name in ("q.csv", "task.yaml"):
+        found = [exam_of(name, metric).definition for metric in ("a/x.py:one", "b/x.py:one")]
+        assert found[0].metrics == found[1].metrics
+        (folder / "b" / "x.py").write_text("def one(answer):\n    return 2\n")
+        both = exam_of(name, "a/x.py:one", "b/x.py:one").definition.held
+        assert sum("x.py" in each for each in both) == 2
+        (folder / "b" / "x.py").write_text((folder / "a" / "x.py").read_text())
+    assert scores(exam_of("q.csv", "a/x.py:one"))["score"] == 1.0
+
+
+def test_the_file_of_a_class_is_held_also_where_a_package_has_its_name(folder):
+    (folder / "yaml.py").write_text(CHECKS)
+    made = [exam_of("task.yaml", "yaml.py:Brevity").definition]
+    (folder / "yaml.py").write_text(CHECKS.replace("float(len(prediction))", "1.0"))
+    made.append(exam_of("task.yaml", "yaml.py:Brevity").definition)
+    assert made[0].metrics != made[1].metrics
+
+
+def test_a_word_that_looks_for_the_name_of_a_file_is_no_code():
+    assert scores(exam_of("q.csv", "includes:setup.py"))["score"] == 0.0
+
+
+def test_keys_in_what_it_raises_are_not_filed(folder, monkeypatch):
+    monkeypatch.setenv("SEARCH_API_KEY", "sk-1234567890-of-a-search")
+    (folder / "leaky.py").write_text(
+        "import os\ndef leaky(answer):\n    raise ValueError(os.environ['SEARCH_API_KEY'])\n"
+    )
+    with settings.context(trust_code=True):
+        done = run_exams([exam_of("q.csv", "leaky.py")], ScriptedEngine(answer="Lima"))
+    said = repr(done.grades)
+    assert ("ValueError: [secret]" in said, "sk-1234" in said) == (True, False)
+
+
+def test_what_numpy_says_is_true_false_or_a_number(folder):
+    (folder / "n.py").write_text(
+        "import numpy as np\ndef same(answer, right):\n    return np.array([answer == right])[0]\n"
+    )
+    assert scores(exam_of("q.csv", "n.py"))["score"] == 0.5
+
+
 def test_several_are_named_behind_one_option():
     done = proctor(
         "run",
@@ -147,3 +193,11 @@ def test_several_are_named_behind_one_option():
         "--trust-code",
     )
     assert {"one", "short", "includes"} <= set(done.stdout.split()), done.stderr
+
+
+def test_predictions_are_scored_with_it(folder):
+    (folder / "said.csv").write_text("country,answer,prediction\nPeru,Lima,Lima\n")
+    refused = proctor("evaluate", "said.csv", "--input-column", "country", "--metric", "one.py")
+    assert (refused.returncode, "say --trust-code" in refused.stderr) == (2, True)
+    done = proctor("evaluate", "said.csv", "--input-column", "country", "--metric", "one.py", "--trust-code", "--json")
+    assert json.loads(done.stdout)["said"]["one"] == 1.0, done.stderr

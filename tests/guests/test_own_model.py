@@ -124,6 +124,68 @@ def test_answers_are_kept_by_the_code_that_gave_them(folder):
     assert first not in others
 
 
+def test_functions_that_one_function_makes_are_told_apart(folder):
+    made = "def made(word):\n    def answer(prompt):\n        return word\n    return answer\nyes, no = made('yes'), made('no')\n"
+    (folder / "two.py").write_text(made)
+    yes, no = engine("two.py:yes"), engine("two.py:no")
+    assert (yes.label, no.label, yes.identity == no.identity) == ("two:yes", "two:no", False)
+    assert [each.texts for each in (*said(yes, "?"), *said(no, "?"))] == [("yes",), ("no",)]
+
+
+def test_objects_that_can_be_called_answer_and_so_do_functions_of_other_files(folder):
+    (folder / "calls.py").write_text(
+        "from app import answer\n"
+        "class Chain:\n    async def __call__(self, prompt):\n        return prompt * 2\nchain = Chain()\n"
+    )
+    assert said(engine("calls.py"), "ab")[0].texts == ("abab",)
+    assert said(engine("calls.py:answer"), "Peru?")[0].texts == ("Lima",)
+
+
+def test_what_it_imports_from_the_working_folder_counts(folder):
+    for name in ("apps/app.py", "words/__init__.py", "more/__init__.py"):
+        (folder / name).parent.mkdir()
+        (folder / name).write_text("")
+    (folder / "apps/app.py").write_text("import more\nfrom words import WORD\ndef answer(prompt):\n    return WORD\n")
+    found = set()
+    for word in ("yes", "no"):
+        (folder / "words/__init__.py").write_text(f"WORD = {word!r}\n")
+        found.add(engine("apps/app.py").identity)
+    assert len(found) == 2
+
+
+def test_pictures_are_not_dropped_where_a_text_is_taken():
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    asked = Prompt([{"role": "user", "content": [{"type": "text", "text": "Peru?"}, picture]}])
+    assert "pictures or sounds" in said(engine("app.py:answer"), asked.payload)[0].failure.message
+
+
+def test_keys_in_what_it_raises_or_says_are_not_filed(folder, monkeypatch):
+    monkeypatch.setenv("SEARCH_API_KEY", "sk-1234567890-of-a-search")
+    (folder / "leaky.py").write_text(
+        "import os\nKEY = os.environ['SEARCH_API_KEY']\n"
+        "def raises(prompt):\n    raise ValueError(KEY)\ndef says(prompt):\n    return KEY\ndef gives(prompt):\n    return [KEY]\n"
+    )
+    for name in ("raises", "says", "gives"):
+        assert "sk-1234567890" not in repr(said(engine(f"leaky.py:{name}"), "x")), name
+        assert "[secret]" in repr(said(engine(f"leaky.py:{name}"), "x")), name
+
+
+def test_a_file_that_makes_things_first_is_no_config_of_models(folder):
+    made = "import json\nDECODER = json.JSONDecoder()\n"
+    (folder / "top.py").write_text(f"{made}def answer(prompt):\n    return 'Lima'\n")
+    done = proctor("run", "q.csv", "--prompt", "{country}?", "-m", "top.py", "--trust-code", "-o", "t")
+    (found,) = json.loads((folder / "t" / "results.json").read_text())["results"].values()
+    assert found["score"] == 0.5, done.stderr
+
+
+def test_a_program_that_ends_itself_is_a_failure_and_no_end_of_the_run(folder):
+    (folder / "ends.py").write_text("import sys\ndef answer(prompt):\n    sys.exit(3)\n")
+    assert "SystemExit: 3" in said(engine("ends.py"), "x")[0].failure.message
+    (folder / "ends.py").write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises(ProctorError, match="SystemExit: 3"):
+        engine("ends.py:answer")
+
+
 def test_a_run_asks_it_and_a_judge_may_be_one_too(folder):
     done = proctor(
         "run",
@@ -158,3 +220,23 @@ def test_a_run_asks_it_and_a_judge_may_be_one_too(folder):
     assert found["score"] == 1.0, judged.stderr
     refused = proctor("run", "q.csv", "--prompt", "{country}?", "-m", "one.py")
     assert (refused.returncode, "say --trust-code to run it" in refused.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_workers_of_ray_trust_what_the_user_trusts(folder):
+    pytest.importorskip("ray")
+    options = (
+        "--model",
+        "one.py",
+        "--prompt",
+        "{country}?",
+        "--executor",
+        "ray",
+        "--workers",
+        "1",
+        "--metric",
+        "is-json",
+    )
+    done = proctor("run", "q.csv", *options, "--trust-code", "-o", "r")
+    (found,) = json.loads((folder / "r" / "results.json").read_text())["results"].values()
+    assert found["score"] == 1.0, done.stderr

@@ -227,11 +227,20 @@ def test_letters_that_judges_of_configs_do_not_write_are_told_and_asked_for(fold
     asks = ("run", "exam.py", "-m", "scripted", "--model-args", "answer=none", "--log", log_place, "-o", "r")
     done = typed(*asks)
     assert (done.returncode, JUDGE["asked"]) == (0, 3), done.stderr
-    assert "1 judgements are no verdict" in done.stdout
+    assert "asks again): 1" in done.stdout
     assert results(folder / "r")[0]["score"] == pytest.approx(200 / 3, abs=0.01), "as upstream counts it"
     JUDGE["mumbles"] = False
     again = typed(*asks, "--retry-verdicts")
     assert (again.returncode, JUDGE["asked"]) == (0, 4), again.stderr
     assert set_aside(log_place) == ["hm."]
     assert results(folder / "r")[0]["score"] == pytest.approx(100)
-    assert "no verdict" not in again.stdout
+    assert "without a verdict" not in again.stdout
+    JUDGE.update(asked=0, mumbles=True)
+    (folder / "p.jsonl").write_text('"none"\n' * 3)
+    asks = ("evaluate", "-t", "exam.py", "--predictions", "p.jsonl", "--log", "other.db")
+    done = typed(*asks)
+    assert (done.returncode, JUDGE["asked"]) == (0, 3), done.stderr
+    assert "asks again): 1" in done.stdout
+    JUDGE["mumbles"] = False
+    again = typed(*asks, "--retry-verdicts")
+    assert (again.returncode, JUDGE["asked"]) == (0, 4), again.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from batch_providers import QUESTIONS, Provider, ask
+from batch_providers import QUESTIONS, Provider, ask, engine_of
 
 from proctor.effects import Author, written_by
 from proctor.engines.http.provider_engine import ProviderEngine
@@ -139,3 +139,10 @@ def test_no_more_jobs_than_may_be_under_way_are_waited_for_and_not_lost(tmp_path
     assert len(ask(provider, tmp_path / "log.db", {})) == 12
     assert set(provider.paid.values()) == {1}
     assert [len(each["requests"]) for each in provider.batches.values()] == [4, 4, 3]
+
+
+def test_keys_that_a_provider_echoes_in_a_failure_are_not_filed(tmp_path, monkeypatch):
+    monkeypatch.setattr("proctor.secrets._spellings", {"too late": None})  # what the provider says
+    made = batched(engine_of(Provider(kind="fireworks", expires=True)), tmp_path / "log.db")
+    failed = {each.failure.message for _, each in made.generate(QUESTIONS) if each.failure is not None}
+    assert failed == {"the batch says [secret]"}

@@ -50,10 +50,24 @@ def test_a_call_more_or_less_or_of_another_function_is_wrong():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "It rains.", "3", '{"name": "f"}', '[{"name": 1, "arguments": {}}]', "[1]", "<tool_call>f</tool_call>"]
+    "text",
+    [
+        "",
+        "It rains.",
+        "3",
+        '{"name": "f", "age": 3}',
+        '[{"name": 1, "arguments": {}}]',
+        "[1]",
+        "<tool_call>f</tool_call>",
+    ],
 )
 def test_what_is_no_call_is_none(text):
     assert calls_of(text) is None
+
+
+@pytest.mark.parametrize("text", ['{"name": "f"}', '{"name": "f", "parameters": {}}', '{"function": {"name": "f"}}'])
+def test_a_call_without_arguments_is_one(text):
+    assert calls_of(text) == [("f", {})]
 
 
 def test_calls_of_openai_and_of_models_that_write_them_are_read():

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from proctor.data.field_operators import Rename
+from proctor.errors import EngineError
 from proctor.ir import Failure
 from proctor.scoring.columns import Columns
 from proctor.scoring.composed import MetricPipeline
@@ -47,6 +48,19 @@ def test_the_reason_of_the_inner_metric_is_told():
     assert grade.scores["metric_failures"] == {"MetricPipeline": "OSError: the model cannot be loaded"}
     assert math.isnan(grade.scores["recall"])
     assert (grade.scores["score_name"], grade.scores["num_of_instances"]) == ("recall", 0)
+
+
+def test_what_concerns_the_whole_run_is_raised_although_it_is_an_error_of_files_too():
+    class NotFoundError(EngineError, OSError):
+        pass
+
+    class Asking(Broken):
+        def map_stream(self, evaluation_inputs_stream):
+            raise NotFoundError("the model 'm' cannot be loaded")
+
+    for metric in (Asking(), MetricPipeline(main_score="f1", metric=Asking())):
+        with pytest.raises(EngineError, match="cannot be loaded"):
+            apply_metrics(Columns(["a"], [["x"]], [{}]), [metric])
 
 
 @pytest.mark.parametrize("predictions", [["a", "b"], [Failure("timeout", "no answer")] * 2])

@@ -1,7 +1,9 @@
+import json
 import math
 
 import pytest
 
+from proctor.ir import Prompt
 from proctor.runs.question_words import question_of
 from proctor.web.charts import share_of
 from proctor.web.sample_view import (
@@ -39,7 +41,15 @@ def test_only_pictures_in_the_prompt_itself_are_shown():
     links = ["data:image/png;base64,AA==", "https://somewhere.example/a.png", "data:text/html,<script>"]
     content = [{"type": "image_url", "image_url": {"url": link}} for link in links]
     (message,) = messages_of([{"role": "user", "content": content}])
-    assert message["media"] == links[:1]
+    assert (message["media"], message["content"]) == (links[:1], "[image][image]")
+
+
+def test_sounds_and_calls_of_tools_are_told_of():
+    call = {"function": {"name": "weather", "arguments": "{}"}}
+    content = [{"type": "text", "text": "Hear "}, {"type": "audio_url", "audio_url": {"url": "a.wav"}}]
+    chat = [{"role": "user", "content": content}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    assert [each["content"] for each in messages_of(chat)] == ["Hear [audio]", json.dumps([call])]
+    assert json.dumps([call]) in [span.text for span in Prompt(chat).spans]
 
 
 def test_a_choice_without_likelihood_has_no_share():

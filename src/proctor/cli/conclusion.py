@@ -73,8 +73,8 @@ def _print_scores(result: RunResult, rows: Sequence[ScoreRow], *, as_json: bool)
 
     notes = [*ending_notes(rows), *group_notes(result.results), *cluster_notes(result.results)]
     notes += [note for entry in result.results.values() for note in notes_of(entry.get(JUDGED))]
-    told = "judgements are no verdict, and count as its evaluator counts them; --retry-verdicts asks the judge again"
-    notes += [f"{name}: {len(grade.unread):,} {told}" for name, grade in result.grades.items() if grade.unread]
+    told = "judgements without a verdict, which count as the evaluator says (--retry-verdicts asks again)"
+    notes += [f"{name}: {told}: {len(grade.unread):,}" for name, grade in result.grades.items() if grade.unread]
     if as_json:
         print_json(result.results, indent=2)
         for note in notes:

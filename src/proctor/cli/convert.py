@@ -11,7 +11,7 @@ import click
 from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.error_reporting import say
-from proctor.cli.exam_options import table_options
+from proctor.cli.exam_options import table_options, trust_option
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import OutputError, UsageError, did_you_mean
 from proctor.terminal_text import printable
@@ -52,7 +52,7 @@ def _written(given: Mapping[str, Any]) -> Places:
 @include_path_option()
 @table_options
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="The file to write (a folder for several).")
-@click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along.")
+@trust_option
 def command(
     task: str,
     template: str | None,

@@ -67,6 +67,15 @@ def parse_pairs(text: str, option: str) -> dict[str, Any]:
         raise error.located(path=option) from None
 
 
+def share(value: object) -> float:
+    """Return a share of one, written ``0.9`` or ``90%``."""
+    text = str(value)
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise click.BadParameter(f"'{text}' is not a share (0.9, 90%)") from None
+
+
 class Limit(_ParamType):
     """A number of instances (``100``) or a share of them (``0.1``, ``10%``)."""
 
@@ -170,6 +179,8 @@ sandbox_option = click.option(
 )
 """``--sandbox`` of every command that grades."""
 
+trust_option = click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along.")
+
 allow_option = click.option(
     "--allow",
     multiple=True,
@@ -250,7 +261,7 @@ _OPTIONS = [
     click.option(
         "--gen-kwargs", metavar="K=V,…", help="--decoding in lm-eval's names: until, max_gen_toks, do_sample …"
     ),
-    click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
+    trust_option,
     criteria_option,
     sandbox_option,
     allow_option,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from proctor.errors import Diagnostic, ScoringError, UsageError, problems_of
 from proctor.guests.own_code import is_function, named_in, parameters_of
+from proctor.lazy import IN_CODE
 from proctor.scoring import InstanceMetric
 from proctor.scoring.metric import UNPREFIXED, Metric
 
@@ -31,16 +33,14 @@ def metric_in(source: str) -> Metric:
         TrustError: Nobody said that code may run.
         ProctorError: There is no such file or name, it fails when it is run, or it is no metric.
     """
-    file, _, name = source.partition(".py")[0] + ".py", "", source.partition(".py:")[2]
-    found = _loaded(file, name)
-    if isinstance(found, type):
-        made: Metric = found()
-        return made
-    return OwnFunction(file=file, function=found.__name__)
-
-
-def _loaded(file: str, name: str) -> Any:
-    return named_in(file, name, "metric", _is_metric)
+    named = IN_CODE.fullmatch(source)
+    file, name = (named["file"], named["name"] or "") if named else (source, "")
+    name, found = named_in(file, name, "metric", _is_metric)
+    if not isinstance(found, type):
+        return OwnFunction(file=file, function=name)
+    made: Metric = found()
+    object.__setattr__(made, "code_files", (file,))  # modules of other folders may have its module's name
+    return made
 
 
 def _is_metric(found: Any) -> bool:
@@ -77,16 +77,26 @@ class OwnFunction(InstanceMetric):
         """The files whose digests a run holds."""
         return (self.file,)
 
+    @property
+    def name(self) -> str:
+        """The file's name, and the function's."""
+        return f"{Path(self.file).name}:{self.function}"
+
+    @cached_property
+    def _found(self) -> Any:
+        return named_in(self.file, self.function, "metric", _is_metric)[1]
+
+    @cached_property
+    def _parameters(self) -> list[str]:
+        called = f"{self.file}:{self.function}"
+        if iscoroutinefunction(self._found):
+            raise UsageError(f"{called} is asynchronous, and metrics are not")
+        return parameters_of(self._found, called, frozenset(_SEEN))
+
     def check(self) -> Iterator[Diagnostic]:
         """Yield why the function cannot be called."""
         yield from super().check()
-        yield from problems_of(self._parameters)
-
-    def _parameters(self) -> list[str]:
-        function = _loaded(self.file, self.function)
-        if iscoroutinefunction(function):
-            raise UsageError(f"{self.file}:{self.function} is asynchronous, and metrics are not")
-        return parameters_of(function, f"{self.file}:{self.function}", frozenset(_SEEN))
+        yield from problems_of(lambda: self._parameters)
 
     def compute(self, references: list[Any], prediction: object, task_data: dict[str, Any]) -> dict[str, Any]:
         """Return what the function says of an answer.
@@ -94,8 +104,8 @@ class OwnFunction(InstanceMetric):
         Raises:
             ScoringError: It says neither true, false nor a number, or wants a column that the row does not have.
         """
-        function, given = _loaded(self.file, self.function), {}
-        for name in self._parameters():
+        given = {}
+        for name in self._parameters:
             if name not in _SEEN and name not in task_data:
                 known = ", ".join((*_SEEN, *task_data))
                 raise ScoringError(
@@ -105,7 +115,8 @@ class OwnFunction(InstanceMetric):
             given[name] = (
                 seen(str(prediction), [str(each) for each in references], task_data) if seen else task_data[name]
             )
-        said = function(**given)
+        said = self._found(**given)
+        said = said.item() if hasattr(said, "item") else said  # NumPy's true, false and numbers
         if not isinstance(said, bool | int | float) or not math.isfinite(said):
             raise ScoringError(f"{self.function} says {said!r:.80}, which is neither true, false nor a number")
         return {self.main_score: float(said)}

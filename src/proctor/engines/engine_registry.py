@@ -18,6 +18,7 @@ from proctor.engines.http.providers import providers
 from proctor.engines.model_args import Origin, parse_model_args
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.ir import several_answers
+from proctor.lazy import IN_CODE
 from proctor.packages import fetched_folder
 from proctor.plugins import plugins
 from proctor.secrets import without_secrets
@@ -61,18 +62,14 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
     return engine.answering()
 
 
-_IN_CODE = re.compile(r"(?P<file>[^:]+\.py)(?::(?P<function>\w+))?")
-"""A model that is a function in a file: ``app.py:answer``."""
-
-
 def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the engine and the arguments of ``provider/model[key=value]``; what is not written so stays as it is."""
     bare, bracket, rest = name.partition("[")
-    code = _IN_CODE.fullmatch(bare)
+    code = IN_CODE.fullmatch(bare)
     if bracket and (code or {bare, bare.partition("/")[0]} & {*engine_names(), *REGISTERED}):
         name, given = bare, {**_in_brackets(bare, rest, given), **given}
     if code is not None:
-        return "python", {**given, **{key: value for key, value in code.groupdict().items() if value}}
+        return "python", {**given, "file": code["file"], **({"function": code["name"]} if code["name"] else {})}
     provider, slash, model = name.partition("/")
     if not slash or not model or name in REGISTERED or provider not in engine_names():
         return name, given
@@ -215,6 +212,11 @@ def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
         told += [f"a model of the hub is --model hf -a pretrained={name}"] * (known is not None or not meant)
         hint = " Or: ".join(told)
         raise UsageError(f"there is no engine '{provider}'", why="it is read as provider/model", hint=hint)
+    provider, _, model = name.partition(":")
+    if model and provider in engine_names():
+        why = "a provider and its model have a slash between them"
+        model = re.sub(r"^(chat|completion|messages|responses):", "", model)
+        raise UsageError(f"there is no engine '{name}'", why=why, hint=f"--model {provider}/{model}")
     if _NO_ARTIFACT.fullmatch(name) or (is_assignments(name) and not name.lstrip().startswith("{")):
         raise _unknown(name)
     try:

@@ -9,11 +9,12 @@ from typing import Any
 
 from proctor.errors import ProctorError, TrustError, UsageError, did_you_mean
 from proctor.guests.beside import room_beside
+from proctor.secrets import keep_environment
 from proctor.settings import settings
 
 
-def named_in(file: str, name: str, what: str, is_wanted: Callable[[Any], bool]) -> Any:
-    """Return what a file has under a name; without one, the only thing in it that is wanted.
+def named_in(file: str, name: str, what: str, is_wanted: Callable[[Any], bool]) -> tuple[str, Any]:
+    """Return a name in a file and what it is; without a name, the only thing that the file defines and is wanted.
 
     Args:
         file: The file; modules beside it can be imported.
@@ -30,29 +31,31 @@ def named_in(file: str, name: str, what: str, is_wanted: Callable[[Any], bool]) 
         raise UsageError(f"there is no file {file}, in which a {what} is named")
     if not settings.trust_code:
         raise TrustError(f"the {what} in {file} is code", hint="say --trust-code to run it")
+    keep_environment()  # what it reads there is in what it raises
     path = path.resolve()
     try:
         module = room_beside(path.parent, Path.cwd()).of_file(path)
     except ProctorError:
         raise
-    except Exception as error:  # noqa: BLE001 - the user's code
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code
         raise UsageError(f"{file} cannot be run", why=f"{type(error).__name__}: {error}") from None
-    own = {key: each for key, each in vars(module).items() if is_wanted(each) and each.__module__ == module.__name__}
+    found = {key: each for key, each in vars(module).items() if is_wanted(each)}
+    own = [key for key, each in found.items() if each.__module__ == module.__name__]
     public = [key for key in own if not key.startswith("_")]
     if not name and len(public) == 1:
         name = public[0]
-    if name not in own:
+    if name not in found:
         said = f"{file} has no {what} '{name}'" if name else f"{file} has {len(public) or 'no'} {what}s"
         why = f"there are {', '.join(public)}" if public else f"a function in it is a {what}"
         raise UsageError(
             said, why=why, hint=did_you_mean(name, public) or (f"name one: {file}:{public[0]}" if public else "")
         )
-    return own[name]
+    return name, found[name]
 
 
 def is_function(found: object) -> bool:
-    """Whether something is a function that is written in Python."""
-    return callable(found) and hasattr(found, "__code__")
+    """Whether something can be called as a function can."""
+    return callable(found) and not isinstance(found, type)
 
 
 def parameters_of(function: Callable[..., Any], called: str, known: frozenset[str]) -> list[str]:

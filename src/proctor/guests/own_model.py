@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
-from inspect import iscoroutinefunction
+from inspect import isawaitable, iscoroutinefunction
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -15,9 +15,10 @@ from proctor.engines.engine import Engine
 from proctor.engines.http.background import Answering, answer_in_background
 from proctor.errors import UsageError
 from proctor.guests.own_code import is_function, named_in, parameters_of
-from proctor.ir import Answers, Failure, Generate, Response
+from proctor.ir import Answers, Failure, Generate, Media, Response
 from proctor.ir.responses import Timing
 from proctor.recipes.held_code import code_of_file
+from proctor.secrets import cleaned, redacted
 
 _SEEN: Final[Mapping[str, Callable[[Generate], Any]]] = {
     "prompt": lambda request: request.prompt.text,
@@ -29,13 +30,15 @@ _SEEN: Final[Mapping[str, Callable[[Generate], Any]]] = {
     },
 }
 """What a function is given, by the names of its parameters."""
+_NO_MEDIA: Final = "a text, and the question has pictures or sounds: with 'messages' it is given them"
 
 
 class OwnModel(Engine):
     """Answers with a function of a Python file: of a ``prompt``, or of ``messages``, to a text.
 
     Attributes:
-        file: The file; its content, and that of files beside it that it imports, is part of the identity.
+        file: The file; its content, and that of files beside it or in the working folder that it
+            imports, is part of the identity.
         function: Its name in the file; needed where the file has several. It may be asynchronous, and may take
             ``max_tokens``, ``temperature``, ``top_p``, ``stop``, ``seed`` and ``tools``, too.
         max_concurrency: How many questions are answered at once, in threads where the function is not asynchronous.
@@ -56,7 +59,7 @@ class OwnModel(Engine):
             ProctorError: It is not there, may not run, or wants what models are not given.
         """
         super().prepare()
-        called = f"{self.file}:{self._answer.__name__}"
+        called = f"{self.file}:{self._found[0]}"
         if unknown := [each for each in self._parameters if each not in _SEEN]:
             raise UsageError(f"{called} takes '{unknown[0]}'", why=f"a model is given {', '.join(_SEEN)}")
         if not {"prompt", "messages"} & set(self._parameters):
@@ -65,23 +68,22 @@ class OwnModel(Engine):
             raise UsageError(f"max_concurrency is {self.max_concurrency}", hint="1 or more")
 
     @cached_property
-    def _answer(self) -> Callable[..., Any]:
-        found: Callable[..., Any] = named_in(self.file, self.function, "model", is_function)
-        return found
+    def _found(self) -> tuple[str, Callable[..., Any]]:
+        return named_in(self.file, self.function, "model", is_function)
 
     @cached_property
     def _parameters(self) -> list[str]:
-        return parameters_of(self._answer, f"{self.file}:{self._answer.__name__}", frozenset(_SEEN))
+        return parameters_of(self._found[1], f"{self.file}:{self._found[0]}", frozenset(_SEEN))
 
     def identity_values(self) -> dict[str, Any]:
         """Return the values that decide answers: the function, and the files that it is in and imports."""
-        known = {**super().identity_values(), "function": self._answer.__name__}
-        return {**known, "code": code_of_file(Path(self.file).resolve())}
+        known = {**super().identity_values(), "function": self._found[0]}
+        return {**known, "code": code_of_file(Path(self.file).resolve(), Path.cwd())}
 
     @property
     def label(self) -> str:
         """The file's name, and the function's."""
-        return f"{Path(self.file).stem}:{self._answer.__name__}"
+        return f"{Path(self.file).stem}:{self._found[0]}"
 
     @property
     def only_chats(self) -> bool:
@@ -103,18 +105,20 @@ class OwnModel(Engine):
         return answer_in_background(requests, opening, self.max_concurrency)
 
     async def _answered(self, request: Generate) -> Response:
-        given = {name: _SEEN[name](request) for name in self._parameters}
+        if not self.only_chats and any(isinstance(part, Media) for each in request.prompt.turns for part in each.parts):
+            return Response(failure=Failure("engine", f"{self.label} takes a 'prompt', {_NO_MEDIA}", retryable=False))
+        answer, given = self._found[1], {name: _SEEN[name](request) for name in self._parameters}
         began, clock = time.time(), time.monotonic()
         try:
-            if iscoroutinefunction(self._answer):
-                said = await self._answer(**given)
-            else:
-                said = await asyncio.to_thread(self._answer, **given)
-        except Exception as error:  # noqa: BLE001 - the user's code
-            return Response(failure=Failure("engine", f"{type(error).__name__}: {error}"))
+            said = answer(**given) if iscoroutinefunction(answer) else await asyncio.to_thread(answer, **given)
+            said = await said if isawaitable(said) else said
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code
+            return Response(failure=Failure("engine", redacted(f"{type(error).__name__}: {error}")))
         if isinstance(said, Response):
             return said
         if not isinstance(said, str):
-            return Response(failure=Failure("engine", f"{self.label} gives {said!r:.80}, and no text", retryable=False))
+            return Response(
+                failure=Failure("engine", redacted(f"{self.label} gives {said!r:.80}, and no text"), retryable=False)
+            )
         timing = Timing(seconds=time.monotonic() - clock, started=began)
-        return Response(texts=(said,), finish_reasons=("stop",), timing=timing)
+        return Response(texts=(cleaned(said),), finish_reasons=("stop",), timing=timing)

@@ -98,6 +98,8 @@ def _parts_of(message: Message) -> Iterator[Part]:
         else:
             text = part.get("text", "") if isinstance(part, Mapping) else str(part)
             yield Span(text, "system") if message["role"] == "system" else Span(text)
+    if calls := message.get("tool_calls"):
+        yield Span(json.dumps(calls, ensure_ascii=False, default=str))
 
 
 def message_text(message: Message) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import marshal
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -38,20 +39,21 @@ _NOT_THEIRS: Final = sys.stdlib_module_names | {"proctor", "", "__main__"}
 """Packages whose code a version of Python, or of Proctor, says; and what has no file."""
 
 
-def code_of_file(file: Path) -> dict[str, str]:
+def code_of_file(file: Path, *more: Path) -> dict[str, str]:
     """Return the digests of a Python file and of the files beside it that it imports, by path from the file's folder.
 
-    A file that cannot be read is left out: whoever imports it says why.
+    A file that cannot be read is left out: whoever imports it says why. Imports are looked for in more folders, too.
     """
     found: dict[Path, str] = {}
+    roots = (file.parent, *more)
     waiting = [file]
     while waiting and len(found) < _MOST_FILES:
         each = waiting.pop()
-        if each in found or (read := _read(each, file.parent)) is None:
+        if each in found or (read := _read(each, roots)) is None:
             continue
         found[each], imports = read
         waiting += reversed(imports)
-    return {_named(path, file.parent): digest for path, digest in found.items()}
+    return {Path(os.path.relpath(path, file.parent)).as_posix(): digest for path, digest in found.items()}
 
 
 def code_of(values: Iterable[object]) -> dict[str, str]:
@@ -67,7 +69,8 @@ def code_of(values: Iterable[object]) -> dict[str, str]:
             for name in getattr(each, "code_modules", ()):
                 found |= code_of_module(name)
             for file in getattr(each, "code_files", ()):
-                found |= code_of_file(Path(file))
+                for path, digest in code_of_file(Path(file).resolve(), Path.cwd()).items():
+                    found[path if found.get(path, digest) == digest else f"{path}: {digest}"] = digest
     return found
 
 
@@ -119,23 +122,16 @@ def _file_of(name: str) -> Path | None:
     return Path(place) if place and place.endswith(".py") else None
 
 
-def _named(path: Path, folder: Path) -> str:
-    try:
-        return path.relative_to(folder).as_posix()
-    except ValueError:
-        return f"../{path.name}"
-
-
-def _read(path: Path, root: Path) -> tuple[str, tuple[Path, ...]] | None:
+def _read(path: Path, roots: tuple[Path, ...]) -> tuple[str, tuple[Path, ...]] | None:
     try:
         status = path.stat()
-        return _digest_and_imports(path, root, status.st_mtime_ns, status.st_size)
+        return _digest_and_imports(path, roots, status.st_mtime_ns, status.st_size)
     except OSError:
         return None
 
 
 @lru_cache(maxsize=1_024)
-def _digest_and_imports(path: Path, root: Path, changed: int, size: int) -> tuple[str, tuple[Path, ...]]:
+def _digest_and_imports(path: Path, roots: tuple[Path, ...], changed: int, size: int) -> tuple[str, tuple[Path, ...]]:
     """Return the digest of a file and the files that it imports; a file of the same time and size is read once."""
     del changed, size
     data = read_bytes(path, _MOST_BYTES)
@@ -144,13 +140,13 @@ def _digest_and_imports(path: Path, root: Path, changed: int, size: int) -> tupl
     except (SyntaxError, ValueError, RecursionError):  # whoever imports it says so
         return digest_of_bytes(data), ()
     return digest_of_bytes(data), tuple(
-        dict.fromkeys(each for each in _imports(tree, path.parent, root) if each != path)
+        dict.fromkeys(each for each in _imports(tree, path.parent, roots) if each != path)
     )
 
 
-def _imports(tree: ast.Module, folder: Path, root: Path) -> Iterator[Path]:
+def _imports(tree: ast.Module, folder: Path, roots: tuple[Path, ...]) -> Iterator[Path]:
     """Yield the files that a module may import: relatively, from beside it, or from beside the first file."""
-    beside = [each for each in dict.fromkeys((folder, root)) if each.name not in _INSTALLED]
+    beside = [each for each in dict.fromkeys((folder, *roots)) if each.name not in _INSTALLED]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:

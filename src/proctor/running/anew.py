@@ -26,6 +26,7 @@ from proctor.running.log import Key, ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Progress
 from proctor.running.session import Session
+from proctor.scoring.grades import Grade
 from proctor.scoring.judges.judge_client import asking_through
 from proctor.scoring.judges.verdicts import UNREAD
 
@@ -186,9 +187,14 @@ def _grading_of(exam: Exam, session: Session) -> Grading:
             wanted = set(positions)
             chosen = part_of(exam, [each for number, each in enumerate(exam.questions()) if number in wanted])
         found = chosen.grade(AnsweredBlocks(answered_blocks(blocks_of(chosen.questions(), place), filed, _MISSING)))
-        return {**dict.fromkeys(found.unread, "unreadable"), **{p: each.kind for p, each in found.failures.items()}}
+        return kinds_of(found)
 
     return grade
+
+
+def kinds_of(grade: Grade) -> dict[int, str]:
+    """Return the kinds of failures by position, with what counts although a judge gave no verdict of it."""
+    return dict.fromkeys(grade.unread, "unreadable") | {place: each.kind for place, each in grade.failures.items()}
 
 
 def _looked(anew: Anew, log: ResponseLog, grade: Grading) -> Known:

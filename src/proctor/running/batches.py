@@ -401,7 +401,9 @@ class _Shift:
                 del self._asked[result.id]
                 yield from _given(positions, response)
         yield from self._directly(too_long)
-        why = batch.reason or f"the batch {batch.id} ended ('{batch.status}') without an answer to this request"
+        why = (
+            redacted(batch.reason) or f"the batch {batch.id} ended ('{batch.status}') without an answer to this request"
+        )
         for key in filter(self._asked.__contains__, record.requests):
             yield from _given(self._asked.pop(key)[1], Response(failure=Failure(batch.status, why)))
         record.is_read = True
@@ -409,7 +411,8 @@ class _Shift:
 
     def _read(self, request: Generate, result: Result) -> Response:
         if result.failure is not None:
-            return Response(failure=result.failure, way=BATCHED)
+            failure = structs.replace(result.failure, message=redacted(result.failure.message))
+            return Response(failure=failure, way=BATCHED)
         try:
             response = without_secrets(self._protocol.answered(request, result.body))
         except CallError as error:

@@ -101,6 +101,7 @@ def evaluate_exam(
     """
     from proctor.engines.scripted import ScriptedEngine
     from proctor.running.accounts import Tally
+    from proctor.running.anew import kinds_of
     from proctor.running.drawn_questions import part_of
     from proctor.running.entries import entry_of
     from proctor.running.judging import judges_through
@@ -121,8 +122,7 @@ def evaluate_exam(
         every = [answered(*each) for each in zip(exam.questions(), predictions, strict=True)]
         chosen = every if positions is None else [every[position] for position in positions]
         part = exam if positions is None else part_of(exam, [each.question for each in chosen])
-        found = part.grade(AnsweredBlocks([chosen]))
-        return {position: failure.kind for position, failure in found.failures.items()}
+        return kinds_of(part.grade(AnsweredBlocks([chosen])))
 
     _set_aside(anew, log, kinds)
     tally = Tally([answered(*each)] for each in zip(exam.questions(), predictions, strict=True))

@@ -28,6 +28,7 @@ from proctor.running.log_place import placed
 from proctor.running.plan import Kind, Single
 from proctor.running.ray_feeds import Feed, Shift
 from proctor.running.ray_limits import DeskService, OwnWindow
+from proctor.settings import settings
 
 EXECUTORS = ("local", "ray", "batch")
 
@@ -209,7 +210,7 @@ class _Crew:
     def hire(self) -> Any:
         """Start another worker."""
         engine = self._engine.engine
-        said = (engine.author, engine.typed_fields, engine.is_of_config, tuple(effects.grants()))
+        said = (engine.author, engine.typed_fields, engine.is_of_config, tuple(effects.grants()), settings.trust_code)
         desk = self._limits.desk if self._limits else None
         return self._actor.remote(
             engine.to_dict(), said, type(engine).__module__, list(sys.path), _keys_of(engine), desk
@@ -258,7 +259,7 @@ class _Worker:
     def __init__(
         self,
         data: dict[str, Any],
-        said: tuple[Author | None, frozenset[str], bool, tuple[str, ...]],
+        said: tuple[Author | None, frozenset[str], bool, tuple[str, ...], bool],
         module: str,
         path: Sequence[str],
         keys: Mapping[str, str],
@@ -277,7 +278,7 @@ class _Worker:
     def start(self) -> Engine:
         """Build the engine; here and not in ``__init__``, so that its errors arrive as they are."""
         if self._engine is None:
-            author, typed, is_config, grants = self._said
+            author, typed, is_config, grants, settings.trust_code = self._said
             effects.grant(*grants)
             with suppress(ImportError):  # a class of a program that is not here: building it says so
                 import_module(self._module)

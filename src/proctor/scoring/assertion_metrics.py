@@ -265,6 +265,7 @@ def _text_of(output: Any) -> str:
 
 def _heard(said: Any) -> Any:
     """Return what Python code returned as JavaScript would say it: texts such as ``true`` read, ``pass_`` renamed."""
+    said = said.item() if hasattr(said, "item") else said  # NumPy's true, false and numbers
     if isinstance(said, str):
         with suppress(ValueError):
             said = json.loads(said.lower() if said.lower() in ("true", "false") else said)
@@ -294,12 +295,9 @@ def _of_response(assertion: Assertion, responses: Sequence[Response]) -> Found:
     else:
         used = cost_of.get()(responses) if responses else None
     if used is None:
-        why = (
-            "took: nobody timed it"
-            if assertion.kind == LATENCY
-            else "cost: no price is known of the model that it names"
-        )
-        return Failure("scoring", f"there is no telling what the answer {why}", retryable=False)
+        why = {LATENCY: "how long the answer took is not known: nobody timed it"}
+        told = why.get(assertion.kind, "what the answer cost is not known: there is no price of its model")
+        return Failure("scoring", told, retryable=False)
     holds = (used <= (assertion.threshold or 0.0)) is not assertion.negated
     return Verdict(float(holds), holds, f"{used:.0f} ms" if assertion.kind == LATENCY else f"{used:.2g} US dollars")
 

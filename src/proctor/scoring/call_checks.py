@@ -18,7 +18,8 @@ _WRITTEN: Final = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 def calls_of(value: object) -> list[tuple[str, Any]] | None:
     """Return names and arguments of the calls that a value is; ``None`` where it is something else.
 
-    A call is ``{"name": …, "arguments": …}``, or has that under ``function``, as OpenAI's; arguments may be JSON text.
+    A call is ``{"name": …, "arguments": …}``, or has that under ``function``, as OpenAI's; arguments may be JSON text,
+    be called ``parameters``, as Llama writes them, or be left out where a name stands alone.
 
     >>> calls_of('{"name": "weather", "arguments": {"city": "Rome"}}'), calls_of("It rains."), calls_of([])
     ([('weather', {'city': 'Rome'})], None, [])
@@ -47,9 +48,11 @@ def _value_of(text: str) -> Any:
 
 def _call_of(entry: object) -> tuple[str, Any] | None:
     call = entry.get("function", entry) if isinstance(entry, Mapping) else entry
-    if not isinstance(call, Mapping) or not isinstance(name := call.get("name"), str) or "arguments" not in call:
+    if not isinstance(call, Mapping) or not isinstance(name := call.get("name"), str):
         return None
-    given = call["arguments"]
+    given = call.get("arguments", call.get("parameters"))
+    if given is None and not set(call) <= {"name", "arguments", "parameters", "id", "type"}:
+        return None
     return name, ({} if given is None else _value_of(given) if isinstance(given, str) else given)
 
 

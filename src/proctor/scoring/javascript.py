@@ -7,6 +7,7 @@ neither files nor network nor modules here, and only where the user trusts code.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -94,8 +95,8 @@ def verdict_of(said: Any, threshold: float | None) -> Verdict | Failure:
     given = said if isinstance(said, dict) else {"score": said}
     score, passes = given.get("score"), given.get("pass")
     is_whole = not isinstance(said, dict) or (isinstance(passes, bool) and isinstance(given.get("reason"), str))
-    if not is_whole or isinstance(score, bool) or not isinstance(score, int | float):
-        shape = "null" if said is None else type(said).__name__
+    if not is_whole or isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        shape = "null" if said is None else str(said) if isinstance(said, float) else type(said).__name__
         return _undecided("other", f"{shape}, not true, false, a number, or an object with pass, score and reason")
     score = float(score)
     holds = bool(passes) if isinstance(said, dict) else (score > 0 if threshold is None else score >= threshold)

@@ -36,6 +36,7 @@ from proctor.scoring.columns import Columns, ConstantColumn, columns_of_rows, ro
 from proctor.scoring.flat_scores import MetricScores, ScoreSheet, merged
 from proctor.scoring.grading.protocols import Need
 from proctor.scoring.scores import Score, Unit
+from proctor.secrets import redacted
 from proctor.statistics.intervals import CLOSED_FORMS, Interval, settled
 
 UNPREFIXED = frozenset({"score", "score_name", "num_of_instances"})
@@ -208,8 +209,10 @@ class Metric(StreamingOperator):
         """Score columns; what makes it impossible (a model that cannot be loaded …) is a failure of the metric."""
         try:
             return self._measure(columns, intervals=intervals, instances=instances)
+        except FATAL:
+            raise
         except OSError as error:
-            failure = Failure("metric", f"{type(error).__name__}: {error}")
+            failure = Failure("metric", redacted(f"{type(error).__name__}: {error}"))
         except Exception as error:  # noqa: BLE001 - the reason becomes a value: this metric fails, others count
             failure = failure_of(error)
         return self.nothing(failure)
@@ -414,5 +417,5 @@ def failure_of(error: Exception, kind: str = "metric") -> Failure:
         raise MissingExtraError(
             f"the package '{error.name}' is needed and not installed", hint=f"pip install {error.name}"
         ) from error
-    message = str(error) if isinstance(error, ProctorError) else f"{type(error).__name__}: {error}"
+    message = str(error) if isinstance(error, ProctorError) else redacted(f"{type(error).__name__}: {error}")
     return Failure(kind, message, retryable=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -70,9 +71,16 @@ def _messages(prompt: Any) -> list[dict[str, Any]]:
 def _message(message: dict[str, Any]) -> dict[str, Any]:
     content = message.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": "" if content is None else content}]
-    texts = [str(part.get("text", "")) for part in parts if isinstance(part, dict)]
+    texts = [str(part.get("text", _unseen(part))) for part in parts if isinstance(part, dict)]
+    texts += [json.dumps(message["tool_calls"], ensure_ascii=False)] if message.get("tool_calls") else []
     media = [source for part in parts if isinstance(part, dict) if (source := _image(part))]
     return {"role": str(message.get("role", "")), "content": "".join(texts), "media": media}
+
+
+def _unseen(part: dict[str, Any]) -> str:
+    """Return what stands for a picture or a sound that may not be shown."""
+    kind = str(part.get("type")).partition("_")[0]
+    return f"[{kind}]" if kind in ("image", "audio", "video") and not _image(part) else ""
 
 
 def _image(part: dict[str, Any]) -> str:

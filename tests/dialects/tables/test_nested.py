@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from proctor.dialects.conversion.written import written_out
 from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.tables.nested import parts_of, with_parts
 from proctor.engines.scripted import ScriptedEngine
@@ -123,6 +124,30 @@ def test_tools_of_a_text_are_offered_in_a_chat_and_others_are_refused(tmp_path: 
     path = table(tmp_path, {"question": "Weather?", "tools": "hammer", "answer": right})
     with pytest.raises(ProctorError, match="no list of functions"):
         asked(path)
+
+
+def test_right_calls_that_cannot_be_read_are_no_words(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    call = {"name": "weather", "arguments": {"city": "Rome|Bonn"}}
+    path = table(tmp_path, {"question": "?", "tools": [TOOL], "answer": json.dumps(call)})
+    (exam,) = resolve_tasks([str(path)])
+    assert "several right answers" not in caplog.text
+    assert run_exams([exam], ScriptedEngine(answer=json.dumps(call))).results["rows"]["tool-calls"] == 1.0
+    path = table(tmp_path, {"question": "?", "tools": [TOOL], "answer": '{"call": "weather"}'})
+    (exam,) = resolve_tasks([str(path)])
+    with pytest.raises(ProctorError, match="has no calls in this row"):
+        list(exam.questions())
+
+
+def test_tools_beside_choices_are_not_offered_and_rows_of_their_own_tools_are_not_converted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = table(tmp_path, {"question": "?", "choices": ["a", "b"], "tools": [TOOL], "answer": "a"})
+    resolve_tasks([str(path)])
+    assert "offers" not in caplog.text
+    rows = [{"question": "?", "tools": [{"name": name}], "answer": "[]"} for name in ("f", "g")]
+    (exam,) = resolve_tasks([str(table(tmp_path, *rows))])
+    with pytest.raises(ProctorError, match="functions of their own"):
+        written_out(exam, "t", "lm-eval")
 
 
 def test_pictures_of_a_row_are_shown_where_the_prompt_has_them(tmp_path: Path) -> None:

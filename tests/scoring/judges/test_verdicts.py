@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from proctor.ir import Failure
+from proctor.scoring.judges.prompts import strict
 from proctor.scoring.judges.verdicts import chosen_option
+from proctor.scoring.text.number_processors import (
+    ExtractArenaHardNumericalJudgment,
+    ExtractHarmRatingJudgement,
+    ExtractMtBenchLabelJudgment,
+)
 
 YES_NO = ("Yes", "No")
 RATES = ("Excellent", "Very Good", "Good", "Poor")
@@ -58,3 +64,20 @@ def test_what_names_none_or_several_is_a_failure_in_both_orders(options: tuple[s
         found = chosen_option(answer, each)
         assert isinstance(found, Failure), found
         assert found.kind == "unreadable"
+
+
+@pytest.mark.parametrize(
+    "reader, said, read",
+    [
+        (ExtractMtBenchLabelJudgment(), "winner [[B]]", "B"),
+        (ExtractArenaHardNumericalJudgment(), "[[A=B]]", 0),
+        (ExtractArenaHardNumericalJudgment(), "[[B>>A]]", -3),
+        (ExtractHarmRatingJudgement(), "[[5]]", 1.0),
+    ],
+)
+def test_readers_of_judges_do_not_read_what_is_no_verdict(reader, said, read):
+    judge = strict(reader)
+    assert judge.process_value(said) == read
+    assert isinstance(judge.process_value("I cannot tell."), Failure)
+    if not isinstance(reader, ExtractMtBenchLabelJudgment):  # whose labels may be any
+        assert isinstance(judge.process_value("[[neither of them]]"), Failure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -323,6 +324,10 @@ def says_how_to_score(values: Mapping[str, Any]) -> bool:
     return bool(values.get("pred_postprocessor")) or repeats != 1
 
 
+_MODELS = re.compile(r"^models\b|\bread_base\b|^_base_\b|^from .* import .*(\*|\bmodels\b)", re.MULTILINE)
+"""What every config with models has; a file without it is no config, or has none."""
+
+
 def find_models(text: str) -> list[tuple[str, Mapping[str, Any]]] | None:
     """Return the models of a config file or of a config's name, each with the text that means it alone.
 
@@ -334,6 +339,8 @@ def find_models(text: str) -> list[tuple[str, Mapping[str, Any]]] | None:
     name, _, wanted = text.partition("::")
     path = Path(name) if name.endswith(".py") else find_config(name, kinds=(MODEL, COLLECTION))
     if path is None or (name.endswith(".py") and not path.is_file()):
+        return None
+    if not wanted and name.endswith(".py") and not _MODELS.search(path.read_text("utf-8", "replace")):
         return None
     models = named_models(models_of(read_config(path)))
     if wanted and wanted not in models:

@@ -132,6 +132,8 @@ def _writing(exam: Exam, questions: Sequence[Question], written: Written) -> Ite
         request = question.requests[0]
         if not isinstance(request, Generate) or len({each.key for each in question.requests}) > 1:
             raise UsageError(f"'{exam.name}' cannot be converted", why="it asks different things about one row")
+        if request.decoding.extra.get("tools") != written.decoding.extra.get("tools"):
+            raise UsageError(f"'{exam.name}' cannot be converted", why="rows offer functions of their own")
         if request.decoding != written.decoding:
             written.losses.add("requests", "max_tokens: rows have limits of their own; that of the first is kept")
         if request.prompt.is_chat and len(request.prompt.messages) == 1:

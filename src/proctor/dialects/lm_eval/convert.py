@@ -117,7 +117,7 @@ def _metrics_of_task(made: Graded, entries: Sequence[Mapping[str, Any]]) -> Iter
     for entry in entries:
         name, how = entry["metric"], entry.get("aggregation")
         if not isinstance(name, str) or not (how is None or isinstance(how, str)):
-            made.lost.append(Loss("scores", f"metric {name}: it is code of the task"))
+            made.lost.append(Loss("scores", f"metric {getattr(name, 'name', name)}: the other form cannot name it"))
             continue
         own = metric_table().find(named(name)[0], LM_EVAL)
         arguments = {key: value for key, value in entry.items() if key not in _NOT_ARGUMENTS}

@@ -71,11 +71,12 @@ def _with_metric(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_value(metric: object) -> Any:
-    """Return a metric as data; what a judge is asked with counts beside it."""
+    """Return a metric as data; what a judge is asked with counts beside it, and so does the code of files."""
     if isinstance(metric, Artifact):
         from proctor.scoring.assertion_metrics import AssertionMetric
+        from proctor.scoring.metric import Metric
 
-        if isinstance(metric, AssertionMetric):
+        if isinstance(metric, AssertionMetric) or (isinstance(metric, Metric) and hasattr(metric, "code_files")):
             return metric.name
     return by_value(metric)
 

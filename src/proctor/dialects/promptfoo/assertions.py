@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from proctor.errors import ScoringError, TrustError
 from proctor.guests.beside import room_beside
+from proctor.guests.own_code import named_in
 from proctor.scoring.assertion_metrics import RowAssertions
 from proctor.scoring.assertions import PYTHON, shown
 from proctor.scoring.javascript import check_code, transformed
@@ -43,32 +44,30 @@ class ConfigAssertions(RowAssertions):
         """Return the function that code is: a text is JavaScript, all other code is in Python.
 
         Raises:
-            TrustError: Nobody said that code may run.
-            ScoringError: It cannot be read, fails when it is imported, or has no such function.
+            ProctorError: Nobody said that code may run, or it cannot be read or imported, or has no such function.
         """
         if isinstance(code, str):
             check_code(code, "a transform")
             return partial(transformed, code)
-        what = code.get("file", f"an assertion '{PYTHON}'")
-        if not settings.trust_code:
-            raise TrustError(f"{what} is code", hint="say --trust-code to run it")
-        try:
-            function = _function(self.folder, shown(code))
-        except Exception as error:  # noqa: BLE001 - code of others
-            raise ScoringError(f"{what} cannot be run", why=f"{type(error).__name__}: {error}") from None
+        function = _function(self.folder, shown(code), settings.trust_code)
         more = {"config": code["config"]} if "config" in code else {}
         return lambda output, context: function(output, _Context({**context, **more}))
 
 
 @cache
-def _function(folder: str, said: str) -> Callable[[Any, Any], Any]:
+def _function(folder: str, said: str, is_trusted: bool) -> Callable[[Any, Any], Any]:
     code = json.loads(said)
     if "file" in code:
-        file = Path(folder, code["file"]).resolve()
-        found: Callable[[Any, Any], Any] = getattr(room_beside(file.parent, Path.cwd()).of_file(file), code["function"])
+        found: Callable[[Any, Any], Any]
+        _, found = named_in(str(Path(folder, code["file"])), code["function"], "function", callable)
         return found
+    if not is_trusted:
+        raise TrustError(f"an assertion '{PYTHON}' is code", hint="say --trust-code to run it")
     names: dict[str, Any] = {"__builtins__": room_beside(Path(folder).resolve(), Path.cwd()).builtins(), "json": json}
-    exec(compile(_source(code["code"]), "<assertion>", "exec"), names)  # noqa: S102 - the user trusts it
+    try:
+        exec(compile(_source(code["code"]), "<assertion>", "exec"), names)  # noqa: S102 - the user trusts it
+    except (SyntaxError, ValueError) as error:
+        raise ScoringError(f"an assertion '{PYTHON}' cannot be run", why=f"{type(error).__name__}: {error}") from None
     return names["main"]  # type: ignore[no-any-return]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
 from proctor.dialects.tables.media import media_in
 from proctor.dialects.tables.reader import Row, Rows, columns_of, is_nested
-from proctor.errors import Location, UsageError, did_you_mean
+from proctor.errors import DataError, Location, UsageError, did_you_mean
 from proctor.foreign_text import parse_json, parse_literal
 from proctor.ir import Message
 from proctor.scoring.call_checks import calls_of, calls_text
@@ -100,7 +101,9 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
             "--prompt asks the same of every row",
             location=Location(path),
             why=f"it names no column; there are {', '.join(map(repr, names))}",
-            hint=f"write a column in braces: {{{names[0]}}}",
+            hint=f"a file of prompts is --prompts {prompt}"
+            if Path(prompt).suffix in (".txt", ".md", ".json", ".yaml", ".yml")
+            else f"write a column in braces: {{{names[0]}}}",
         )
     if prompt is not None:
         _check_shown(path, found, placeholders(prompt))
@@ -113,7 +116,8 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
             why=f"the table has {'choices' if found else 'pictures or sounds'}",
             hint="ask in one message with --prompt; --system-prompt stands before it",
         )
-    made = Columns(question, answer, found, prompt, chat=chat, below=below, tools=usual(names, (TOOLS,)), media=media)
+    tools = None if found else usual(names, (TOOLS,))  # who chooses calls nothing
+    made = Columns(question, answer, found, prompt, chat=chat, below=below, tools=tools, media=media)
     return made if not found or answer is None else replace(made, key=answer_key(path, rows, answer, found))
 
 
@@ -240,8 +244,16 @@ def _replaced(prompt: str, row: Row, columns: Columns) -> str:
         if (kind := next((kind for kind, column in columns.media.items() if column == whole), None)) is not None:
             parts.append(f"<{kind}>" * len(media_in(row, whole)))
         else:
-            parts.append(_lettered(row, columns) if columns.choices == (whole,) else filled(row, whole))
+            parts.append(_lettered(row, columns) if columns.choices == (whole,) else _shown(row, whole))
     return "".join(parts)
+
+
+def _shown(row: Row, name: str) -> str:
+    """Return a cell as a prompt has it: of a list of texts (the contexts of a question) one a line."""
+    value = row.get(name)
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        value = "\n".join(value)
+    return filled({name: value}, name)
 
 
 def answering(columns: Columns) -> Callable[[Row], Any]:
@@ -253,8 +265,12 @@ def answering(columns: Columns) -> Callable[[Row], Any]:
         if columns.key is not None:
             return columns.key.place(row)
         value = row.get(columns.answer)
-        if columns.tools is not None and (calls := calls_of(value)) is not None:
-            return calls_text(calls)
+        if columns.tools is not None:
+            if (calls := calls_of(value)) is not None:
+                return calls_text(calls)
+            if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+                hint = 'write {"name": …, "arguments": {…}}, a list of these, or words where no call is right'
+                raise DataError(f"the column '{columns.answer}' has no calls in this row", why=value[:80], hint=hint)
         if isinstance(value, list | tuple) and value:
             texts = [shown(single(each, columns.answer)) for each in value]
             if found := [each for each in texts if each.strip()]:  # an empty one would make an empty answer right
@@ -299,7 +315,9 @@ def listed_in(cell: str) -> list[str] | None:
     return None
 
 
-def several_answers(rows: Sequence[Row], column: str) -> int:
+def several_answers(rows: Sequence[Row], columns: Columns) -> int:
     """Return how many rows list several right answers in a cell."""
-    cells = (row.get(column) for row in rows)
+    cells = [row.get(str(columns.answer)) for row in rows]
+    if columns.tools is not None and any(map(calls_of, cells)):  # then an answer is right as a whole
+        return 0
     return sum(isinstance(each, str) and len(right_answers(each)) > 1 for each in cells)

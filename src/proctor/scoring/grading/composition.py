@@ -11,8 +11,9 @@ from proctor.ir import Failure
 from proctor.scoring.columns import Columns
 from proctor.scoring.grades import Grade, Measured
 from proctor.scoring.grading.protocols import Counts, Mark, ScoreNames, Scorer
-from proctor.scoring.metric import failure_of
+from proctor.scoring.metric import FATAL, failure_of
 from proctor.scoring.scores import Score
+from proctor.secrets import redacted
 
 
 def measure(
@@ -32,8 +33,10 @@ def measure(
 def _measured(scorer: Scorer, columns: Columns, *, intervals: bool, instances: bool) -> Measured:
     try:
         return scorer.measure(columns, intervals=intervals, instances=instances)
+    except FATAL:  # some are errors of files, too
+        raise
     except OSError as error:
-        return Measured(failure=Failure("metric", f"{type(error).__name__}: {error}", retryable=False))
+        return Measured(failure=Failure("metric", redacted(f"{type(error).__name__}: {error}"), retryable=False))
     except Exception as error:  # noqa: BLE001 - the reason becomes a value: this scorer fails, others count
         failure = failure_of(error)
         if isinstance(error, ProctorError):
