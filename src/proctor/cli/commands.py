@@ -148,21 +148,16 @@ def one_metric_each(arguments: Sequence[str]) -> list[str]:
     if "--metric" not in arguments:
         return list(arguments)
     from proctor.scoring.assertions import is_assertion
-    from proctor.scoring.metric_table import metric_entry
-    from proctor.scoring.named_table import LM_EVAL, named
+    from proctor.scoring.metric_table import is_metric, whole_name
+    from proctor.scoring.named_table import LM_EVAL
 
-    def is_metric(word: str) -> bool:
-        return (
-            is_assertion(word)
-            or word.startswith("metrics.")
-            or IN_CODE.fullmatch(word) is not None
-            or metric_entry(named(word)[0], LM_EVAL) is not None
-        )
+    def follows(word: str) -> bool:
+        return is_assertion(word) or IN_CODE.fullmatch(word) is not None or is_metric(whole_name(word), LM_EVAL)
 
     found = list(arguments)
     for place in reversed(range(len(found) - 1)):
         later = place + 2
-        while found[place] == "--metric" and later < len(found) and is_metric(found[later]):
+        while found[place] == "--metric" and later < len(found) and follows(found[later]):
             if Path(found[later]).exists():
                 break
             found.insert(later, "--metric")
@@ -284,10 +279,12 @@ def translated(error: click.UsageError) -> UsageError:
     more = f"{where} --help shows what there is"
     if isinstance(error, click.NoSuchOption):
         known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts] if error.ctx else []
-        hint = _note_of_others(error.option_name) or _close_options(error.option_name, known)
+        option = error.option_name
+        hint = _note_of_others(option) or _instead_of_option(option, known) or _close_options(option, known)
         return UsageError(f"'{where}' has no option '{error.option_name}'", hint=hint or more)
     message = _NOT_A_NUMBER.sub(lambda found: _NUMBERS[found[1]], error.format_message())
     message = _OUT_OF_RANGE.sub(lambda found: f"is not {_bounds(*found.groups())}", message)
+    message = _NO_FOLDER.sub(r"\1 is a file, and a folder is wanted", message)
     if found := _MISSING.search(message):
         more = close_files(found[1]) or more
     usage = ""
@@ -297,6 +294,7 @@ def translated(error: click.UsageError) -> UsageError:
 
 
 _MISSING = re.compile(r"'([^']+)' does not exist")
+_NO_FOLDER = re.compile(r"Directory ('[^']+') is a file\.?")
 _NOT_A_NUMBER = re.compile(r"is not a valid (integer|float)(?: range)?\b")
 _NUMBERS = {"integer": "is not a whole number", "float": "is not a number"}
 _OUT_OF_RANGE = re.compile(r"is not in the range (?:(\S+?)<=?)?x(?:(>=?)(\S+?))?(?:<=?(\S+?))?\.?$")
@@ -320,6 +318,22 @@ def close_files(name: str | Path) -> str:
         return ""
     found = " or ".join(f"'{path.parent / each}'" for each in closest(path.name, there))
     return f"did you mean {found}?" if found else ""
+
+
+def _instead_of_option(option: str, known: Sequence[str]) -> str:
+    """Return the hint for what another option takes, or does."""
+    from proctor.ir import Decoding
+
+    name = option.lstrip("-").replace("-", "_")
+    if name == "at_least" and "--fail-under" in known:
+        return "--fail-under TASK=0.7 is the least score of a run; --at-least is an option of proctor gate"
+    if name in Decoding.__struct_fields__ and "--decoding" in known:
+        return f"how the model answers is --decoding {name}=VALUE"
+    return f"it is an argument of a model: --model-args {name}=VALUE" if name in _OF_MODELS else ""
+
+
+_OF_MODELS = frozenset({"base_url", "max_retries", "timeout", "requests_per_minute", "tokens_per_minute"})
+"""Arguments of engines that others have as options."""
 
 
 def _close_options(option: str, known: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
 
 @click.command("compare", cls=WalledCommand)
 @click.argument("baseline", metavar="BASELINE", shell_complete=complete_runs)
-@click.argument("others", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
+@click.argument("others", nargs=-1, metavar="RUN...", shell_complete=complete_runs)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 @click.option(
     "--clusters",
@@ -65,7 +65,12 @@ def command(
     """
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
+    from proctor.runs.stored_run import is_run, runs_in
 
+    if not others:
+        several = Path(baseline).is_dir() and not is_run(Path(baseline))
+        hint = runs_in(Path(baseline)) if several else "proctor compare BASELINE RUN: name two runs"
+        raise UsageError(f"{baseline} alone is compared with nothing", hint=hint)
     if over or is_sweep(Path(baseline)):
         from proctor.cli.sweep import compare_sweeps
 

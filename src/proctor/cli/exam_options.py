@@ -67,6 +67,15 @@ def parse_pairs(text: str, option: str) -> dict[str, Any]:
         raise error.located(path=option) from None
 
 
+def share(value: object) -> float:
+    """Return a share of one, written ``0.9`` or ``90%``."""
+    text = str(value)
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise click.BadParameter(f"'{text}' is not a share (0.9, 90%)") from None
+
+
 class Limit(_ParamType):
     """A number of instances (``100``) or a share of them (``0.1``, ``10%``)."""
 

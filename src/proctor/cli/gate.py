@@ -14,7 +14,7 @@ import click
 from proctor.cli.commands import Places, WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import is_quiet, say, show, warn
 from proctor.cli.exam_notes import say_what_has_no_effect
-from proctor.cli.exam_options import exam_options, read_options, take_trust
+from proctor.cli.exam_options import exam_options, read_options, share, take_trust
 from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
 from proctor.cli.log_option import LOG, LogPlace
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
@@ -50,9 +50,9 @@ def _written(given: Mapping[str, Any]) -> Places:
     "--baseline", type=LogPlace(exists=True, path_type=Path), metavar="RUN|FILE", help="What to compare with."
 )
 @click.option("--baseline-model", metavar="LABEL", help="Whose answers count, where the baseline is a response log.")
-@click.option("--margin", type=float, metavar="X", help="How much worse it may be, as a share: 0.03 is three points.")
-@click.option("--at-least", type=float, metavar="X", help="Instead of a baseline: the score to have, as a share.")
-@click.option("--level", type=float, default=_LEVEL, show_default=True, help="One less the chance of a wrong verdict.")
+@click.option("--margin", type=share, metavar="X", help="How much worse it may be: 0.03 or 3% is three points.")
+@click.option("--at-least", type=share, metavar="X", help="Instead of a baseline: the score to have, as a share.")
+@click.option("--level", type=share, default=_LEVEL, show_default=True, help="1 less the chance of a wrong verdict.")
 @click.option(
     "--changed",
     multiple=True,

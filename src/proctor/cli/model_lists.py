@@ -56,9 +56,11 @@ def listed(name: str) -> list[Listed]:
         UsageError: The file is not there, is no list of models, or has none that fits.
     """
     file, _, pattern = name.partition("::")
-    found = [each for each in _read(Path(file)) if not pattern or fnmatchcase(each.name, pattern)]
+    models = list(_read(Path(file)))
+    found = [each for each in models if not pattern or fnmatchcase(each.name, pattern)]
     if not found:
-        raise UsageError(f"{file} has no model '{pattern}'" if pattern else f"{file} names no model")
+        hint = f"there are {', '.join(each.name for each in models)}" if models else ""
+        raise UsageError(f"{file} has no model '{pattern}'" if models else f"{file} names no model", hint=hint)
     return found
 
 

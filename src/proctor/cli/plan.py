@@ -12,7 +12,7 @@ import click
 
 from proctor.cli.commands import WalledCommand, open_wall_for
 from proctor.cli.error_reporting import say, show
-from proctor.cli.exam_options import exam_options, read_options, take_trust
+from proctor.cli.exam_options import exam_options, read_options, share, take_trust
 from proctor.cli.log_option import LOG
 from proctor.cli.model_options import exams_argument, model_options, named_too, prices_option
 from proctor.cli.run_folders import labels_option, read_run
@@ -31,13 +31,16 @@ if TYPE_CHECKING:
 @model_options
 @click.option("--log", type=LOG, help="The response log.")
 @prices_option
-@click.option("--difference", type=float, metavar="X", help="A difference to be shown: how many questions it needs.")
+@click.option("--difference", type=share, metavar="X", help="A difference to be shown: how many questions it needs.")
 @click.option(
-    "--precision", type=float, metavar="X", help="Half of an interval's width: how many questions run --precision asks."
+    "--precision",
+    type=share,
+    metavar="X",
+    help="Half an interval's width: how many questions run --precision asks.",
 )
 @click.option(
     "--discordant",
-    type=float,
+    type=share,
     default=0.1,
     show_default=True,
     metavar="X",

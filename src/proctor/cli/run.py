@@ -14,7 +14,7 @@ from proctor.cli.commands import RUNS, Places, quiet_option
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, is_quiet, say
-from proctor.cli.exam_options import exam_options, read_options, split_names
+from proctor.cli.exam_options import exam_options, read_options, share, split_names
 from proctor.cli.execution import Execution, rehearse, run_shard, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
 from proctor.cli.log_option import LOG
@@ -60,7 +60,7 @@ def _written(given: Mapping[str, Any]) -> Places:
 @budget_options
 @click.option(
     "--precision",
-    type=float,
+    type=share,
     metavar="X",
     help="Draw questions until the 95% interval of the main score is this near on either side: 0.02 is two points.",
 )

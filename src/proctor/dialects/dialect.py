@@ -151,15 +151,14 @@ def names_file(name: str, *endings: str) -> bool:
 
 
 def config_file(name: str, usual: str, endings: tuple[str, ...], is_one: Callable[[bytes], bool]) -> Path | None:
-    """Return the file that a name is the path of: ``FOLDER/`` with the usual file in it, or a file, with ``::PART``.
+    """Return the file that a name is the path of: a folder with the usual file in it, or a file, with ``::PART``.
 
     ``is_one`` says whether a text is one; a ``run.yaml``, which may hold one, never is.
     """
     place = name.partition("::")[0]
-    if "=" in place or not (place.endswith(endings) or "/" in place):
-        return None
-    file = Path(place) / usual if Path(place).is_dir() and "/" in place else Path(place)
-    return file if is_config_file(file, endings, is_one) else None
+    inside = Path(place, usual)
+    file = inside if place and inside.is_file() else Path(place)
+    return file if "=" not in place and is_config_file(file, endings, is_one) else None
 
 
 def is_config_file(file: Path, endings: tuple[str, ...], is_one: Callable[[bytes], bool]) -> bool:

@@ -123,7 +123,8 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
         return fault
     from proctor.dialects.known_names import where_to_get
     from proctor.dialects.listing import everything
-    from proctor.scoring.metric_table import metric_table
+    from proctor.recipes.metric_words import metric_names
+    from proctor.scoring.metric_table import is_metric, whole_name
     from proctor.scoring.named_table import LM_EVAL
 
     known = everything(kinds=("exam", "benchmark", "group", "tag", "suite"), include_paths=options.include_paths)
@@ -131,8 +132,10 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
         return part
     here, elsewhere = did_you_mean(name, [entry.name for entry in known]), where_to_get(name)
     hint = elsewhere if " is an exam of " in elsewhere or not here else here
-    if metric_table().find(name, LM_EVAL) is not None:
+    if is_metric(whole_name(name), LM_EVAL):
         hint = f"'{name}' is a metric: --metric {name}"
+    elif not hint and (near := did_you_mean(name, metric_names())):
+        hint = f"{near} It is a metric: --metric NAME"
     missing = ", ".join(catalog.title for catalog in missing_catalogs())
     why = f"PROCTOR_CATALOGS names {missing}, and there is no such folder" if missing else ""
     return UnknownArtifactError(

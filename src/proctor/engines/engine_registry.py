@@ -212,6 +212,11 @@ def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
         told += [f"a model of the hub is --model hf -a pretrained={name}"] * (known is not None or not meant)
         hint = " Or: ".join(told)
         raise UsageError(f"there is no engine '{provider}'", why="it is read as provider/model", hint=hint)
+    provider, _, model = name.partition(":")
+    if model and provider in engine_names():
+        why = "a provider and its model have a slash between them"
+        model = re.sub(r"^(chat|completion|messages|responses):", "", model)
+        raise UsageError(f"there is no engine '{name}'", why=why, hint=f"--model {provider}/{model}")
     if _NO_ARTIFACT.fullmatch(name) or (is_assignments(name) and not name.lstrip().startswith("{")):
         raise _unknown(name)
     try:

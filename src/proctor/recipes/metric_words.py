@@ -53,6 +53,7 @@ def named_metrics(
         ProctorError: There is no such metric, or the judge cannot be had.
     """
     from proctor.scoring.assertion_metrics import AnswerAssertion
+    from proctor.scoring.metric_table import whole_name
 
     engine = judge_of(judge) if asks_judge(names) else None
     seen: dict[str, int] = {}
@@ -62,7 +63,7 @@ def named_metrics(
             made.append(in_code(name))
             continue
         if not is_assertion_word(name):
-            made.append(_whole_name(name))
+            made.append(whole_name(name))
             continue
         metric = AnswerAssertion(assertion=name, question=asked, judge=engine)
         seen[metric.main_score] = number = seen.get(metric.main_score, 0) + 1
@@ -117,43 +118,49 @@ def is_assertion_word(name: str) -> bool:
     Raises:
         ProctorError: It is neither one's nor that of a metric.
     """
-    from proctor.scoring.assertions import EMBEDDED, JUDGED, KINDS, is_assertion, parse_assertion
-    from proctor.scoring.metric_table import is_metric, metric_table
+    from proctor.scoring.assertions import EMBEDDED, JUDGED, KINDS, OF_RESPONSES, is_assertion, parse_assertion
+    from proctor.scoring.metric_table import is_metric, whole_name
     from proctor.scoring.named_table import LM_EVAL
 
     if is_code(name):
         return False
     own = {"f1", *KINDS}  # F1 is of words here, and of classes in lm-eval
-    if is_metric(_whole_name(name), LM_EVAL) and name.partition(":")[0] not in own:
+    if is_metric(whole_name(name), LM_EVAL) and name.partition(":")[0] not in own:
         return False
     if not is_assertion(name):
-        known = [*KINDS, *JUDGED, EMBEDDED]
+        known = [*KINDS, *JUDGED, EMBEDDED, *sorted(OF_RESPONSES)]
+        word, bracket, inside = name.partition("(")
+        if (usual := _BRACKETS.get(word.removeprefix("not-"))) is not None:
+            why = "brackets hold a number without its unit"
+            raise UsageError(f"'{name}' cannot be read", why=why, hint=f"write {usual}")
+        if bracket and word in (*KINDS, *JUDGED) and word != "f1":
+            raise UsageError(f"'{name}' cannot be read", hint=f"write {word}:{inside.removesuffix(')')}")
         apart = [part.strip() for part in name.split(",")]
         several = " ".join(f"--metric {part}" for part in apart if part) if len(apart) > 1 else ""
-        near = did_you_mean(name, [*known, *metric_table().names(), *_of_catalogs()])
-        hint = several or near or f"there are {', '.join(known)}, and every metric that has a name"
+        negated = "not-" * name.startswith("not-")
+        words = [f"{negated}{each}" for each in known] + ([] if negated else metric_names())
+        hint = several or did_you_mean(name, words) or f"there are {', '.join(known)}, and every metric that has a name"
         raise UsageError(f"there is no metric '{name}'", hint=hint)
     parse_assertion(name)
     return True
 
 
-def _whole_name(name: str) -> str:
-    """Return a metric's name with ``metrics.`` before it where only catalogs have it."""
-    from proctor.scoring.metric_table import is_metric
-    from proctor.scoring.named_table import LM_EVAL
+_BRACKETS: Final = {
+    "latency": "latency(2000), in milliseconds",
+    "cost": "cost(0.01), in US dollars",
+    "levenshtein": "levenshtein(5), in changes of letters",
+    "similar": "similar(0.8), a share of 1",
+}
+"""What the number in the brackets of an assertion means."""
 
-    if not name.partition("[")[0].isidentifier() or is_metric(name, LM_EVAL):
-        return name
-    return f"metrics.{name}" if is_metric(f"metrics.{name}", LM_EVAL) else name
 
-
-def _of_catalogs() -> list[str]:
-    """Return the names of catalogs' metrics, without ``metrics.``."""
+def metric_names() -> list[str]:
+    """Return the names of metrics, those of catalogs without ``metrics.``."""
     from proctor.artifacts import catalogs
+    from proctor.scoring.metric_table import metric_table
 
-    return [
-        name.removeprefix("metrics.") for each in catalogs() for name in each.names() if name.startswith("metrics.")
-    ]
+    listed = [name for each in catalogs() for name in each.names() if name.startswith("metrics.")]
+    return [*metric_table().names(), *(name.removeprefix("metrics.") for name in listed)]
 
 
 # -- exams of other dialects ------------------------------------------------------------------------------------------

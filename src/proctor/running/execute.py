@@ -17,6 +17,7 @@ from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
 from proctor.errors import EngineError
 from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
+from proctor.logs import get_logger
 from proctor.recipes.answer_seeds import derived_seed
 from proctor.recipes.exam import Exam, Question
 from proctor.recipes.exam_parts import NEED_SCORES
@@ -152,6 +153,12 @@ def _leg(kind: Kind, asking: _Asking, stream: _Stream) -> None:
             answers.close()
     stream.check()
     asking.file_unanswered()
+
+
+_OUT_OF_STEP = (
+    "%s: a row that cannot be asked takes no answer of '%s', which answers in order: one recorded for it goes to the "
+    "next row; proctor evaluate --predictions goes by rows"
+)
 
 
 class _Asking:
@@ -385,8 +392,12 @@ class _Stream:
         place = exam.name if session.engine.answers_in_order else ""
         is_new = first_time and not self._asking.has_visited(self._other, exam)
         recording = session.spool.record(exam) if session.spool is not None and is_new else None
+        told = not (place and first_time)
         for batch in batches(exam.questions()):
             self._asking.check_policy(batch)
+            if not told and any(each.failure is not None for each in batch):
+                told = True
+                get_logger().warning(_OUT_OF_STEP, exam.name, session.engine.label)
             asked = [wanted(question, place) for question in batch]
             if recording is not None:
                 recording.add(batch, asked)

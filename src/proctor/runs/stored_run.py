@@ -157,11 +157,11 @@ def state_notes(run: StoredRun) -> list[str]:
 
 
 def runs_in(path: Path) -> str:
-    """Return a hint about a folder that is not a run: one of the runs in it, where it holds some."""
+    """Return a hint about a folder that is not a run: the runs in it, where it holds some."""
     inner = sorted(each for each in path.iterdir() if each.is_dir() and is_run(each)) if path.is_dir() else []
     if not inner:
         return "it has neither run.yaml nor results.json"
-    return f"it holds {len(inner)} run{'s' * (len(inner) > 1)}: name one, {inner[-1]}"
+    return f"it holds {len(inner)} run{'s' * (len(inner) > 1)}: {' '.join(map(str, inner[-3:]))}"
 
 
 def is_run(path: Path) -> bool:

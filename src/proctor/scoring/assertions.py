@@ -374,7 +374,10 @@ def _schema(value: Any) -> Callable[[Any], bool]:
     """Return whether JSON fits a schema; everything does where there is none."""
     if value is None:
         return lambda _: True
-    schema = parse_json(value) if isinstance(value, str) else value
+    try:
+        schema = parse_json(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ScoringError(f"the JSON schema {value!r} is not JSON", why=str(error)) from None
     if not isinstance(schema, dict | bool):
         raise ScoringError(f"a JSON schema is an object, and this is {shown(schema)}")
     with needed("jsonschema", "tools", "a JSON schema"):

@@ -157,6 +157,12 @@ def is_metric(source: str, own: Own = UNITXT) -> bool:
     return metric_entry(named(source)[0], own) is not None or is_in_catalog(source)
 
 
+def whole_name(name: str) -> str:
+    """Return a metric's name with ``metrics.`` before it where only catalogs have it."""
+    is_plain = name.partition("[")[0].isidentifier() and not is_metric(name, LM_EVAL)
+    return f"metrics.{name}" if is_plain and is_metric(f"metrics.{name}", LM_EVAL) else name
+
+
 def fetch_metric(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Artifact:
     """Return the artifact that a name, a query, JSON or an artifact means where a metric is wanted.
 

@@ -43,7 +43,7 @@ def score(path: str, folder: Path, answer: str, **options: Any) -> float:
 
 
 def test_a_chat_is_asked_as_it_is_and_its_last_message_is_right(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, heard: pytest.LogCaptureFixture
 ) -> None:
     path = table(tmp_path, {"messages": chat("Capital of Peru?", "Lima")}, {"messages": chat("Of Chile?", "Santiago")})
     assert asked(path) == [tuple(chat("Capital of Peru?")), tuple(chat("Of Chile?"))]
@@ -94,7 +94,7 @@ def test_a_chat_keeps_its_calls_of_tools_and_what_they_returned(tmp_path: Path) 
 
 
 def test_the_functions_of_a_row_are_offered_and_calls_are_compared(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, heard: pytest.LogCaptureFixture
 ) -> None:
     called = [
         {"role": "user", "content": "Weather in Rome?"},
@@ -105,7 +105,7 @@ def test_the_functions_of_a_row_are_offered_and_calls_are_compared(
     first, second = [question.requests[0] for question in exam.questions()]
     assert first.decoding.extra == {"tools": [{"type": "function", "function": TOOL}]}
     assert second.decoding.extra == {}
-    assert "offers the functions in 'tools'" in caplog.text
+    assert "offers the functions in 'tools'" in heard.text
     for answer, expected in {
         '{"name": "weather", "arguments": {"city": "Rome"}}': 0.5,
         '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>': 0.5,

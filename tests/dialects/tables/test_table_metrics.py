@@ -350,3 +350,44 @@ def test_code_in_a_list_of_assertions_of_a_table_is_refused_before_anybody_is_as
     found = proctor("run", tmp_path / "t.jsonl", "-m", "dummy", "--trust-code", "-o", tmp_path / "run")
     assert found.returncode
     assert "code of an assertion is not obeyed" in found.stderr
+
+
+LABELS = "text,kind\na,Bill|Invoice\nb,Tech\nc,Ship|Send\nd,Tech\n"
+
+
+def test_scores_of_classes_that_are_stricter_than_equality_say_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(LABELS)
+    (tmp_path / "a.jsonl").write_text('"Bill"\n"tech."\n"Send"\n"Bill"\n')
+    named = ("t.csv", "-m", "replay", "-a", "path=a.jsonl", "--prompt", "{text}", "--answer-column", "kind")
+    done = proctor("run", *named, "--metric", "exact", "f1_macro", "accuracy")
+    assert "f1_macro counts 2 of 4 answers as wrong that --metric exact counts as right" in done.stderr
+    assert "accuracy counts 1 of 4 answers as wrong" in done.stderr
+    (tmp_path / "a.jsonl").write_text('"Bill"\n"Tech"\n"Ship"\n"Bill"\n')
+    assert "answers as wrong" not in proctor("run", *named, "--metric", "f1_macro").stderr
+
+
+def test_lists_of_texts_are_shown_one_a_line(tmp_path):
+    rows = [{"contexts": ["One.", "Two."], "q": "x", "a": "y"}, {"contexts": [], "q": "x", "a": "y"}]
+    path = tmp_path / "rag.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    exam = exam_of(path, prompt="{contexts}|{q}", answer_column="a")
+    first, second = exam.questions()
+    assert first.requests[0].prompt.text == "One.\nTwo.|x"
+    assert "the column 'contexts' is empty in this row" in second.failure.message
+
+
+def test_answers_in_order_are_not_out_of_step_unsaid(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("question,answer\na,1\nb,\nc,3\n")
+    (tmp_path / "a.jsonl").write_text('"1"\n"2"\n"3"\n')
+    done = proctor("run", "t.csv", "-m", "replay", "-a", "path=a.jsonl")
+    assert "a row that cannot be asked takes no answer of 'a', which answers in order" in done.stderr
+    (tmp_path / "t.csv").write_text("question,answer\na,1\nb,2\nc,3\n")
+    assert "answers in order" not in proctor("run", "t.csv", "-m", "replay", "-a", "path=a.jsonl").stderr
+
+
+def test_the_column_of_names_of_promptfoo_s_assertions_is_no_hindrance(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("topic,__expected,__metric\nsky,contains: blue,colour\n")
+    assert scores(exam_of(path, prompt="{topic}?"), "blue", tmp_path)["passed"] == 1.0

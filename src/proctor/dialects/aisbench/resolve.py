@@ -35,6 +35,7 @@ from proctor.errors import (
 from proctor.lazy import Deferred
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, add_groups
+from proctor.recipes.honours import OF_TABLES
 from proctor.recipes.options import ExamOptions
 
 if TYPE_CHECKING:
@@ -85,8 +86,9 @@ def _own_dataset(path: str, listed: str, project: str) -> dict[str, Any]:
     parts = {part.partition("=")[0]: part.partition("=")[2] for part in listed.split(",") if part}
     project = parts.pop("project", project)
     if unknown := [name for name in parts if name not in _OWN_PARTS]:
+        known = [*OF_TABLES, *_OWN_PARTS]
         raise UsageError(
-            f"a file of rows has no '{unknown[0]}'", hint=did_you_mean(unknown[0], _OWN_PARTS) or ", ".join(_OWN_PARTS)
+            f"a file of rows has no '{unknown[0]}'", hint=did_you_mean(unknown[0], known) or ", ".join(known)
         )
     if project not in SOURCES:
         raise UsageError(f"there is no project '{project}'", hint="opencompass or aisbench: whose prompt is meant")

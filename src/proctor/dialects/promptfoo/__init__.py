@@ -14,7 +14,7 @@ _KEYS = (rb"prompts", rb"providers|targets|tests|defaultTest|scenarios")
 
 
 def file_of(name: str) -> Path | None:
-    """Return the config that a name is the path of (``FOLDER/``, ``FILE.yaml``, either with ``::PROMPT``)."""
+    """Return the config that a name is the path of (``FOLDER``, ``FILE.yaml``, either with ``::PROMPT``)."""
     return config_file(name, FILE, _ENDINGS, _has_prompts)
 
 
@@ -31,7 +31,7 @@ def _has_prompts(text: bytes) -> bool:
 DIALECT = Dialect(
     "promptfoo",
     recognises=lambda name: file_of(name) is not None,
-    claims=lambda name: name.partition("::")[0].endswith(".json") and file_of(name) is not None,
+    claims=lambda name: name.partition("::")[0].endswith((".json", ".")) and file_of(name) is not None,
     resolve="proctor.dialects.promptfoo.resolve:resolve_name",
     validate="proctor.dialects.promptfoo.validate:validate",
     lists_models="proctor.dialects.promptfoo.providers:models_in",

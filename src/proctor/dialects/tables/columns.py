@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
@@ -100,7 +101,9 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
             "--prompt asks the same of every row",
             location=Location(path),
             why=f"it names no column; there are {', '.join(map(repr, names))}",
-            hint=f"write a column in braces: {{{names[0]}}}",
+            hint=f"a file of prompts is --prompts {prompt}"
+            if Path(prompt).suffix in (".txt", ".md", ".json", ".yaml", ".yml")
+            else f"write a column in braces: {{{names[0]}}}",
         )
     if prompt is not None:
         _check_shown(path, found, placeholders(prompt))
@@ -241,8 +244,16 @@ def _replaced(prompt: str, row: Row, columns: Columns) -> str:
         if (kind := next((kind for kind, column in columns.media.items() if column == whole), None)) is not None:
             parts.append(f"<{kind}>" * len(media_in(row, whole)))
         else:
-            parts.append(_lettered(row, columns) if columns.choices == (whole,) else filled(row, whole))
+            parts.append(_lettered(row, columns) if columns.choices == (whole,) else _shown(row, whole))
     return "".join(parts)
+
+
+def _shown(row: Row, name: str) -> str:
+    """Return a cell as a prompt has it: of a list of texts (the contexts of a question) one a line."""
+    value = row.get(name)
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        value = "\n".join(value)
+    return filled({name: value}, name)
 
 
 def answering(columns: Columns) -> Callable[[Row], Any]:

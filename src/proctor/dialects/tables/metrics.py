@@ -10,16 +10,22 @@ from typing import Any, Final
 
 from proctor.artifacts import Artifact
 from proctor.dialects.tables.columns import Columns
-from proctor.dialects.tables.reader import Rows
-from proctor.errors import Diagnostic, UsageError
+from proctor.dialects.tables.reader import Rows, columns_of
+from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
 from proctor.recipes.metric_words import asks_judge, is_assertion_word, is_code, judge_of, named_metrics
 
 _EXPECTED: Final = re.compile(r"__expected\d*")
 """Columns of assertions in promptfoo's tables."""
-_SAID: Final = ("__description", "__threshold")
+_SAID: Final = ("__description", "__threshold", "__metric")
 """Other columns of promptfoo's tables: what a row is about, and which share of its assertions has to hold."""
 
 DEFAULT: Final = "exact"
+
+
+_NAMED: Final = re.compile(r"\{([^{}:]+)\}")
+"""A column in braces, single or double."""
+LABELS: Final = frozenset({"accuracy", "f1_macro", "f1_micro", "f1_weighted"})
+"""Metrics of classes, which compare to the letter."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,12 @@ class TableMetrics:
         return found
 
     def problems(self, entries: Sequence[Mapping[str, Any]]) -> Iterator[Diagnostic]:
-        """Yield what is wrong with assertions of rows, and with the metrics that ask somebody."""
+        """Yield what is wrong with assertions of rows, with metrics that ask somebody, with columns in braces."""
+        known = columns_of(self.rows)
+        for name in (name for each in self.names if not is_code(each) for name in _NAMED.findall(each)):
+            if name not in known and (near := did_you_mean(name, known)):
+                what = f"--metric names '{name}', and the table has no such column"
+                yield Diagnostic(what, Location(self.path), hint=near)
         for entry in entries:
             if (check := getattr(entry.get("metric"), "check_rows", None)) is not None:
                 yield from check(self.rows)

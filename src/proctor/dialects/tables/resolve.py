@@ -32,7 +32,7 @@ from proctor.dialects.tables.columns import (
     usual,
 )
 from proctor.dialects.tables.media import media_of_row
-from proctor.dialects.tables.metrics import TableMetrics
+from proctor.dialects.tables.metrics import LABELS, TableMetrics
 from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table
 from proctor.dialects.tables.tools import ToolsAsker
 from proctor.dialects.tables.wordings import wordings_of
@@ -64,6 +64,9 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         ProctorError: It is a table, and no exam can be made of it.
     """
     path, given = _parts(name)
+    whole, mark, part = name.partition("::")
+    if mark and is_table(whole) and Path(whole).is_file() and not whole.endswith(".json"):
+        raise UsageError(f"{whole} is one exam, and has no part '{part}'", hint="of a workbook the first sheet is read")
     if path is None or not is_table(path):
         return None
     said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) not in (None, ())}
@@ -90,7 +93,7 @@ def _parts(name: str) -> tuple[str | None, Mapping[str, Any]]:
     pairs: dict[str, Any] = {}
     for key, _, value in (each.partition("=") for each in _cut(found[2])):
         pairs[key] = (*pairs.get(key, ()), value) if key in _SEVERAL else value
-    if not set(pairs) & set(OF_TABLES):
+    if not set(pairs) & set(OF_TABLES) and Path(found[1]).suffix.lower() not in (".xlsx", ".tsv", ".parquet"):
         return None, {}
     if unknown := [key for key in pairs if key not in OF_TABLES]:
         raise UsageError(
@@ -187,8 +190,9 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
         if (column := config.metadata["columns"].get("tools")) is not None:
             exam = replace(exam, asker=ToolsAsker(exam.asker, column))
         task = task_of(exam)
-        if metrics.is_equality and task is not None and not (options.predict_only or options.repeats):
-            exam = replace(exam, grader=Later(f"{__package__}.gradings:TableGrader", task, path))
+        labels = [each for each in metrics.names if each in LABELS]
+        if (metrics.is_equality or labels) and task is not None and not (options.predict_only or options.repeats):
+            exam = replace(exam, grader=Later(f"{__package__}.gradings:TableGrader", task, path, labels))
         if options.apply_chat_template is None and options.meta_template is None:
             chats = replace(options, apply_chat_template=True)
             variants["chat"] = lambda: replace(_exam_of(config, chats, documents, metrics), variant=_IN_CHAT)

@@ -53,7 +53,8 @@ def observed(place: str) -> list[ObservedExam]:
         raise UsageError(f"there is no file or folder {path}", hint=f"name {KINDS}")
     found = _of_folder(path) if path.is_dir() else _of_file(path)
     if not found:
-        raise UsageError(f"{path} holds no results that can be read here", hint=f"name {KINDS}")
+        hint = f"name its run folder, {path.parent}" if path.is_file() and is_run(path.parent) else f"name {KINDS}"
+        raise UsageError(f"{path} holds no results that can be read here", hint=hint)
     if not name:
         return found
     chosen = [each for each in found if each.name == name]
