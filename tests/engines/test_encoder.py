@@ -132,11 +132,11 @@ def test_a_conversation_that_ends_with_the_model_is_continued() -> None:
     )
 
 
-def test_tools_that_a_template_does_not_show_are_said_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_tools_that_a_template_does_not_show_are_said_once(heard: pytest.LogCaptureFixture) -> None:
     encoder = Encoder(Letters(), 9)
     for _ in range(2):
         encoder.text_of(Prompt(chat("user")), tools=[{"name": "add"}])
-    assert caplog.text.count("shows no tools") == 1
+    assert heard.text.count("shows no tools") == 1
 
 
 def test_a_template_that_takes_no_system_message_gets_none() -> None:

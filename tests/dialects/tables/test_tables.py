@@ -513,18 +513,18 @@ def test_a_workbook_names_the_package_that_reads_it(tmp_path, monkeypatch):
         read_table(str(tmp_path / "q.xlsx"))
 
 
-def test_an_instruction_is_asked_above_its_input(tmp_path, caplog):
+def test_an_instruction_is_asked_above_its_input(tmp_path, heard):
     path = written(tmp_path, "alpaca.csv", "instruction,input,output\nIn French:,cat,chat\nName a day., ,Monday\n")
     assert prompts(exam_of(path)) == ["In French:\n\ncat", "Name a day."]
-    assert "asks 'instruction' above 'input' and compares with 'output'" in caplog.text
+    assert "asks 'instruction' above 'input' and compares with 'output'" in heard.text
     with_inputs = written(tmp_path, "inputs.csv", "instruction,input,output\nIn French:,cat,chat\n")
     assert prompts(exam_of(with_inputs, input_column="input")) == ["cat"]
     assert exam_of(path).parts.inputs == ("instruction", "input")
 
 
 @pytest.mark.parametrize("options", [{}, {"input_column": "question"}, {"prompt": "{context}: {question}"}])
-def test_what_a_question_is_about_and_the_model_is_not_shown_is_said(tmp_path, caplog, options):
+def test_what_a_question_is_about_and_the_model_is_not_shown_is_said(tmp_path, heard, options):
     path = written(tmp_path, "about.csv", "context,question,answers\nPaul has 3 cats.,How many?,3\n")
     exam_of(path, **options)
     told = "the model is not shown 'context'; to show it, --prompt $'{context}\\n\\n{question}'"
-    assert (told in caplog.text) == (not options)
+    assert (told in heard.text) == (not options)
