@@ -116,3 +116,15 @@ def test_a_folder_is_its_config_of_promptfoo(folder, monkeypatch):
     assert proctor("run", "short", "-m", "scripted", "-a", "answer=a").returncode == 0
     monkeypatch.chdir(folder / "short")
     assert proctor("run", ".", "-m", "scripted", "-a", "answer=a").returncode == 0
+
+
+def test_a_task_of_inspect_is_told_what_is_read_instead(folder):
+    source = "from inspect_ai import Task, task\n@task\ndef capitals():\n    return Task(dataset=[])\n"
+    (folder / "capitals.py").write_text(source)
+    said = proctor("run", "capitals.py", "-m", "dummy").stderr
+    assert (
+        "tasks of inspect_ai are not read: write their samples as JSON lines; proctor import reads their logs" in said
+    )
+    assert "--trust-code" not in said
+    (folder / "capitals.py").write_text(source.replace("inspect_ai", "other"))
+    assert "--trust-code" in proctor("run", "capitals.py", "-m", "dummy").stderr

@@ -329,11 +329,8 @@ def _instead_of_option(option: str, known: Sequence[str]) -> str:
         return "--fail-under TASK=0.7 is the least score of a run; --at-least is an option of proctor gate"
     if name in Decoding.__struct_fields__ and "--decoding" in known:
         return f"how the model answers is --decoding {name}=VALUE"
-    return f"it is an argument of a model: --model-args {name}=VALUE" if name in _OF_MODELS else ""
-
-
-_OF_MODELS = frozenset({"base_url", "max_retries", "timeout", "requests_per_minute", "tokens_per_minute"})
-"""Arguments of engines that others have as options."""
+    is_model_s = name in ("base_url", "max_retries", "timeout", "requests_per_minute", "tokens_per_minute")
+    return f"it is an argument of a model: --model-args {name}=VALUE" if is_model_s else ""
 
 
 def _close_options(option: str, known: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ import click
 
 from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import DONE, quietly, say
-from proctor.cli.exam_options import exam_options, read_options
+from proctor.cli.exam_options import exam_options, read_options, take_trust
 from proctor.cli.execution import terminated_like_ctrl_c
 from proctor.cli.log_option import LOG
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
@@ -61,10 +61,7 @@ def command(**options: Any) -> int:
 
     options = named_too(options)
     mine = {name: options.pop(name) for name in _MINE}
-    if options.pop("trust_code", None):
-        from proctor.settings import settings
-
-        settings.trust_code = True
+    take_trust(options)
     options = read_options({**options, "log_samples": None})
     spec = spec_of_options(options)
     with (

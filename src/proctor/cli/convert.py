@@ -11,7 +11,7 @@ import click
 from proctor.cli.commands import Places, WalledCommand
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.error_reporting import say
-from proctor.cli.exam_options import table_options, trust_option
+from proctor.cli.exam_options import table_options, take_trust, trust_option
 from proctor.cli.include_paths import include_path_option
 from proctor.errors import OutputError, UsageError, did_you_mean
 from proctor.terminal_text import printable
@@ -59,7 +59,6 @@ def command(
     to: str,
     include_paths: tuple[str, ...],
     output: Path | None,
-    trust_code: bool | None,
     **of_table: Any,
 ) -> None:
     """Write an exam for another system, or with another template.
@@ -69,10 +68,7 @@ def command(
     """
     from proctor.recipes.options import ExamOptions
 
-    if trust_code:
-        from proctor.settings import settings
-
-        settings.trust_code = True
+    take_trust(of_table)
     options = ExamOptions(include_paths=include_paths, template=template, **of_table)
     made = _converted(task, to, options)
     if len(made) > 1 and (output is None or output.suffix):

@@ -15,7 +15,14 @@ from click.core import ParameterSource
 from proctor.cli.asking_anew import anew_of, check_anew, refresh_option, retry_verdicts_option
 from proctor.cli.commands import WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import FAILURES, say, show, warn
-from proctor.cli.exam_options import TABLE_OPTIONS, allow_option, sandbox_option, table_options, trust_option
+from proctor.cli.exam_options import (
+    TABLE_OPTIONS,
+    allow_option,
+    sandbox_option,
+    table_options,
+    take_trust,
+    trust_option,
+)
 from proctor.cli.log_option import LOG
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError, reason_of
 from proctor.foreign_text import parse_json
@@ -87,10 +94,7 @@ def command(
     shown.pop("allow")  # its reader granted it
     check_anew(shown)
     anew = anew_of(refresh=shown.pop("refresh"), retry_verdicts=shown.pop("retry_verdicts"))
-    if shown.pop("trust_code"):
-        from proctor.settings import settings
-
-        settings.trust_code = True
+    take_trust(shown)
     open_wall_for()
     dataset = _named(shown.pop("exam"), shown.pop("dataset"))
     predictions = predictions or _own_table(dataset)

@@ -181,6 +181,15 @@ sandbox_option = click.option(
 
 trust_option = click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along.")
 
+
+def take_trust(given: dict[str, Any]) -> None:
+    """Take ``--trust-code`` out of a command's options, and do what it says."""
+    if given.pop("trust_code", None):
+        from proctor.settings import settings
+
+        settings.trust_code = True
+
+
 allow_option = click.option(
     "--allow",
     multiple=True,
@@ -317,13 +326,11 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
     from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes.options import ExamOptions
     from proctor.recipes.permissions import admit
-    from proctor.settings import settings
 
     if not names:
         raise UsageError("no task is named", hint="proctor ls lists exams; try samples")
     given = {name: value for name, value in read_options(options).items() if value not in (None, ())}
-    if given.pop("trust_code", False):
-        settings.trust_code = True
+    take_trust(given)
     given.pop("allow", None)
     exams = list(resolve_tasks(names, ExamOptions(**given)))
     admit(exams)

@@ -14,7 +14,7 @@ import click
 from proctor.cli.commands import Places, WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import is_quiet, say, show, warn
 from proctor.cli.exam_notes import say_what_has_no_effect
-from proctor.cli.exam_options import exam_options, read_options, share
+from proctor.cli.exam_options import exam_options, read_options, share, take_trust
 from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
 from proctor.cli.log_option import LOG, LogPlace
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
@@ -165,10 +165,8 @@ def _exams(options: dict[str, Any]) -> tuple[Engine, list[Exam]]:
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
     from proctor.recipes.permissions import admit
-    from proctor.settings import settings
 
-    if options.pop("trust_code", None):
-        settings.trust_code = True
+    take_trust(options)
     spec = spec_of_options({**options, "log_samples": None})
     engine = make_engine(spec.model, spec.model_args, origin_of_model(options))
     open_wall_for(engine)

@@ -12,7 +12,7 @@ import click
 
 from proctor.cli.commands import WalledCommand, open_wall_for
 from proctor.cli.error_reporting import say, show
-from proctor.cli.exam_options import exam_options, read_options, share
+from proctor.cli.exam_options import exam_options, read_options, share, take_trust
 from proctor.cli.log_option import LOG
 from proctor.cli.model_options import exams_argument, model_options, named_too, prices_option
 from proctor.cli.run_folders import labels_option, read_run
@@ -69,7 +69,6 @@ def command(**options: Any) -> None:
     from proctor.running.budget import price_table
     from proctor.running.planning import plan_run
     from proctor.running.precision import check_precision
-    from proctor.settings import settings
 
     options = named_too(options)
     labels = options.pop("labels")
@@ -83,8 +82,7 @@ def command(**options: Any) -> None:
             raise UsageError(f"--{name} is a share between 0 and 1, not {mine[name]:g}", hint="0.02 are two points")
     if mine["precision"] is not None:
         check_precision(mine["precision"])
-    if options.pop("trust_code", None):
-        settings.trust_code = True
+    take_trust(options)
     options = read_options(options)
     spec = spec_of_options({**options, "log_samples": None})
     prices = price_table(mine["prices"]) if mine["prices"] else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.cli.commands import open_wall_for
 from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, is_quiet, say
-from proctor.cli.exam_options import split_names
+from proctor.cli.exam_options import split_names, take_trust
 from proctor.cli.execution import Execution, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import Habits
 from proctor.cli.model_lists import Listed, is_list, listed, say_side_by_side
@@ -45,7 +45,7 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, habits
         UsageError: The config names no model, and neither does the command line.
         ProctorError: The config cannot be read or run.
     """
-    _trust(execution)
+    take_trust({"trust_code": execution.trust_code})
     origin = origin_of_model(options, path)
     jobs = {name: (spec, origin) for name, spec in _specs(path, options, habits.models).items()}
     say_idle_sections(path)
@@ -94,7 +94,7 @@ def run_models(
     """
     if spec is not None:
         raise UsageError(f"{spec} has a model of its own", hint="leave --models and --summarizer out")
-    _trust(execution)
+    take_trust({"trust_code": execution.trust_code})
     summarizer = _summarizer(habits, options)
     results, code = _run_all(_jobs(habits.models or [options["model"]], options), execution, habits, **printed)
     if results and not (printed["as_json"] or is_quiet()):
@@ -146,13 +146,6 @@ def _models_of(name: str) -> list[str]:
     if not name or name in ENGINES or "=" in name:
         return [name]
     return [each for each, _ in find_models(name) or ()] or [name]
-
-
-def _trust(execution: Execution) -> None:
-    if execution.trust_code:
-        from proctor.settings import settings
-
-        settings.trust_code = True
 
 
 def _summarizer(habits: Habits, options: dict[str, Any]) -> Mapping[str, Any] | None:

@@ -13,7 +13,7 @@ import click
 
 from proctor.cli.commands import RUNS, WalledCommand, open_wall_for, quiet_option
 from proctor.cli.error_reporting import DONE, FAILURES, UNDECIDED, quietly, say, show, warn
-from proctor.cli.exam_options import exam_options, read_options
+from proctor.cli.exam_options import exam_options, read_options, take_trust
 from proctor.cli.execution import Execution, budget_of, default_output, run_spec, terminated_like_ctrl_c
 from proctor.cli.log_option import LOG
 from proctor.cli.model_options import budget_options, exams_argument, model_options, named_too
@@ -92,10 +92,7 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
     options = named_too(options)
     varied, budget = {name: options.pop(name) for name in _DIMENSIONS}, options.pop("grid_part")
     how = {name: options.pop(name) for name in ("log", "retry_failed", "budget_tokens", "budget_usd", "prices")}
-    if options.pop("trust_code", None):
-        from proctor.settings import settings
-
-        settings.trust_code = True
+    take_trust(options)
     options = read_options({**options, "log_samples": None})
     with read_once():
         design, parts, place = _design(varied, options, budget)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from proctor.errors import Diagnostic, ScoringError, UsageError, problems_of
-from proctor.guests.own_code import is_function, named_in, parameters_of
+from proctor.guests.own_code import named_in, parameters_of
 from proctor.lazy import IN_CODE
 from proctor.scoring import InstanceMetric
 from proctor.scoring.metric import UNPREFIXED, Metric
@@ -44,7 +44,7 @@ def metric_in(source: str) -> Metric:
 
 
 def _is_metric(found: Any) -> bool:
-    return issubclass(found, Metric) if isinstance(found, type) else is_function(found)
+    return issubclass(found, Metric) if isinstance(found, type) else callable(found)
 
 
 class OwnFunction(InstanceMetric):
@@ -104,17 +104,12 @@ class OwnFunction(InstanceMetric):
         Raises:
             ScoringError: It says neither true, false nor a number, or wants a column that the row does not have.
         """
-        given = {}
+        given, golds = {}, [str(each) for each in references]
         for name in self._parameters:
             if name not in _SEEN and name not in task_data:
-                known = ", ".join((*_SEEN, *task_data))
-                raise ScoringError(
-                    f"{self.function} takes '{name}', and the row has no such column", why=f"there are {known}"
-                )
-            seen = _SEEN.get(name)
-            given[name] = (
-                seen(str(prediction), [str(each) for each in references], task_data) if seen else task_data[name]
-            )
+                what, known = f"{self.function} takes '{name}', and the row has no such column", (*_SEEN, *task_data)
+                raise ScoringError(what, why=f"there are {', '.join(known)}")
+            given[name] = _SEEN[name](str(prediction), golds, task_data) if name in _SEEN else task_data[name]
         said = self._found(**given)
         said = said.item() if hasattr(said, "item") else said  # NumPy's true, false and numbers
         if not isinstance(said, bool | int | float) or not math.isfinite(said):

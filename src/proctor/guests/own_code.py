@@ -53,11 +53,6 @@ def named_in(file: str, name: str, what: str, is_wanted: Callable[[Any], bool]) 
     return name, found[name]
 
 
-def is_function(found: object) -> bool:
-    """Whether something can be called as a function can."""
-    return callable(found) and not isinstance(found, type)
-
-
 def parameters_of(function: Callable[..., Any], called: str, known: frozenset[str]) -> list[str]:
     """Return which parameters a function is given: those without a default, and those of known names.
 

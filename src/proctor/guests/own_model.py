@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 from proctor.engines.engine import Engine
 from proctor.engines.http.background import Answering, answer_in_background
 from proctor.errors import UsageError
-from proctor.guests.own_code import is_function, named_in, parameters_of
+from proctor.guests.own_code import named_in, parameters_of
 from proctor.ir import Answers, Failure, Generate, Media, Response
 from proctor.ir.responses import Timing
 from proctor.recipes.held_code import code_of_file
@@ -69,7 +69,7 @@ class OwnModel(Engine):
 
     @cached_property
     def _found(self) -> tuple[str, Callable[..., Any]]:
-        return named_in(self.file, self.function, "model", is_function)
+        return named_in(self.file, self.function, "model", lambda each: callable(each) and not isinstance(each, type))
 
     @cached_property
     def _parameters(self) -> list[str]:

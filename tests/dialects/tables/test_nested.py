@@ -150,10 +150,25 @@ def test_tools_beside_choices_are_not_offered_and_rows_of_their_own_tools_are_no
         written_out(exam, "t", "lm-eval")
 
 
+def test_answers_are_filed_by_what_is_in_files_of_pictures_and_sounds(tmp_path: Path) -> None:
+    for name, kind, head in (("a.png", "image", "data:image/png;"), ("a.mp3", "audio", "data:audio/mpeg;")):
+        path, keys = table(tmp_path, {"question": "What?", kind: name, "answer": "red"}), set()
+        for content in (b"...", b"!!!"):
+            (tmp_path / name).write_bytes(content)
+            (exam,) = resolve_tasks([path])
+            (question,) = exam.questions()
+            assert head in str(question.requests[0].prompt.messages)
+            keys.add(question.requests[0].key)
+        assert len(keys) == 2
+    (tmp_path / "a.bmp").write_bytes(b"...")
+    with pytest.raises(ProctorError, match="cannot be read"):
+        asked(table(tmp_path, {"question": "What?", "image": "a.bmp", "answer": "red"}))
+
+
 def test_pictures_of_a_row_are_shown_where_the_prompt_has_them(tmp_path: Path) -> None:
     (tmp_path / "red.png").write_bytes(b"...")
     path = table(tmp_path, {"question": "What?", "image": "red.png", "answer": "red"})
-    picture = {"type": "image_url", "image_url": {"url": str(tmp_path / "red.png")}}
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,Li4u"}}
     assert asked(path)[0][0]["content"] == [picture, {"type": "text", "text": "What?"}]
     (exam,) = resolve_tasks([path], ExamOptions(prompt=("See {image}! {question}",)))
     (question,) = exam.questions()

@@ -391,3 +391,13 @@ def test_the_column_of_names_of_promptfoo_s_assertions_is_no_hindrance(tmp_path)
     path = tmp_path / "t.csv"
     path.write_text("topic,__expected,__metric\nsky,contains: blue,colour\n")
     assert scores(exam_of(path, prompt="{topic}?"), "blue", tmp_path)["passed"] == 1.0
+
+
+def test_two_metrics_of_one_score_name_are_said_and_the_first_counts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("question,answer\na,Lima\n")
+    typed = ("run", "t.csv", "-m", "scripted", "-a", "answer=Lima it is", "-o", "run")
+    done = proctor(*typed, "--metric", "inspect:includes", "inspect:match")
+    assert "several metrics (includes, match) have a score 'accuracy', and that of the first is listed" in done.stderr
+    assert "accuracy = 1.0000" in done.stderr + done.stdout
+    assert json.loads((tmp_path / "run" / "samples.jsonl").read_text())["scores"] == {"accuracy": 1.0}

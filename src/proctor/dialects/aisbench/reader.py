@@ -59,6 +59,7 @@ VARIABLES = frozenset(
 """Environment variables whose value any config may read; ``PROCTOR_CONFIG_ENV`` names more, separated by commas."""
 
 TRUST_HINT = "if you trust it, add --trust-code (or set PROCTOR_TRUST_CODE=1): the file is then run with Python"
+_INSPECT_HINT = "tasks of inspect_ai are not read: write their samples as JSON lines; proctor import reads their logs"
 _WHY = "configs are read without running code"
 
 _Stamps = tuple[tuple[str, int, int], ...]
@@ -374,7 +375,8 @@ def explained(machine: Interpreter, error: Exception, module: SourceFile | None 
 
 
 def _refused(module: SourceFile | None, place: Location | None, refusal: RefusalError) -> TrustError:
-    first = Diagnostic(f"the config {refusal}", place, why=_WHY, hint=TRUST_HINT)
+    hint = _INSPECT_HINT if module is not None and "inspect_ai" in module.text else TRUST_HINT
+    first = Diagnostic(f"the config {refusal}", place, why=_WHY, hint=hint)
     others = [] if module is None or module.tree is None else refused_constructs(module, module.tree)
     more = [Diagnostic(f"the config {what}", where) for what, where in others if where != place]
     return TrustError([first, *more])

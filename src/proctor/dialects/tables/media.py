@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ def media_in(row: Row, column: str) -> list[Any]:
 
 
 def media_of_row(row: Row, column: str, folder: str) -> list[Any]:
-    """Return the pictures or sounds of a row, with the whole paths of files.
+    """Return the pictures or sounds of a row, files as data URLs: answers are filed by what a model is shown.
 
     Args:
         row: The row.
@@ -33,7 +35,7 @@ def media_of_row(row: Row, column: str, folder: str) -> list[Any]:
         folder: The folder of the table, in which files are.
 
     Raises:
-        DataError: A file is elsewhere, or is not there.
+        DataError: A file is elsewhere, is not there, or cannot be read.
     """
     return [_whole(each, column, Path(folder)) for each in media_in(row, column)]
 
@@ -50,4 +52,16 @@ def _whole(entry: Any, column: str, folder: Path) -> Any:
         )
     if not path.is_file():
         raise DataError(f"the column '{column}' names '{entry}', and there is no such file", why=f"looked in {folder}")
-    return str(path)
+    return _inlined(path)
+
+
+def _inlined(path: Path) -> str:
+    from proctor.engines.http.inline_media import image_url  # which most tables do not need
+    from proctor.engines.http.retrying_client import CallError
+
+    try:
+        if (kind := guess_type(path.name)[0] or "").startswith("audio/"):
+            return f"data:{kind};base64,{b64encode(path.read_bytes()).decode()}"
+        return image_url(path)
+    except CallError as error:
+        raise DataError(error.failure.message) from None

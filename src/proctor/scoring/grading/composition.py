@@ -10,7 +10,7 @@ from proctor.errors import ProctorError
 from proctor.ir import Failure
 from proctor.scoring.columns import Columns
 from proctor.scoring.grades import Grade, Measured
-from proctor.scoring.grading.protocols import Counts, Mark, ScoreNames, Scorer
+from proctor.scoring.grading.protocols import Counts, Mark, ScoreNames, Scorer, warn_of_one_name
 from proctor.scoring.metric import FATAL, failure_of
 from proctor.scoring.scores import Score
 from proctor.secrets import redacted
@@ -92,7 +92,8 @@ def composed(marks: Sequence[Mark], names: ScoreNames, asked: int, failures: dic
                 grade.main = score
         for place, failure in mark.found.failures.items():
             grade.failures.setdefault(place, failure)
-    for mark in names.order(marks):
+    warn_of_one_name(marks)
+    for mark in (*names.order(marks), *reversed(marks)):  # places in order; of equal names the first counts
         grade.instance_scores.update(
             {names.key(name, mark.grading): column for name, column in mark.found.instances.items()}
         )

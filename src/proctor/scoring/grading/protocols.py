@@ -197,7 +197,7 @@ class ScoreNames:
         return f"{name},{grading}" if grading else name
 
     def order(self, marks: Sequence[Mark]) -> Sequence[Mark]:
-        """Return marks in the order in which their scores are listed; of equal names the last counts."""
+        """Return marks in the order in which their scores are listed."""
         return marks
 
     def flat(self, marks: Sequence[Mark], table: Sequence[Score], main: Score | None, counts: Counts) -> Flat:
@@ -234,24 +234,23 @@ class Counts(NamedTuple):
         return self.asked - self.failed
 
 
-def _overwritten(marks: Sequence[Mark]) -> Mapping[str, tuple[str, ...]]:
-    """Return the scores that several metrics have, with different values: their metrics, the one that counts first."""
-    found: dict[str, list[tuple[str, Any]]] = {}
+def warn_of_one_name(marks: Sequence[Mark]) -> None:
+    """Say which scores several metrics of a grading have, with different values: only that of the first is listed."""
+    found: dict[tuple[str, str], list[tuple[str, Any]]] = {}
     for mark in marks:
         for score in mark.found.scores:
-            found.setdefault(score.name, []).append((mark.scorer, score.value))
-    return {
-        name: tuple(scorer for scorer, _ in each)
-        for name, each in found.items()
-        if len(each) > 1 and any(repr(value) != repr(each[0][1]) for _, value in each)
-    }
+            found.setdefault((score.name, mark.grading), []).append((mark.scorer, score.value))
+    for (name, _), each in found.items():
+        if any(repr(value) != repr(each[0][1]) for _, value in each):
+            _warn_of_one_name(name, tuple(scorer for scorer, _ in each))
 
 
 @cache
 def _warn_of_one_name(name: str, scorers: tuple[str, ...]) -> None:
     """Say once in a process that a score of one metric stands where several have one of its name."""
     get_logger().warning(
-        "several metrics (%s) have a score '%s', and that of the first is listed; give the others a score_prefix",
+        "several metrics (%s) have a score '%s', and that of the first is listed: give the others a score_prefix, or a "
+        "run of their own",
         ", ".join(scorers),
         name,
     )
@@ -269,8 +268,6 @@ class MetricNames(ScoreNames):
         if not marks:
             return super().flat(marks, table, main, counts)
         flat = merged(flat_view(mark.found) for mark in self.order(marks))
-        for name, scorers in _overwritten(marks).items():
-            _warn_of_one_name(name, scorers)
         if counts.failed:
             flat[FAILED] = counts.failed
         reasons = {
