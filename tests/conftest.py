@@ -93,7 +93,6 @@ class _Quickly:
 def pytest_configure(config: pytest.Config) -> None:
     """Search for cyclic garbage less often, a twelfth of the suite's time, and leave out what ``make quick`` does not want."""
     gc.set_threshold(20_000, 20, 20)
-    get_logger()  # pytest hears loggers that do not pass on what they say, where they are there before a test
     if (until := config.getoption("--quick")) is not None:
         config.pluginmanager.register(_Quickly(until))
 

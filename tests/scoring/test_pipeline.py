@@ -664,8 +664,8 @@ def test_a_score_that_two_metrics_have_is_told_of_once(heard):
         assert apply_metrics(columns, two).scores["volume"] == 1.0
     assert [record.getMessage() for record in heard.records] == [
         (
-            "several metrics (Shouting, Shouting) have a score 'volume', and that of the first is listed; "
-            "give the others a score_prefix"
+            "several metrics (Shouting, Shouting) have a score 'volume', and that of the first is listed: "
+            "give the others a score_prefix, or a run of their own"
         )
     ]
     heard.clear()
