@@ -38,16 +38,20 @@ def run(count: int, kinds: Sequence[str] = ()) -> dict[str, Counter[str]]:
     shared("virtual")
     sys.path.insert(0, str(TESTS / "running"))
     providers = shared("running/batch_providers")
-    logging.disable(logging.WARNING)
     found: dict[str, Counter[str]] = {}
-    for kind in kinds or providers.KINDS:
-        found[kind] = Counter()
-        with TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-            for seed in range(count):
-                happened = providers.schedule(kind, seed, Path(folder))
-                found[kind] += happened
-                if happened["lost"] or happened["paid twice"] or happened["wrong"]:
-                    print(f"{kind}, seed {seed}: {dict(happened)}", file=sys.stderr)
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        for kind in kinds or providers.KINDS:
+            found[kind] = Counter()
+            with TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+                for seed in range(count):
+                    happened = providers.schedule(kind, seed, Path(folder))
+                    found[kind] += happened
+                    if happened["lost"] or happened["paid twice"] or happened["wrong"]:
+                        print(f"{kind}, seed {seed}: {dict(happened)}", file=sys.stderr)
+    finally:
+        logging.disable(before)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import signal
 import subprocess
@@ -177,7 +178,11 @@ def _alone(_homes: Iterator[Path]) -> Iterator[None]:
     os.environ.update(own)
     secrets.forget()
     assigned, registered = dict(settings._assigned), list(_registered)
+    silent = logging.root.manager.disable
     yield
+    left = logging.root.manager.disable
+    logging.disable(silent)
+    assert left == silent, "the test silences those after it: logging.disable"
     _registered[:] = registered  # a block of a page registers one
     if (deprecations := sys.modules.get("proctor.artifacts.deprecations")) is not None:
         deprecations.warn_of_deprecations(False)  # a program of Unitxt's switches it on

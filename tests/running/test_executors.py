@@ -109,10 +109,11 @@ def test_a_slow_answer_keeps_nothing_waiting_and_a_killed_worker_loses_its_slots
     assert done.stdout, done.stderr
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("{"))
     report = json.loads(line)
-    assert report["workers"] < 1.1 * report["alone"] + 0.8  # seconds, on a machine that does other things, too
+    in_time = 1.1 * report["alone"] + 2.0  # seconds, on a busy machine; it is 8 where slow answers keep others waiting
+    assert report["workers"] < in_time
     assert report["actors"] == 2
     assert 120 <= report["asked_for_120"] <= 120 + 18
-    assert report["named"] < 1.1 * report["alone"] + 0.8, "named providers are fed one by one, too"
+    assert report["named"] < in_time, "named providers are fed one by one, too"
     assert report["in_a_minute"] == 30, "a limit is kept for all workers, and for all processes of a log"
 
 
