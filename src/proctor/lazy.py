@@ -5,19 +5,15 @@ Importing a module that names them costs next to nothing.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["IN_CODE", "Deferred", "Later", "lazily", "np"]
-
-IN_CODE: Final = re.compile(r"(?P<file>[^:]+\.py)(?::(?P<name>\w+))?")
-"""A name in a Python file, ``app.py:answer``, or the file alone."""
+__all__ = ["Deferred", "Later", "lazily", "np"]
 
 
 def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -16,13 +16,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from proctor.artifacts.names import is_name
 from proctor.errors import QueryError
 
 MOST_NESTED = 50
 """Brackets in brackets: the deepest recipe of the catalogs has five."""
+
+IN_CODE: Final = re.compile(r"(?P<file>[^:]+\.py)(?::(?P<name>\w+))?")
+"""A name in a Python file, ``app.py:answer``, or the file alone."""
 
 _MOST_DIGITS = 400  # of a number: floats have 309 before the point; longer ones are text
 _DELIMITERS = frozenset("[]{}=,")

@@ -19,7 +19,6 @@ import click
 from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, say
 from proctor.cli.help_sections import grouped
 from proctor.errors import UsageError, closest, did_you_mean
-from proctor.lazy import IN_CODE
 from proctor.running.log_place import LogAddress
 from proctor.settings import settings
 
@@ -147,6 +146,7 @@ def one_metric_each(arguments: Sequence[str]) -> list[str]:
     """
     if "--metric" not in arguments:
         return list(arguments)
+    from proctor.artifacts.query import IN_CODE
     from proctor.scoring.assertions import is_assertion
     from proctor.scoring.metric_table import is_metric, whole_name
     from proctor.scoring.named_table import LM_EVAL

@@ -9,9 +9,9 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from proctor.artifacts.query import IN_CODE
 from proctor.errors import Diagnostic, ScoringError, UsageError, problems_of
 from proctor.guests.own_code import named_in, parameters_of
-from proctor.lazy import IN_CODE
 from proctor.scoring import InstanceMetric
 from proctor.scoring.metric import UNPREFIXED, Metric
 

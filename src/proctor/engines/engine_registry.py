@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.artifacts import fetch_artifact
-from proctor.artifacts.query import is_assignments
+from proctor.artifacts.query import IN_CODE, is_assignments
 from proctor.artifacts.registry import builtin_types
 from proctor.effects import author, written_by
 from proctor.engines.engine import Engine
@@ -18,7 +18,6 @@ from proctor.engines.http.providers import providers
 from proctor.engines.model_args import Origin, parse_model_args
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.ir import several_answers
-from proctor.lazy import IN_CODE
 from proctor.packages import fetched_folder
 from proctor.plugins import plugins
 from proctor.secrets import without_secrets

@@ -81,7 +81,7 @@ def code_of_named(module: str, folder: Path | None = None) -> dict[str, str]:
     if (room := _beside(module, folder)) is not None:
         module = module.lstrip(".")
         if (place := room.place(module)) is not None and place.is_file():
-            files = code_of_file(place)
+            files = code_of_file(place, Path.cwd())
             return {module if path == place.name else f"{module}: {path}": each for path, each in files.items()}
     if table_of(module) is None:
         return code_of_module(module)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 from proctor.foreign_text import parse_json
 
@@ -31,7 +32,7 @@ def chat_in(text: str, keys: str = "role") -> Any:
     return found if is_chat(found) else text
 
 
-def is_chat(found: Any) -> bool:
+def is_chat(found: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
     """Return whether a value is a list of messages with a role and a content."""
-    is_list = isinstance(found, list) and bool(found)
-    return is_list and all(isinstance(each, dict) and {"role", "content"} <= set(each) for each in found)
+    entries = found if isinstance(found, Sequence) and not isinstance(found, str) else ()
+    return bool(entries) and all(isinstance(each, Mapping) and {"role", "content"} <= each.keys() for each in entries)

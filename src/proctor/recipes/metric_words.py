@@ -13,7 +13,6 @@ from proctor.foreign_yaml import parse_yaml, yaml_fault
 from proctor.ir import Converse, Generate
 from proctor.ir.prompt import message_text
 from proctor.ir.question import Answered
-from proctor.lazy import IN_CODE
 from proctor.recipes.exam import Exam
 from proctor.recipes.option import DEPENDS, Honoured, Refused
 from proctor.recipes.options import ExamOptions
@@ -33,6 +32,8 @@ PROMPT: Final = "__prompt"
 
 def is_code(name: str) -> bool:
     """Whether a metric's name is a Python file, or a name in one."""
+    from proctor.artifacts.query import IN_CODE
+
     return IN_CODE.fullmatch(name) is not None
 
 

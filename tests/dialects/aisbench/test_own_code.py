@@ -120,11 +120,16 @@ def test_own_classes_make_rows_read_answers_and_score_them(files, write, tmp_pat
     assert any("own_bench" in name for name in definition.held)
 
 
-def test_an_edited_helper_is_another_metric(write, tmp_path):
-    place = write({**OWN["beside"], "own_helper.py": "SHARE = 100"})
+@pytest.mark.parametrize("where", ["beside", "working folder"])
+def test_an_edited_helper_is_another_metric(write, tmp_path, monkeypatch, where):
+    place = write(OWN["beside"])
+    (tmp_path / "working").mkdir()
+    monkeypatch.chdir(tmp_path / "working")
+    helper = (place if where == "beside" else tmp_path / "working") / "own_helper.py"
+    helper.write_text("SHARE = 100")
     with settings.context(trust_code=True):
         before = resolve_tasks([str(place / "cfg.py")])[0].definition
-        (place / "own_helper.py").write_text("SHARE = 10")
+        helper.write_text("SHARE = 10")
         after = resolve_tasks([str(place / "cfg.py")])[0].definition
     assert before.metrics != after.metrics
 

@@ -603,3 +603,23 @@ def test_python_is_not_run_without_trust_whoever_asks_for_it():
         scorer.guest(code)  # it is kept, and not run
     with pytest.raises(ProctorError, match="is code"):
         scorer.guest(code)
+
+
+@pytest.mark.parametrize("where", ["beside", "working folder"])
+def test_code_that_an_assertion_imports_counts_wherever_it_is_found(tmp_path, monkeypatch, where):
+    for name in ("config", "working"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "working")
+    helper = tmp_path / ("config" if where == "beside" else "working") / "wanted_here.py"
+    helper.write_text("WANTED = 'a'\n")
+    check = "from wanted_here import WANTED\ndef get_assert(output, context):\n    return output == WANTED\n"
+    (tmp_path / "config" / "check.py").write_text(check)
+    tests = [{"assert": [{"type": "python", "value": "file://check.py"}]}]
+    config = tmp_path / "config" / "promptfooconfig.json"
+    config.write_text(json.dumps({"prompts": ["x"], "providers": ["echo"], "tests": tests}))
+    made = []
+    for text in ("a", "b", "a"):
+        helper.write_text(f"WANTED = '{text}'\n")
+        with settings.context(trust_code=True):
+            made.append(resolve_tasks([str(config)])[0].definition.metrics)
+    assert made[0] == made[2] != made[1]

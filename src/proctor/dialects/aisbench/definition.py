@@ -103,7 +103,7 @@ def _code_of(value: Any, key: str = "", folder: Path | None = None) -> Iterator[
             yield from _code_of(each, folder=folder)
     elif isinstance(value, ConfigFunction):
         if value.location is not None and value.location.file:
-            found = code_of_file(Path(value.location.file))
+            found = code_of_file(Path(value.location.file), Path.cwd())
             yield from ((f"def {value.name}: {path}", digest) for path, digest in found.items())
     elif settings.trust_code:  # without trust nothing else of it runs
         name = value.name if isinstance(value, Reference) else value if key == "type" else None

@@ -110,7 +110,7 @@ class ConfigModel(Engine):
     def identity_values(self) -> dict[str, Any]:
         """Return the class with the digests of its files, and what it is made with."""
         found = {each.co_filename for kind in self._class.__mro__ for each in _codes(kind)}
-        codes = [code_of_file(Path(each)) for each in sorted(found) if Path(each).is_file()]
+        codes = [code_of_file(Path(each), Path.cwd()) for each in sorted(found) if Path(each).is_file()]
         code = (codes[0] if len(codes) == 1 else codes) or code_of_module(self._class.__module__)
         return {**super().identity_values(), "code": code}
 

@@ -59,7 +59,7 @@ class PromptText:
             elif any(around):
                 raise TemplateError("a prefix or suffix stands around texts, and this prompt is a chat")
             if is_chat(found):
-                return list(found)
+                return list(map(dict, found))
             return [{"role": "user", "content": found if isinstance(found, str) else _dumped(found)}]
 
         return ask

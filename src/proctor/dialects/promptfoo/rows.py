@@ -247,7 +247,7 @@ class Tests:
         """Return where a function in Python is, with the digests of its file and of what it imports from beside it."""
         place, _, name = value.removeprefix("file://").partition(":")
         [file] = self.config.files(place, path, programs=(".py",))
-        return {"file": place, "function": name or function, "digests": code_of_file(file)}
+        return {"file": place, "function": name or function, "digests": code_of_file(file, Path.cwd())}
 
 
 _RAW, _END_OF_RAW = "{% raw %}", "{% endraw %}"

@@ -14,6 +14,7 @@ from proctor.dialects.tables.reader import Row, Rows, columns_of, is_nested
 from proctor.errors import DataError, Location, UsageError, did_you_mean
 from proctor.foreign_text import parse_json, parse_literal
 from proctor.ir import Message
+from proctor.prompts.chat_text import is_chat
 from proctor.scoring.call_checks import calls_of, calls_text
 
 QUESTIONS: Final = ("question", "instruction", "input", "prompt", "query", "problem", "messages", "conversation")
@@ -224,7 +225,7 @@ def chatting(columns: Columns) -> Callable[[Row], list[Message]]:
 
 
 def _of_list(row: Row, column: str) -> str:
-    from proctor.dialects.tables.nested import chat_text, is_chat  # which most tables do not need
+    from proctor.dialects.tables.nested import chat_text  # which most tables do not need
 
     return chat_text(row[column]) if is_chat(row[column]) else filled(row, column)
 

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from proctor.dialects.tables.reader import Row, Rows
 from proctor.ir import Message
+from proctor.prompts.chat_text import is_chat
 
 _LOOKED_AT: Final = 100  # rows in which parts of objects are looked for, to name them in messages
-
-
-def is_chat(value: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
-    """Whether a cell is a list of messages with a role and a content."""
-    entries = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-    return bool(entries) and all(isinstance(each, Mapping) and {"role", "content"} <= each.keys() for each in entries)
 
 
 def parts_of(rows: Rows) -> list[str]:

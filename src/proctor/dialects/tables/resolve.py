@@ -40,6 +40,7 @@ from proctor.effects import Effect
 from proctor.errors import UsageError, ValidationError, did_you_mean
 from proctor.lazy import Later
 from proctor.logs import get_logger
+from proctor.prompts.chat_text import is_chat
 from proctor.recipes.exam import Exam
 from proctor.recipes.honours import OF_TABLES, Honours, declared
 from proctor.recipes.option import ASKS_NOBODY, DEPENDS, Honoured, Refused, no_effect
@@ -167,8 +168,6 @@ def _rows_of(path: str, given: Mapping[str, Any]) -> Rows:
 def _are_chats(rows: Rows, columns: Columns) -> bool:
     if columns.prompt is not None or columns.choices or not is_nested(rows):
         return False
-    from proctor.dialects.tables.nested import is_chat
-
     return all(is_chat(row.get(columns.question or "")) for row in rows)
 
 
