@@ -77,7 +77,7 @@ def _read(path: Path) -> Iterator[Listed]:
         content = parse_yaml(path.read_bytes())
     except OSError as error:
         hint = "name models (openai/gpt-4o), or a file that lists them: NAME: {engine: openai, model: …}"
-        raise UsageError(f"there is not a list of models {path}", why=error.strerror or "", hint=hint) from None
+        raise UsageError(f"there is no list of models {path}", why=error.strerror or "", hint=hint) from None
     except yaml.YAMLError as error:
         place, why, hint = yaml_fault(error, str(path))
         raise UsageError("this is not YAML", location=place, why=why, hint=hint) from None
