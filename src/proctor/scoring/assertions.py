@@ -182,7 +182,7 @@ def made(
     if kind not in KINDS and kind not in (*_ELSEWHERE, PYTHON):
         words = (*KINDS, *_ELSEWHERE)
         raise ScoringError(
-            f"there is not an assertion '{word}'", hint=did_you_mean(word, words) or f"there are {', '.join(words)}"
+            f"there is no assertion '{word}'", hint=did_you_mean(word, words) or f"there are {', '.join(words)}"
         )
     assertion = Assertion(kind, value, threshold, negated, weight)
     if threshold is not None and kind not in _WITH_THRESHOLD:
