@@ -1,4 +1,4 @@
-"""What a sweep of wordings came to: the scores of its cells, their distribution, where their variance comes from."""
+"""The result of a sweep of wordings: the scores of its cells, their distribution, where their variance comes from."""
 
 from __future__ import annotations
 

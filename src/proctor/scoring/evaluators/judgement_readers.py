@@ -1,4 +1,4 @@
-"""How families of exams read what a judge said, and what they make of it (OpenCompass' ``dict_postprocessor``)."""
+"""Readers of judgements, by family of exams: OpenCompass' ``dict_postprocessor``."""
 # ruff: noqa: ARG001, ARG002 - readers are called with all there is
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How judgements of single answers are read, and what families of subjective exams make of them.
+"""Readers of judgements of single answers, by family of subjective exams.
 
 What cannot be read is not in the scores, as in OpenCompass, and is listed as a failure.
 """
