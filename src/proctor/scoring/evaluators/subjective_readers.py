@@ -50,7 +50,7 @@ def _report(
         found = [read(*each) for each in zip(said, fields, strict=True)]
         good = [(each, row) for each, row in zip(found, fields, strict=True) if each is not None]
         failures = {
-            place: Failure("processor", f"the judgement cannot be read: {said[place][:80]}", retryable=False)
+            place: Failure("unreadable", f"the judgement cannot be read: {said[place][:80]}", retryable=False)
             for place, each in enumerate(found)
             if each is None
         }
