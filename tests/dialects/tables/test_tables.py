@@ -400,7 +400,7 @@ def test_cells_with_more_than_one_value_fail_their_row(tmp_path):
     exam = exam_of(written(tmp_path, "rows.jsonl", rows), input_column="q", answer_column="a")
     failures = [question.failure and question.failure.message for question in exam.questions()]
     assert [str(each).partition(" in this row")[0] for each in failures] == [
-        "the column 'q' has an object", "the column 'a' has an object", "the column 'a' has a list", "None",
+        "the column 'q' has an object", "the column 'a' has an object", "the column 'a' lists no right answer", "None",
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a user types to exams: the door of this dialect. ``hf/ORG/DATASET[/TASK][@REVISION]``, or a file."""
+"""From what a user types to exams: the door of this dialect. ``hf/ORG/DATASET[/TASK][@REVISION]``, or a file."""
 
 from __future__ import annotations
 

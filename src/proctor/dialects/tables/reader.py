@@ -244,11 +244,32 @@ def _parquet(path: str) -> list[Row]:
         from pyarrow import ArrowException, parquet
     try:
         place = Path(path).absolute()  # none that could be an address
-        _check_names(parquet.read_schema(place).names, path)
+        schema = parquet.read_schema(place)
+        _check_names(schema.names, path)
         rows: list[Row] = parquet.read_table(place).to_pylist()
     except (ArrowException, OSError) as error:
         raise DataError("the file is not parquet", location=Location(path), why=str(error)) from None
-    return rows
+    labels = _labels_in((schema.metadata or {}).get(b"huggingface", b"{}"))
+    return [{**row, **{name: _label(row[name], labels[name]) for name in labels if name in row}} for row in rows]
+
+
+def _labels_in(description: bytes) -> Mapping[str, Sequence[str]]:
+    """Return the names of the classes that columns number (``ClassLabel``), by a dataset's own description."""
+    try:
+        features = parse_json(description.decode())["info"]["features"]
+        return {name: list(each["names"]) for name, each in features.items() if each.get("_type") == "ClassLabel"}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _label(number: Any, names: Sequence[str]) -> Any:
+    if number == _UNLABELLED:
+        return None
+    return names[number] if isinstance(number, int) and 0 <= number < len(names) else number
+
+
+_UNLABELLED: Final = -1
+"""What rows without a class have, of tests whose answers nobody publishes."""
 
 
 def _workbook(path: str) -> list[Row]:

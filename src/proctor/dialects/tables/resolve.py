@@ -18,23 +18,21 @@ from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
 from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
 from proctor.dialects.tables.columns import (
-    ANSWERS,
-    MATERIAL,
-    QUESTIONS,
     Columns,
     answering,
     asking,
     chatting,
+    classes_unsaid,
+    ends_in_numbers,
     find_columns,
     labels,
     placeholders,
     several_answers,
-    usual,
 )
 from proctor.dialects.tables.media import media_of_row
 from proctor.dialects.tables.metrics import LABELS, TableMetrics
 from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table
-from proctor.dialects.tables.tools import ToolsAsker
+from proctor.dialects.tables.usual_columns import MATERIAL, QUESTIONS, usual, usual_answers
 from proctor.dialects.tables.wordings import wordings_of
 from proctor.effects import Effect
 from proctor.errors import UsageError, ValidationError, did_you_mean
@@ -136,6 +134,9 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wordin
     columns = find_columns(path, rows, given, needs_answer=needs_answer)
     if metrics.is_equality and columns.tools and any(calls_of(row.get(str(columns.answer))) for row in rows):
         metrics = replace(metrics, names=(TOOL_CALLS,))
+    if metrics.is_equality and columns.final is not None and ends_in_numbers(rows, columns):
+        get_logger().warning("%s: the last number of an answer counts (--metric number)", path)
+        metrics = replace(metrics, names=("number",))
     name = "-".join(filter(None, (given.get("name") or Path(path).stem, wording)))
     _say_guessed(path, columns, given, compares=needs_answer)
     _say_what_looks_wrong(path, rows, columns, guessed=not _ASKING & {key for key, value in given.items() if value})
@@ -157,7 +158,11 @@ def _rows_of(path: str, given: Mapping[str, Any]) -> Rows:
     rows = with_parts(rows, [*filter(None, named), *(placeholders(prompt) if prompt is not None else ())])
     names = columns_of(rows)
     asked = given.get("input_column") or usual(names, QUESTIONS)
-    if prompt is not None or asked is None or given.get("answer_column") or usual(names, ANSWERS):
+    if given.get("answer_column"):
+        return rows
+    if (answer := usual_answers(rows, names)) is not None:
+        return rows if answer in names else with_parts(rows, [answer])
+    if prompt is not None or asked is None:
         return rows
     if (ended := with_last_message(rows, asked, _LAST)) is None:
         return rows
@@ -187,6 +192,8 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
     variants: dict[str, Callable[[], Exam]] = {kind: partial(_variant, make, parts) for kind, make in made}
     if config.output_type == "generate_until":
         if (column := config.metadata["columns"].get("tools")) is not None:
+            from proctor.dialects.tables.tools import ToolsAsker  # which most tables do not need
+
             exam = replace(exam, asker=ToolsAsker(exam.asker, column))
         task = task_of(exam)
         labels = [each for each in metrics.names if each in LABELS]
@@ -254,7 +261,8 @@ def _say_guessed(path: str, columns: Columns, given: Mapping[str, Any], *, compa
         found.append(f"offers the functions in '{columns.tools}'")
     found += [f"shows '{column}'" for column in columns.media.values()]
     if compares and columns.answer is not None and given.get("answer_column") is None:
-        found.append(f"compares with '{columns.answer}'")
+        place = f"what stands {'behind' if columns.final == '####' else 'in the last'} {columns.final} of "
+        found.append(f"compares with {place if columns.final else ''}'{columns.answer}'")
     if found:
         get_logger().warning("%s: %s", path, " and ".join(found))
 
@@ -273,8 +281,14 @@ def _say_what_looks_wrong(path: str, rows: Rows, columns: Columns, *, guessed: b
         get_logger().warning("%s: the model is not shown '%s'%s", path, left, hint)
     if columns.answer in columns.asked:
         get_logger().warning("%s: the prompt shows '%s', which answers are compared with", path, columns.answer)
-    if columns.answer is None or columns.choices:
+    if columns.answer is None or columns.choices or columns.final:
         return
+    if guessed and (classes := classes_unsaid(rows, columns)):
+        asking = "\\n\\n".join([*(f"{{{each}}}" for each in columns.asked), f"{' or '.join(classes)}?"])
+        why = f"'{columns.answer}' is one of {len(classes)}, which the model is not told"
+        get_logger().warning("%s: %s; to tell it, --prompt $'%s'", path, why, asking)
+    if all(isinstance(row.get(columns.answer), bool) for row in rows):
+        get_logger().warning("%s: '%s' is true or false, and yes or no is right as well", path, columns.answer)
     if count := several_answers(rows, columns):
         get_logger().warning(
             "%s: %d cells of '%s' list several right answers (as a|b, or as a list); any of them is right",
@@ -303,6 +317,7 @@ def _config(
         "below": columns.below,
         "tools": columns.tools,
         "media": dict(columns.media),
+        "final": columns.final,
     }
     shared: dict[str, Any] = {
         "task": name,

@@ -70,8 +70,8 @@ def load_hint(why: str) -> str:
 
 _LOADING = (
     "max_num_seqs", "max_num_batched_tokens", "max_logprobs", "max_lora_rank", "enable_prefix_caching",
-    "enable_chunked_prefill", "enable_expert_parallel", "enable_trace_replay", "enforce_eager", "kv_cache_dtype", "tokenizer",
-    "tokenizer_mode", "tokenizer_revision", "pipeline_parallel_size", "distributed_executor_backend",
+    "enable_chunked_prefill", "enable_expert_parallel", "enable_trace_replay", "enforce_eager", "kv_cache_dtype",
+    "tokenizer", "tokenizer_mode", "tokenizer_revision", "pipeline_parallel_size", "distributed_executor_backend",
     "cpu_offload_gb", "hf_overrides", "load_format", "download_dir", "block_size",
 )  # fmt: skip
 """Arguments of ``vllm.LLM`` that people give beside the model, as lm-eval has them; they go to ``llm_kwargs``."""

@@ -11,7 +11,7 @@ prompt. The likelihood of what a model *writes* costs a step on the cached conte
 Nothing of it is believed. Which tokens a text has says the server (``/tokenize``), and its reply has to name the same.
 The first questions are asked both ways: only where the likelihoods are equal is a way taken, else everything is asked
 by echo, and the results say why. Servers differ: versions before 2026 overlook ``logprob_token_ids``, and some
-normalise over the tokens that are allowed, as all do under a grammar, which therefore is no way.
+normalise over the tokens that are allowed, as all do under a grammar, which therefore is not a way.
 
 Sources: vLLM's pull request 43463 (``logprob_token_ids`` on the OpenAI routes) and ``entrypoints/openai`` of 0.33
 (``return_tokens_as_token_ids``, ``return_token_ids``); SGLang's ``GenerateReqInput`` (``managers/io_struct.py``).
