@@ -13,7 +13,7 @@ _TABLE = re.compile(r"\.(csv|tsv|jsonl|ndjson|parquet|xlsx|json)((\[|::).*)?$", 
 
 DIALECT = Dialect(
     "tables",
-    recognises=lambda name: _TABLE.search(name) is not None,
+    recognises=lambda name: _TABLE.search(name) is not None or name.startswith("hf/"),
     resolve="proctor.dialects.tables.resolve:resolve_name",
     validate="proctor.dialects.tables.validate:validate",
 )

@@ -250,6 +250,11 @@ def _parquet(path: str) -> list[Row]:
     except (ArrowException, OSError) as error:
         raise DataError("the file is not parquet", location=Location(path), why=str(error)) from None
     labels = _labels_in((schema.metadata or {}).get(b"huggingface", b"{}"))
+    return with_class_names(rows, labels)
+
+
+def with_class_names(rows: Sequence[Row], labels: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Return rows with the names of classes in place of their numbers."""
     return [{**row, **{name: _label(row[name], labels[name]) for name in labels if name in row}} for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""Resolves a table to an exam: ``rows.csv`` or ``rows.csv[input_column=Q,answer_column=A]``.
+"""Resolves a table to an exam: ``rows.csv``, ``rows.csv[input_column=Q,answer_column=A]``, ``hf/ORG/DATASET``.
 
 The exam is one of lm-eval's kind: it compares choices by their likelihoods, or writes an answer that must equal the
 table's but for case and what stands around it (:data:`~proctor.scoring.distances.AROUND`).
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
@@ -47,8 +47,12 @@ from proctor.recipes.row_changes import RowParts, honours_of_changes
 from proctor.scoring.call_checks import TOOL_CALLS, calls_of
 from proctor.scoring.distances import AROUND
 
-_NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
+if TYPE_CHECKING:
+    from proctor.data import hub
+
+_NAMED: Final = re.compile(r"(.+\.\w+|hf/.+)\[([^\[\]]*)\]")
 _SPLIT: Final = "test"
+_DEMOS: Final = "train"
 _LAST: Final = "last message"
 """The column that the last messages of chats make."""
 _ASKING: Final = frozenset({"prompt", "prompts", "input_column"})
@@ -66,7 +70,7 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     whole, mark, part = name.partition("::")
     if mark and is_table(whole) and Path(whole).is_file() and not whole.endswith(".json"):
         raise UsageError(f"{whole} is one exam, and has no part '{part}'", hint="of a workbook the first sheet is read")
-    if path is None or not is_table(path):
+    if path is None or (table := _table(path)) is None:
         return None
     said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) not in (None, ())}
     if _ASKING & set(given):  # the table's own brackets say how it is asked
@@ -78,10 +82,40 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         get_logger().warning(
             "%s%s is not read: it is of OpenCompass' custom datasets, and columns are named", path, _BESIDE
         )
-    wordings = wordings_of(chosen, columns_of(read_table(path)))
+    wordings = wordings_of(chosen, columns_of(table.rows))
     return [
-        table_exam(path, options, {**chosen, "prompt": each.prompt, "chat": each.chat}, each.name) for each in wordings
+        table_exam(table, options, {**chosen, "prompt": each.prompt, "chat": each.chat}, each.name) for each in wordings
     ]
+
+
+class Table(NamedTuple):
+    """Rows, and where they are from.
+
+    Attributes:
+        path: The file, or the name of the dataset.
+        name: What the exam is called.
+        rows: The rows.
+        source: The dataset, where it is not a file.
+        demos: Reads the rows that demos come from, where these are others.
+    """
+
+    path: str
+    name: str
+    rows: Rows
+    source: hub.Dataset | None = None
+    demos: Callable[[], Rows] | None = None
+
+
+def _table(name: str) -> Table | None:
+    """Return the table that a name means; ``None`` where it means none."""
+    if is_table(name):
+        return Table(name, Path(name).stem, read_table(name))
+    if not name.startswith("hf/"):
+        return None
+    from proctor.dialects.tables.hub_table import hub_table  # which most tables do not need
+
+    found = hub_table(name)
+    return None if found is None else Table(name, name, *found)
 
 
 def _parts(name: str) -> tuple[str | None, Mapping[str, Any]]:
@@ -114,11 +148,11 @@ def _has_file_beside(path: str) -> bool:
 _BESIDE: Final = ".meta.json"
 
 
-def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wording: str = "") -> Exam:
+def table_exam(table: Table, options: ExamOptions, given: Mapping[str, Any], wording: str = "") -> Exam:
     """Return the exam of a table.
 
     Args:
-        path: The file.
+        table: The table.
         options: What the run changes.
         given: What the user says of the columns.
         wording: Which of several wordings asks.
@@ -126,7 +160,7 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wordin
     Raises:
         ProctorError: It cannot be read, or has no columns that could be asked.
     """
-    rows = _rows_of(path, given)
+    path, rows = table.path, _rows_of(table, given)
     metrics = TableMetrics(path, tuple(given.get("metric") or ()), rows, options.judge)
     needs_answer = metrics.needs_answer and not options.predict_only
     if needs_answer and _LAST in rows[0] and given.get("answer_column") is None:
@@ -137,18 +171,26 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wordin
     if metrics.is_equality and columns.final is not None and ends_in_numbers(rows, columns):
         get_logger().warning("%s: the last number of an answer counts (--metric number)", path)
         metrics = replace(metrics, names=("number",))
-    name = "-".join(filter(None, (given.get("name") or Path(path).stem, wording)))
+    name = "-".join(filter(None, (given.get("name") or table.name, wording)))
     _say_guessed(path, columns, given, compares=needs_answer)
     _say_what_looks_wrong(path, rows, columns, guessed=not _ASKING & {key for key, value in given.items() if value})
     entries = _entries(metrics, columns)
     chats = _are_chats(rows, columns)
     config = _config(name, path, columns, entries, chats=chats)
-    return _exam_of(config, options, TableDocuments(config, rows), metrics)
+    demos = None
+    if table.demos is not None:
+        config = replace(config, training_split=_DEMOS)
+        demos = partial(_rows_of_demos, table, table.demos, given)
+    return _exam_of(config, options, TableDocuments(config, rows, table.source, demos), metrics)
 
 
-def _rows_of(path: str, given: Mapping[str, Any]) -> Rows:
+def _rows_of_demos(table: Table, read: Callable[[], Rows], given: Mapping[str, Any]) -> Rows:
+    return _rows_of(table._replace(rows=read()), given)
+
+
+def _rows_of(table: Table, given: Mapping[str, Any]) -> Rows:
     """Return the rows of a table; parts of objects that the user names, and what chats end with, are columns of it."""
-    rows = read_table(path)
+    path, rows = table.path, table.rows
     if not is_nested(rows):
         return rows
     from proctor.dialects.tables.nested import with_last_message, with_parts
@@ -363,16 +405,23 @@ class TableDocuments(TaskDocuments):
     Args:
         config: The task.
         rows: The rows.
+        dataset: The dataset that they are of, where they are not in a file.
+        demos: Reads the rows that demos come from, where these are others.
     """
 
-    def __init__(self, config: TaskConfig, rows: Documents) -> None:
+    def __init__(
+        self,
+        config: TaskConfig,
+        rows: Documents,
+        dataset: hub.Dataset | None = None,
+        demos: Callable[[], Documents] | None = None,
+    ) -> None:
         super().__init__(config)
-        self._table = rows
+        self._table, self._dataset, self._demos = rows, dataset, demos
 
     def effects(self) -> list[Effect]:
-        """Return none: the user names the file."""
-        return []
+        """Return the effects of loading a dataset; none for a file, which the user names."""
+        return [] if self._dataset is None else self._dataset.effects("the name of the exam")
 
     def _rows(self, name: str) -> Documents:
-        del name
-        return self._table
+        return self._table if name == _SPLIT or self._demos is None else self._demos()
