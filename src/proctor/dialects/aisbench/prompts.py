@@ -244,7 +244,8 @@ class PromptBuilder:
         if isinstance(template, RawPromptTemplate):
             return MultiTurn(tuple(template.generate_item(row)))
         # a chat shows no examples, so that an ice_template says nothing of it
-        return conversations.of_columns(row, self.prompt_template, self.input_columns, self.output_column)
+        shown = None if self.prompt_template is None else template
+        return conversations.of_columns(row, shown, self.input_columns, self.output_column)
 
     def shorten(self, row: Row, demos: Sequence[int], fits: Callable[[Prompt], bool]) -> Prompt:
         """Return the prompt with as many of its first examples as fit; without any where none do."""
