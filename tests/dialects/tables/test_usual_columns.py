@@ -143,6 +143,14 @@ def test_numbers_that_end_solutions_are_compared_as_numbers(tmp_path, heard):
     assert "last number" not in heard.text
 
 
+def test_demos_show_whole_solutions(tmp_path):
+    rows = [{"question": f"{n}?", "answer": f"It is {n}.\n#### {n}"} for n in (1, 2)]
+    (exam,) = resolve_tasks([written(tmp_path, *rows)], ExamOptions(num_demos=1))
+    question = next(iter(exam.questions()))
+    assert "It is 2.\n#### 2" in question.requests[0].prompt.text
+    assert question.exchange.references == ("1",)
+
+
 def test_classes_that_the_question_does_not_name_are_told_of(tmp_path, heard):
     rows = [{"text": f"story {n}", "label": ("good", "bad")[n % 2]} for n in range(20)]
     resolve_tasks([written(tmp_path, *rows)])

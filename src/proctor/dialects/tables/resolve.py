@@ -17,6 +17,7 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
 from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
+from proctor.dialects.tables.choices import filled
 from proctor.dialects.tables.columns import (
     Columns,
     answering,
@@ -383,6 +384,8 @@ def _config(
         "ignore_case": True,
         "regexes_to_ignore": list(AROUND),
     }
+    if columns.final is not None:  # demos show whole solutions
+        shared["fewshot_config"] = {"doc_to_target": partial(filled, name=str(columns.answer))}
     steps = [{"function": "remove_whitespace"}, {"function": "take_first"}]
     if columns.chat:
         shared["doc_to_messages"] = chatting(columns)
