@@ -142,6 +142,15 @@ def test_what_flips_is_named(invoke):
         assert words in out
 
 
+def test_a_doubt_is_said_once_with_the_wordings_that_it_concerns(invoke):
+    Path("own.yaml").write_text('doc_to_text: "Say, {question}"\n')
+    given = ("--templates", "mcq,own.yaml", "--choice-orders", "2", *SAYS, "--log", "log.db", "--output", "out")
+    code, _, err = invoke("sweep", "task.yaml", *given)
+    assert code == 0
+    assert err.count("'{question}' as it stands") == 1
+    assert "warning: 'own · 0' and 1 more: the prompt shows" in err
+
+
 def test_a_part_of_changed_questions_is_of_the_same_questions(invoke):
     _many()
     given = ("sweep", "many.ndjson", "--templates", "words.txt", "--perturb", "case", *SAYS, "--log", "log.db")

@@ -1,13 +1,18 @@
-"""Distances of trees are least costs."""
+"""Distances of trees are least costs; what stands around an answer is taken away in linear time."""
 
 from __future__ import annotations
 
+import re
+import time
 from functools import cache
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests_pace import in_time
 
-from proctor.scoring.distances import Tree, tree_distance
+from proctor.scoring.distances import AROUND, Tree, tree_distance, without_around
+from proctor.scoring.single_answers import exact_match
 
 _TREES = st.recursive(
     st.builds(Tree, st.sampled_from("abc")),
@@ -53,3 +58,22 @@ def test_children_of_what_is_taken_out_go_to_its_parent() -> None:
     deep = Tree("a", [Tree("b", [Tree("c"), Tree("c")])])
     assert tree_distance(deep, Tree("a", [Tree("c"), Tree("c")]), _unlike) == 1
     assert deep.size() == 4
+
+
+@given(st.text("a1*.,(\"' \n)«“。[x", max_size=12))
+def test_what_stands_around_an_answer_is_what_the_patterns_say(text):
+    expected = text
+    for pattern in AROUND:
+        expected = re.sub(pattern, "", expected)
+    assert without_around(text) == expected
+
+
+@pytest.mark.parametrize(
+    "part, end", [("*", "x"), (".", "y"), ("**.", "x"), ("(", ""), ("(**", "."), ("1,", ""), (" ", "")]
+)
+def test_hostile_answers_take_linear_time(part, end):
+    """The second pattern takes minutes for the first of them."""
+    answer = f"x{part * 400_000}{end}"
+    start = time.process_time()
+    exact_match([answer], ["x"], regexes_to_ignore=list(AROUND))
+    assert in_time(time.process_time() - start, 3)

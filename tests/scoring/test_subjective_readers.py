@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from proctor.scoring.evaluators.judgement_readers import REPORTS, all_parts_right
+from proctor.scoring.evaluators.judgement_readers import REPORTS, labels_of_parts
 from proctor.scoring.evaluators.pair_readers import CANDIDATE, OTHER, PAIR_READERS, Judged
 from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 
@@ -74,13 +74,13 @@ def test_compass_arena_counts_wins_and_what_was_judged_by_position():
 
 
 @pytest.mark.parametrize(
-    "text, is_right",
+    "text, labels",
     [
-        ('<think>B</think>```json\n[{"label": "A", "explanation": "\\alpha"}]\n```', True),
-        ('{"judgements": [{"label": "A"}, {"label": "B"}]}', False),
-        ('so "label": "A"', True),
-        ("A", False),
+        ('<think>B</think>```json\n[{"label": "A", "explanation": "\\alpha"}]\n```', ["A"]),
+        ('{"judgements": [{"label": "A"}, {"label": "B"}]}', ["A", "B"]),
+        ('so "label": "A"', ["A"]),
+        ("A", [None]),
     ],
 )
-def test_all_parts_of_an_answer_have_to_be_right(text, is_right):
-    assert all_parts_right(text) is is_right
+def test_each_part_of_an_answer_has_a_label(text, labels):
+    assert labels_of_parts(text) == labels

@@ -47,8 +47,9 @@ def test_only_pictures_in_the_prompt_itself_are_shown():
 def test_sounds_and_calls_of_tools_are_told_of():
     call = {"function": {"name": "weather", "arguments": "{}"}}
     content = [{"type": "text", "text": "Hear "}, {"type": "audio_url", "audio_url": {"url": "a.wav"}}]
+    content.append({"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}})
     chat = [{"role": "user", "content": content}, {"role": "assistant", "content": None, "tool_calls": [call]}]
-    assert [each["content"] for each in messages_of(chat)] == ["Hear [audio]", json.dumps([call])]
+    assert [each["content"] for each in messages_of(chat)] == ["Hear [audio][audio]", json.dumps([call])]
     assert json.dumps([call]) in [span.text for span in Prompt(chat).spans]
 
 

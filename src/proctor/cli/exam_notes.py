@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,6 @@ def say_doubts(exams: Iterable[Exam]) -> None:
     """Warn of what cannot have been meant by the first questions of exams, once for those that say the same."""
     from contextlib import suppress
 
-    from proctor.cli.error_reporting import warn
     from proctor.errors import ProctorError
     from proctor.prompts.doubts import doubts_of
 
@@ -79,6 +78,13 @@ def say_doubts(exams: Iterable[Exam]) -> None:
         with suppress(ProctorError):  # which keeps it from being asked, and is said there
             for text in doubts_of(exam):
                 said.setdefault(text, []).append(exam.name)
+    tell_doubts(said)
+
+
+def tell_doubts(said: Mapping[str, Sequence[str]]) -> None:
+    """Warn of each doubt, with whom it concerns."""
+    from proctor.cli.error_reporting import warn
+
     for text, names in said.items():
         warn(f"warning: {names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {text}")
 

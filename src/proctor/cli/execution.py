@@ -47,6 +47,7 @@ class Execution:
         budget: One budget for several runs (:func:`budget_of`); by default each run has one of its own.
         retry_verdicts: Whether judges are asked again whose verdicts could not be read.
         refresh: Whether everything is asked anew.
+        says_doubts: Whether what cannot have been meant by the first questions is said here, and was not before.
     """
 
     output: Path | None
@@ -69,6 +70,7 @@ class Execution:
     budget: Budget | None = None
     retry_verdicts: bool = False
     refresh: bool = False
+    says_doubts: bool = True
 
 
 def run_spec(
@@ -109,7 +111,8 @@ def run_spec(
 
         print_requests(exams, sys.stderr)
     export = exporter(execution.output_format, exams, predictions=execution.files_predictions)
-    say_doubts(exams)
+    if execution.says_doubts:
+        say_doubts(exams)
     placed = distribute(
         engine, execution.executor, workers=execution.workers, address=execution.ray_address,
         gpus=execution.gpus_per_worker, log=execution.log,

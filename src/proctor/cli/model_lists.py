@@ -53,7 +53,7 @@ def listed(name: str) -> list[Listed]:
     """Return the models of a file, or those whose names fit the pattern behind ``::``.
 
     Raises:
-        UsageError: The file is not there, is no list of models, or has none that fits.
+        UsageError: The file is not there, is not a list of models, or has none that fits.
     """
     file, _, pattern = name.partition("::")
     models = list(_read(Path(file)))

@@ -120,7 +120,7 @@ def _jobs(models: Sequence[str], options: dict[str, Any]) -> dict[str, tuple[Run
             for name in _models_of(model):
                 own = {**options, "model": name}
                 found.append((name.rpartition("::")[2], (spec_of_options(own), origin_of_model(own))))
-    bare = [name.partition("[")[0] for name, _ in found]  # brackets are no good names of folders
+    bare = [name.partition("[")[0] for name, _ in found]  # brackets make poor names of folders
     found = [(short if bare.count(short) == 1 else each[0], each[1]) for short, each in zip(bare, found, strict=True)]
     names = [name for name, _ in found]
     if twice := next((name for name in names if names.count(name) > 1), ""):

@@ -104,7 +104,7 @@ def command(output: Path | None, flips: int, allow_failures: bool, as_json: bool
         design.write(folder)
         is_whole = _run(design, jobs, parts, Execution(
             output=folder, **how, trust_code=None, executor="local", workers=None, ray_address=None,
-            output_format="proctor", write_out=False,
+            output_format="proctor", write_out=False, says_doubts=False,
         ))  # fmt: skip
     record = design.write(folder, result_of(sweep_scores(folder, design, exam_of_run), design))
     if as_json:
@@ -241,12 +241,15 @@ def _check_cells(cells: Sequence[Cell], jobs: _Jobs) -> None:
     Raises:
         UsageError: Some cannot; with what is wrong, each thing once.
     """
+    from proctor.cli.exam_notes import tell_doubts
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
+    from proctor.prompts.doubts import doubts_of
     from proctor.recipes.exam import suited
 
     problems: dict[str, Diagnostic] = {}
     seen: dict[str, Cell] = {}
+    doubts: dict[str, list[str]] = {}
     rows: list[str] = []
     spec, origin = jobs[cells[0].folder]
     with closing(make_engine(spec.model, spec.model_args, origin)) as engine, _hushed():
@@ -257,6 +260,8 @@ def _check_cells(cells: Sequence[Cell], jobs: _Jobs) -> None:
                     raise UsageError(f"'{cell.name}' is {len(exams)} exams", hint="name one of them")
                 if found := exams[0].problems(engine):
                     raise UsageError(found)
+                for text in doubts_of(exams[0]):
+                    doubts.setdefault(text, []).append(f"'{cell.name}'")
                 first = list(islice(exams[0].questions(), _LOOKED_AT))
             except ProctorError as error:
                 for each in error.diagnostics:
@@ -273,17 +278,19 @@ def _check_cells(cells: Sequence[Cell], jobs: _Jobs) -> None:
                 raise UsageError(f"'{other.name}' and '{cell.name}' ask the same", why=why, hint=hint)
     if problems:
         raise UsageError(list(problems.values())[:_LOOKED_AT])
+    tell_doubts(doubts)
 
 
 def _run(design: Design, jobs: _Jobs, parts: Mapping[str, GridPart], execution: Execution) -> bool:
     """Let every cell be asked, within one budget; return whether all of it was, without failures."""
     from proctor.engines.engine_registry import make_engine
+    from proctor.running.log import ResponseLog
 
     is_whole, count = True, len(design.cells)
     spec, origin = jobs[design.cells[0].folder]
     with closing(make_engine(spec.model, spec.model_args, origin)) as engine:
         execution = replace(execution, budget=budget_of(engine, execution))
-    with terminated_like_ctrl_c():
+    with terminated_like_ctrl_c(), ResponseLog(execution.log):  # SQLite tidies a log up whenever its last user leaves
         for number, cell in enumerate(design.cells, 1):
             here = replace(execution, output=(execution.output or Path()) / cell.folder)
             say(f"wording {number} of {count}: {cell.name}")

@@ -1,4 +1,4 @@
-"""What there is: exams and artifacts by name, kind and description, for lists and search.
+"""Lists of exams and artifacts by name, kind and description, for ``ls`` and search.
 
 Files are read, no artifact is built: a list of thousands takes a fraction of a second.
 """

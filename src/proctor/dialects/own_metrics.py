@@ -31,7 +31,7 @@ def metric_in(source: str) -> Metric:
 
     Raises:
         TrustError: Nobody said that code may run.
-        ProctorError: There is no such file or name, it fails when it is run, or it is no metric.
+        ProctorError: There is no such file or name, it fails when it is run, or it is not a metric.
     """
     named = IN_CODE.fullmatch(source)
     file, name = (named["file"], named["name"] or "") if named else (source, "")

@@ -151,7 +151,7 @@ def format_levels(exam: Exam, task: str, given: Sequence[str]) -> Iterator[Level
             changed = f"{task},format={name}" if "=" in task.partition("[")[0] else changed
             yield Level(name.removeprefix("formats."), {"tasks": (changed,)})
         else:
-            more = "; of recipes that are no file formats.…" if exam.dialect == "unitxt" else ""
+            more = "; for a recipe also one of the catalog (formats.…)" if exam.dialect == "unitxt" else ""
             why = f"there are {', '.join(_FORMATS)}, or a file of a meta template{more}"
             raise UsageError(f"'{exam.name}' has no format '{name}'", why=why, hint=did_you_mean(name, _FORMATS))
 

@@ -71,7 +71,7 @@ class Engine(Predicting, Artifact):
 
     @property
     def server_addresses(self) -> tuple[str, ...]:
-        """The addresses of the servers that have the model, where these are no part of :attr:`identity`."""
+        """The addresses of the servers that have the model, where these are not a part of :attr:`identity`."""
         return ()
 
     @property

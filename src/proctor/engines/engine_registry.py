@@ -197,7 +197,7 @@ MATTERS_ELSEWHERE = frozenset(
 _MODEL = re.compile(r"[\w-]+[-.:\d][\w.:-]*")
 """Names as services have them (``gpt-4.1``, ``o3``)."""
 _OF_PROVIDER = re.compile(r"[\w-]+/[\w.:/-]+(?<!\.json)")
-"""A name after another one and a slash; files of engines are no such names."""
+"""A name after another one and a slash; files of engines are not such names."""
 _NO_ARTIFACT = re.compile(r"[\w.]+(?:-[\w.]+)+")
 """Names with dashes, as other systems' models have them: artifacts have none."""
 

@@ -1,4 +1,4 @@
-"""Why two scores differ: the first layer at which two runs part, and what each layer explains of the difference.
+"""The reason for a difference of two scores: the first layer at which two runs part, and what each layer explains.
 
 An instance passes layers: it is a row, it is put in words, an engine is told how to write, which answers or
 fails, something is read out of the answer, that is scored, and scores are weighed. Two runs are paired by what

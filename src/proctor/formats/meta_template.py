@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
@@ -14,13 +14,7 @@ from proctor.foreign_text import parse_json, read_source_text
 from proctor.foreign_yaml import parse_yaml
 from proctor.formats.dialogue_layout import DialogueLayout, Mode, Piece, Said, content_of, joined, merged
 from proctor.formats.format import Format, LayOut, Parts
-from proctor.ir import Media, Message, Part, Prompt, Span, Turn, message_text
-
-_KINDS: Mapping[str, Literal["image", "audio", "video"]] = {
-    "image_url": "image",
-    "audio_url": "audio",
-    "video_url": "video",
-}
+from proctor.ir import Message, Part, Prompt, Span, Turn, media_in, message_text
 
 
 def parts_of(content: Any, origin: str) -> Iterator[Part]:
@@ -30,10 +24,8 @@ def parts_of(content: Any, origin: str) -> Iterator[Part]:
             yield Span(content, origin)
         return
     for part in content:
-        kind = str(part.get("type", ""))
-        if kind in _KINDS:
-            source = part.get(kind)
-            yield Media(_KINDS[kind], str(source.get("url", "") if isinstance(source, Mapping) else source), origin)
+        if (media := media_in(part, origin)) is not None:
+            yield media
         elif text := part.get("text", ""):
             yield Span(str(text), origin)
 

@@ -12,7 +12,7 @@ from proctor.ir.endings import (
     without_filtered,
 )
 from proctor.ir.exchange import Exchange
-from proctor.ir.prompt import Message, Prompt, message_text, prompt_of_source
+from proctor.ir.prompt import Message, Prompt, media_in, message_text, prompt_of_source
 from proctor.ir.question import Answered, Ask, Question
 from proctor.ir.requests import (
     Choose,
@@ -70,6 +70,7 @@ __all__ = [
     "is_cut_off",
     "is_filtered_end",
     "is_known_end",
+    "media_in",
     "message_text",
     "prompt_of_source",
     "several_answers",

@@ -1,4 +1,4 @@
-"""Why a model stopped writing, in the words of every service: cut off by a limit, refused or filtered, or done."""
+"""Reasons for which models stop writing, in the words of every service: a limit, a refusal, a filter, or done."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from proctor.ir.spans import Media, Part, Span, Turn
+from proctor.ir.spans import Media, Origin, Part, Span, Turn
 
 Message = dict[str, Any]
 """A chat message: ``{"role": str, "content": str | list of typed parts}``, as chat APIs take it."""
@@ -90,16 +90,29 @@ def _parts_of(message: Message) -> Iterator[Part]:
     """Yield the words and the media of a chat message in order."""
     content = message.get("content")
     for part in content if isinstance(content, list | tuple) else [{"text": message_text(message)}]:
-        kind: Any  # one of Media's, where it is checked
-        kind, _, rest = str(part.get("type", "text")).partition("_") if isinstance(part, Mapping) else ("text", "", "")
-        if kind in ("image", "audio", "video"):
-            inner = part.get(f"{kind}_{rest}" if rest else kind)
-            yield Media(kind, str(inner.get("url", "") if isinstance(inner, Mapping) else inner))
+        if isinstance(part, Mapping) and (media := media_in(part)) is not None:
+            yield media
         else:
             text = part.get("text", "") if isinstance(part, Mapping) else str(part)
             yield Span(text, "system") if message["role"] == "system" else Span(text)
     if calls := message.get("tool_calls"):
         yield Span(json.dumps(calls, ensure_ascii=False, default=str))
+
+
+_MEDIA: Mapping[str, Literal["image", "audio", "video"]] = {
+    form.replace("X", kind): kind for kind in ("image", "audio", "video") for form in ("X", "X_url", "input_X")
+}
+
+
+def media_in(part: Mapping[str, Any], origin: Origin = "question") -> Media | None:
+    """Return the picture, sound or film in a part of a message; ``None`` where it has none."""
+    form = str(part.get("type", "text"))
+    if (kind := _MEDIA.get(form)) is None:
+        return None
+    inner = part.get(form)
+    if isinstance(inner, Mapping) and "data" in inner:
+        return Media(kind, f"data:{kind}/{inner.get('format', kind)};base64,{inner['data']}", origin)
+    return Media(kind, str(inner.get("url", "") if isinstance(inner, Mapping) else inner), origin)
 
 
 def message_text(message: Message) -> str:

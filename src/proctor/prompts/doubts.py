@@ -1,4 +1,4 @@
-"""What cannot have been meant by an exam: mistakes that every one of its first questions shows, said before a run."""
+"""Mistakes that every one of an exam's first questions shows and nobody can have meant, said before a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proctor.recipes.exam import Exam, Question
 LOOKED_AT = 8
 """Questions that are looked at: a mistake of the words is in each of them."""
 _ENOUGH = 3
-"""Questions from which on all being alike is no accident."""
+"""Questions from which on all being alike is not an accident."""
 _PLACE = re.compile(r"(?<![\w\\{}\]^$])\{([A-Za-z_]\w*)\}(?!\})")
 """A name in single braces, where it is not part of a formula."""
 _ESCAPED = re.compile(r"\\n(?![a-z])")

@@ -1,4 +1,4 @@
-"""Which options of a run an exam honours: each has its effect, or is refused by name before anybody is asked."""
+"""The options of a run that an exam honours: each has its effect, or is refused by name before anybody is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command line or a caller may change about any exam, whichever dialect it is written in."""
+"""Changes that a command line or a caller may make to any exam, whichever dialect it is written in."""
 
 from __future__ import annotations
 

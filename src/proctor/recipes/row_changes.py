@@ -114,7 +114,7 @@ def reordered(row: Row, parts: RowParts, order: int) -> Row:
 
 
 def _choices(row: Row, names: Sequence[str]) -> tuple[list[Any], list[Any]]:
-    """Return the texts of choices, and what they are called where that is no letter."""
+    """Return the texts of choices, and what they are called where that is not a letter."""
     values: Any = [_value(row, name) for name in names]
     labels = list(names)
     if len(names) == 1:

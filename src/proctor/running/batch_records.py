@@ -1,4 +1,4 @@
-"""What was sent to providers in batches, as it stands in the log: for every process and machine that has it."""
+"""Records of what was sent to providers in batches, in the log: for every process and machine that has it."""
 
 from __future__ import annotations
 

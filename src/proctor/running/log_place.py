@@ -1,4 +1,4 @@
-"""Where a response log is: a file, or the address of a PostgreSQL database.
+"""The place of a response log: a file, or the address of a PostgreSQL database.
 
 An address that people type may hold a password. What is shown, filed and told to other processes does not, and still
 opens the log, by the user's own means (``PGPASSWORD``, ``~/.pgpass``).

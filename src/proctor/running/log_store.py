@@ -1,4 +1,4 @@
-"""What a response log needs of whatever holds its tables: an SQLite file or a PostgreSQL database.
+"""The interface of a response log to whatever holds its tables: an SQLite file or a PostgreSQL database.
 
 The tables, and nearly all questions to them, are the same; what differs is here. Questions are written with ``?`` for
 values, and in what both understand.

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, repeat
+from operator import is_
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import IO, Any, Final, Self, TypeAlias
@@ -311,7 +312,7 @@ def _packed_rows(rows: Sequence[Any]) -> _Packed:
 
 
 def _packed_values(values: tuple[Any, ...]) -> _Packed:
-    if len(set(map(id, values))) == 1:
+    if all(map(is_, values, repeat(values[0]))):
         return "same", values[:1], len(values)
     return _packed_rows(values) if type(values[0]) is dict else ("any", values, None)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
-from operator import attrgetter
+from itertools import chain, islice, repeat
+from operator import attrgetter, is_
 from typing import Any
 
 from proctor.ir import (
@@ -161,9 +161,8 @@ def _rows(columns: Mapping[str, Sequence[Any]], count: int) -> list[dict[str, An
     """Return the values of each row by name, without those that it does not have."""
     names = tuple(columns)
     rows = [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)] if names else []
-    absent = id(ABSENT)
     for name, column in columns.items():
-        if absent in map(id, column):
+        if any(map(is_, column, repeat(ABSENT))):
             for row, value in zip(rows, column, strict=True):
                 if value is ABSENT:
                     del row[name]

@@ -1,4 +1,4 @@
-"""What the processes of a log have together: the means of a budget, and limits per minute of an engine.
+"""Means that the processes of a log share: those of a budget, and limits per minute of an engine.
 
 Both are rows of the log, changed in a transaction of the database and by its clock. A process takes more than the next
 request needs, so that not each one costs a transaction, and less and less where little is left.

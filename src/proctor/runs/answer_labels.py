@@ -1,4 +1,4 @@
-"""What people say of answers: which of a run's answers they should label, and the labels that they gave.
+"""Labels of people: which of a run's answers they should label, and the labels that they gave.
 
 A label belongs to an answer: its key is made of the digests of the instance and of the words of the answer. It counts
 where it was drawn: answers that two runs share are not drawn from the other one's by known probabilities.

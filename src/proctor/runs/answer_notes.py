@@ -1,4 +1,4 @@
-"""What people note about answers while they read them: a thumb and some words, kept in the run folder.
+"""Notes of people on answers that they read: a thumb and some words, kept in the run folder.
 
 A note belongs to an answer by the key that labels have (:func:`~proctor.runs.sample_lines.answer_key`), so it
 stays where the same answers are graded again. ``notes.jsonl`` has a line a note; of each person's notes on an answer

@@ -1,4 +1,4 @@
-"""What is to be shown of an exam's questions, as tables of texts: for terminals, documents, pages."""
+"""Statistics of an exam's questions as tables of texts: for terminals, documents, pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good a judge is: against people, against itself in another order or wording, against another version of it."""
+"""The quality of a judge: against people, against itself in another order or wording, against another version of it."""
 
 from __future__ import annotations
 

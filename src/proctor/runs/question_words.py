@@ -1,4 +1,4 @@
-"""What a line of samples says of its question: the words that tell it from others, the gold, the answer."""
+"""A question in a line of samples: the words that tell it from others, the gold, the answer."""
 
 from __future__ import annotations
 

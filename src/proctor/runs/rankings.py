@@ -1,4 +1,4 @@
-"""Which places runs may hold in an exam that all of them sat."""
+"""The places that runs may hold in an exam that all of them sat."""
 
 from __future__ import annotations
 

@@ -77,12 +77,12 @@ class StoredRun:
         return path if path.is_file() and not _why_unread(path) else None
 
 
-def load_run(path: Path) -> StoredRun:
-    """Read a run folder; what cannot be read is named in ``problem``, nothing is raised."""
+def load_run(path: Path, *, with_spec: bool = True) -> StoredRun:
+    """Read a run folder, perhaps without ``spec``; what cannot be read is named in ``problem``, nothing is raised."""
     problems: list[str] = []
     spec: RunSpec | None = None
     try:
-        spec = _spec_of(path)
+        spec = _spec_of(path) if with_spec else None
     except ProctorError as error:
         problems.append(error.diagnostics[0].what)
     document, problem = _read_json(path / RESULTS)

@@ -1,9 +1,8 @@
-"""What a sweep of wordings came to: the scores of its cells, their distribution, where their variance comes from."""
+"""The result of a sweep of wordings: the scores of its cells, their distribution, where their variance comes from."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -106,12 +105,13 @@ def sweep_scores(folder: Path, design: Design, find_exam: FindExam, by: str | No
     cells: list[CellScore] = []
     questions: dict[Key, tuple[int, str]] = {}
     clusters: dict[Key, Hashable] = {}
+    digests: dict[str, Key] = {}
     for cell in design.cells:
-        run = load_run(folder / cell.folder)
+        run = load_run(folder / cell.folder, with_spec=bool(design.readings))  # which only readings need
         named = by or next((each[CLUSTERS]["by"] for each in run.results.values() if each.get(CLUSTERS)), None)
         if named is not None and not clusters:
             clusters = _clusters(run, named)
-        cells += _read(run, cell, design.readings, find_exam, questions)
+        cells += _read(run, cell, design.readings, find_exam, questions, digests)
     if not cells:
         raise UsageError(f"no cell of {folder} has a score", hint="the same proctor sweep goes on with it")
     return SweepScores(tuple(cells), questions, design.part is not None, clusters)
@@ -126,16 +126,14 @@ class _Short(msgspec.Struct):
 
 
 _DECODER: Final = msgspec.json.Decoder(_Short)
-_DIGEST: Final = re.compile("[0-9a-f]{16}")
 
 
 def _short(line: bytes) -> _Short | None:
     """Return a line's short form; ``None`` where it is not as lines are."""
     try:
-        found = _DECODER.decode(line)
+        return _DECODER.decode(line)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
-    return found if _DIGEST.fullmatch(found.instance) else None
 
 
 def _clusters(run: StoredRun, by: str) -> dict[Key, Hashable]:
@@ -155,26 +153,41 @@ def _clusters(run: StoredRun, by: str) -> dict[Key, Hashable]:
     return found
 
 
+def _numbered(
+    run: StoredRun, questions: dict[Key, tuple[int, str]], digests: dict[str, Key]
+) -> Iterator[tuple[int, Key, Mapping[str, Any]]]:
+    """Yield the number, the key and the scores of each line; keys are the same objects for all wordings."""
+    for place, line in enumerate(lines_of(run)):
+        short = _short(line)
+        if short is not None and (key := digests.get(short.instance)) is not None:
+            yield short.doc_id, key, {"scores": short.scores}
+            continue
+        record = read_line(line)
+        number, digest = record.get("doc_id"), digest_of_line(record)
+        number = number if isinstance(number, int) else place
+        key = (0, number) if digest is None else (digest, 0)
+        questions.setdefault(key, (number, question_of(record)))
+        if short is not None and digest is not None:
+            digests[short.instance] = key
+        yield number, key, record
+
+
 def _read(
-    run: StoredRun, cell: Cell, readings: Sequence[str], find_exam: FindExam, questions: dict[Key, tuple[int, str]]
+    run: StoredRun,
+    cell: Cell,
+    readings: Sequence[str],
+    find_exam: FindExam,
+    questions: dict[Key, tuple[int, str]],
+    digests: dict[str, Key],
 ) -> Iterator[CellScore]:
     exam, entry = next(((name, each) for name, each in run.results.items() if each.get("score_name")), ("", {}))
     if not exam:
         return
     main, prints = main_of(entry), Fingerprint.from_dict(entry.get(FINGERPRINT))
     keys: dict[int, Key] = {}
-    known = {key: key for key in questions}
     values: dict[int, float] = {}
-    for line in lines_of(run):
-        short = _short(line)
-        record: Mapping[str, Any] = read_line(line) if short is None else {"scores": short.scores}
-        number = record.get("doc_id") if short is None else short.doc_id
-        digest = digest_of_line(record) if short is None else int.from_bytes(bytes.fromhex(short.instance), signed=True)
-        number = number if isinstance(number, int) else len(keys)
-        key = (0, number) if digest is None else (digest, 0)
-        keys[number] = key = known.setdefault(key, key)  # one object for all wordings
-        if key not in questions:
-            questions[key] = number, question_of(read_line(line))
+    for number, key, record in _numbered(run, questions, digests):
+        keys[number] = key
         if (points := main_score(record, main.name)) is not None and math.isfinite(points):
             values[number] = points
     factor = 100.0 / whole_of(values.values(), entry) if entry.get("unit") == "percent" else 1.0
@@ -194,10 +207,12 @@ def _read(
     for way, score, scores in found:
         name = " · ".join(filter(None, (cell.name if cell.levels else "", way))) or cell.name
         levels = {**cell.levels, EXTRACTION: way} if way else dict(cell.levels)
-        several: dict[Key, list[float]] = {}
-        for number, value in scores.items():
-            several.setdefault(keys[number], []).append(factor * value)
-        means = {key: math.fsum(each) / len(each) for key, each in several.items()}
+        means = {keys[number]: factor * value for number, value in scores.items()}
+        if len(means) < len(scores):  # some questions are asked several times
+            several: dict[Key, list[float]] = {}
+            for number, value in scores.items():
+                several.setdefault(keys[number], []).append(factor * value)
+            means = {key: math.fsum(each) / len(each) for key, each in several.items()}
         failures = int(entry.get("failures") or 0)
         asked = (prints.rows, prints.prompts, way) if prints else ("", "", "")
         yield CellScore(name, cell.folder, levels, score, failures, means, noise, repeats, asked)

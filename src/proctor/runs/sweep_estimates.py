@@ -1,4 +1,4 @@
-"""What a sweep comes to of which a part was asked: estimates for the whole grid, marked as such wherever they stand."""
+"""The result of a sweep of which a part was asked: estimates for the whole grid, marked as such wherever they stand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sweep came to, in tables and sentences: the same words on a terminal, in Markdown and on pages."""
+"""The result of a sweep in tables and sentences: the same words on a terminal, in Markdown and on pages."""
 
 from __future__ import annotations
 

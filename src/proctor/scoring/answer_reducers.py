@@ -1,4 +1,4 @@
-"""What several answers to one question come to: reducers by name, from the scores of the answers.
+"""The score of several answers to one question: reducers by name, from the scores of the answers.
 
 ``mean`` is avg@N, ``majority`` the score of the most frequent prediction, ``best`` the best answer. ``pass@k`` is the
 chance that one of ``k`` answers is right, ``pass^k`` that all of them are, ``g-pass@k`` that half of them are

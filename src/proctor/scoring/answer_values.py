@@ -111,7 +111,7 @@ class _Column:
         self.values.append(_shared(value))
 
     def without_odd(self, metric: str) -> dict[int, Failure]:
-        """Take out the values that are no numbers where others are; return the reason by row."""
+        """Take out the values that are not numbers where others are; return the reason by row."""
         odd = [place for place, value in enumerate(self.values) if not _is_number(value)]
         if not 0 < len(odd) < len(self.values):
             return {}

@@ -259,7 +259,7 @@ class AssertionMetric(Metric):
 
 
 def _text_of(output: Any) -> str:
-    """Return an output as text assertions see it: what is no text as JSON."""
+    """Return an output as text assertions see it: what is not text as JSON."""
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, separators=(",", ":"))
 
 

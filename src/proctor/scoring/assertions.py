@@ -1,4 +1,4 @@
-"""What can be asserted of one answer in a word: ``contains:Paris``, ``not-regex:sorry``, ``number``, ``is-json``.
+"""Assertions about one answer in a word: ``contains:Paris``, ``not-regex:sorry``, ``number``, ``is-json``.
 
 The words are promptfoo's where it has one, and mean what they mean there; what a model has to judge is in
 :mod:`proctor.scoring.judges.assertions`. Without a value of its own an assertion is about the right answers of the row.
@@ -161,7 +161,7 @@ def parse_assertion(text: str) -> Assertion:
     """
     found = _WORD.fullmatch(text)
     if found is None:
-        raise ScoringError(f"'{text}' is no assertion", hint=f"one of {', '.join(KINDS)}, as in contains:Paris")
+        raise ScoringError(f"'{text}' is not an assertion", hint=f"one of {', '.join(KINDS)}, as in contains:Paris")
     negated, word, threshold, value = found.groups()
     given = None if value is None else value.strip()
     return made(word, given or None, None if threshold is None else float(threshold), negated=bool(negated))
@@ -385,7 +385,7 @@ def _schema(value: Any) -> Callable[[Any], bool]:
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        raise ScoringError("this is no JSON schema", why=error.message) from None
+        raise ScoringError("this is not a JSON schema", why=error.message) from None
     validator = Draft202012Validator(schema)
     return lambda value: bool(validator.is_valid(value))
 

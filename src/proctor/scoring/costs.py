@@ -1,4 +1,4 @@
-"""What single answers cost: said by whoever knows prices, and asked by whoever scores."""
+"""Costs of single answers: said by whoever knows prices, and asked by whoever scores."""
 
 from __future__ import annotations
 

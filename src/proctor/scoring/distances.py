@@ -18,6 +18,36 @@ AROUND: Final = (
 """What does not count in an answer: quotes, brackets and marks of sentences around it, emphasis, and commas between the
 thousands of a number. All else does: ``-5`` is not 5, ``C++`` is not C, ``1.5`` is not 15, and ``?`` is something."""
 
+_THOUSANDS: Final = re.compile(AROUND[2])
+_OPENS, _CLOSES = (frozenset(each.replace("\\", "")[1:]) for each in (_OPENING, _CLOSING))
+
+
+def without_around(text: str) -> str:
+    """Return a text without what :data:`AROUND` matches, in time that grows with its length, which theirs does not.
+
+    >>> without_around("**(Paris).**"), without_around("A*."), without_around("...")
+    ('Paris', 'A*', '...')
+    """
+    start = place = 0
+    while place < len(text):
+        opens = text[place] in _OPENS or text[place].isspace()
+        if place and not opens and text[place] not in _CLOSES:
+            start = place
+        if not opens and not text.startswith("**", place):
+            break
+        place += 1 if opens else 2
+    text = text[start:]
+    end = place = len(text)
+    while place:
+        closes = text[place - 1] in _CLOSES or text[place - 1].isspace()
+        if place < len(text) and not closes:
+            end = place
+        if not closes and not text.endswith("**", 0, place):
+            break
+        place -= 1 if closes else 2
+    text = text[:end]
+    return _THOUSANDS.sub("", text) if "," in text else text
+
 
 def bare(text: str) -> str:
     """Return an answer without what does not count in it, in small letters.
@@ -25,10 +55,7 @@ def bare(text: str) -> str:
     >>> bare("**Paris**."), bare("C++"), bare("1,234")
     ('paris', 'c++', '1234')
     """
-    found = text.strip()
-    for each in AROUND:
-        found = re.sub(each, "", found)
-    return found.lower()
+    return without_around(text.strip()).lower()
 
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)

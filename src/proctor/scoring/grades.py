@@ -1,4 +1,4 @@
-"""What scoring gives: what a scorer measures, the grade of an exam, and the main score of each of its questions."""
+"""The result of scoring: what a scorer measures, the grade of an exam, and the main score of each of its questions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Measured:
         broken: Scores that could not be computed while others could, by name.
         parsed: What each prediction was read as, where the scorer reads it once more.
         notes: By what it was read then, by position.
-        unread: Positions of which a judge said something that is no verdict, and that count all the same.
+        unread: Positions of which a judge said something that is not a verdict, and that count all the same.
     """
 
     scores: list[Score] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Grade:
         copies: How many instances are copies of one question.
         read_by: How many answers of the main score were read by what, where they were looked into.
         last_resorts: Places of the instances whose main score hangs on a last resort.
-        unread: Places of the instances that count although what a judge said of them is no verdict.
+        unread: Places of the instances that count although what a judge said of them is not a verdict.
     """
 
     scores: dict[str, Any]

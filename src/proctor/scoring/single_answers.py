@@ -11,6 +11,7 @@ from typing import Any
 from proctor.errors import needed
 from proctor.regexes import bounded
 from proctor.scoring.aggregations import need_scikit_learn
+from proctor.scoring.distances import AROUND, without_around
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _DIGITS = str.maketrans("", "", string.digits)
@@ -25,11 +26,14 @@ def exact_match(
     ignore_numbers: bool = False,
 ) -> dict[str, float]:
     """Return the share of predictions that equal their reference, after what is to be ignored is taken away."""
+    is_ours = tuple(regexes_to_ignore or ()) == AROUND
 
     def clean(value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        for pattern in regexes_to_ignore or ():
+        if is_ours:
+            value = without_around(value)
+        for pattern in () if is_ours else regexes_to_ignore or ():
             value = bounded(pattern).sub("", value)
         value = value.lower() if ignore_case else value
         value = value.translate(_PUNCTUATION) if ignore_punctuation else value

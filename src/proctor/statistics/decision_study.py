@@ -1,4 +1,4 @@
-"""What would make the error of a score smaller: more wordings, more questions, more answers to each.
+"""A decision study: whether more wordings, more questions or more answers would make a score's error smaller.
 
 Each component of the variance of a mean shrinks with the number of draws that it is averaged over (the decision study
 of generalizability theory: Brennan 2001, chapter 1; for language models arXiv 2604.11581).

@@ -1,11 +1,11 @@
-"""What several models' scores say of single questions: how hard, how telling, and whether the gold may be wrong.
+"""Quality of single questions by several models' scores: how hard, how telling, whether the gold may be wrong.
 
 Difficulty and discrimination are those of classical test theory: the share of the points that models lose, and the
 correlation of a question's scores with the models' means over all other questions (item-rest correlation). A gold that
 is wrong shows where the better models agree on another answer: each model's answer weighs the logarithm of how much
 more often it gives the right answer than a certain wrong one, as in a vote of judges of known skill (Nitzan and Paroush
 1982; Dawid and Skene 1979). Models that share their mistakes make such a vote surer than it is, so its weight ranks
-questions for a reader and is no probability.
+questions for a reader and is not a probability.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which places several models may hold, from all differences between two of them at once.
+"""The places that several models may hold, from all differences between two of them at once.
 
 A model's places reach from one behind all that are decidedly better to one before all that are decidedly worse. They
 hold the true rank of every model at once with the confidence level, since all pairwise tests together err with its

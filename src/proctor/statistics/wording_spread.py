@@ -1,4 +1,4 @@
-"""How a score differs between wordings: its distribution, the best one, and the questions that decide it.
+"""The spread of a score over wordings: its distribution, the best one, and the questions that decide it.
 
 All wordings are asked the same questions, which are drawn again for all of them together: bands and corrections speak
 of other questions and these wordings. How other wordings would score is what variance components say.

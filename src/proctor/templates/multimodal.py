@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from proctor.data.media_types import USUAL, media_type
 from proctor.errors import Diagnostic, TemplateError, did_you_mean
 from proctor.templates.prompt_list import PromptList, fill
 from proctor.templates.prompt_template import BasePromptTemplate, Examples, Intermediate, masked, replaced
@@ -34,23 +35,9 @@ STARTS: Mapping[str, str] = {
 COLUMNS = ("content", "question")
 """Where rows keep content with tags."""
 
-_DEFAULT_TYPES: Mapping[str, str] = {"image": "image/jpeg", "video": "video/mp4", "audio": "audio/wav"}
 _IMAGE_SUBTYPES = frozenset({"jpeg", "jpg", "png", "gif", "webp", "bmp", "tiff", "svg+xml"})
 _URL = re.compile(r"data:|[a-zA-Z][a-zA-Z0-9+.-]*://")
 _BASE64_PREFIX = re.compile(r"data:([^;,]*);base64,")
-_KNOWN_BYTES: tuple[tuple[re.Pattern[bytes], str], ...] = (
-    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
-    (re.compile(rb"\x89PNG"), "image/png"),
-    (re.compile(rb"GIF8"), "image/gif"),
-    (re.compile(rb"RIFF....WEBP", re.DOTALL), "image/webp"),
-    (re.compile(rb"RIFF....AVI ", re.DOTALL), "video/x-msvideo"),
-    (re.compile(rb"RIFF....WAVE", re.DOTALL), "audio/wav"),
-    (re.compile(rb"....ftyp", re.DOTALL), "video/mp4"),
-    (re.compile(rb"\x1aE\xdf\xa3"), "video/webm"),
-    (re.compile(rb"ID3|\xff[\xfb\xf3\xf2]"), "audio/mpeg"),
-    (re.compile(rb"fLaC"), "audio/flac"),
-    (re.compile(rb"OggS"), "audio/ogg"),
-)
 
 
 class MMPromptTemplate(BasePromptTemplate):
@@ -194,12 +181,7 @@ def _media_type(kind: str, given: str, content: str) -> str:
     top, _, subtype = given.partition("/")
     if top == kind and (kind == "image" or subtype not in _IMAGE_SUBTYPES):
         return given
-    try:
-        start = base64.b64decode(content[:32], validate=True)
-    except binascii.Error:
-        start = b""
-    known = next((name for pattern, name in _KNOWN_BYTES if pattern.match(start)), "")
-    return known if known.startswith(f"{kind}/") else _DEFAULT_TYPES[kind]
+    return media_type(kind, content)
 
 
 def check_base64(prompt: PromptList) -> None:
@@ -212,7 +194,7 @@ def check_base64(prompt: PromptList) -> None:
     for place, item in enumerate(prompt):
         content = item.get("prompt") if isinstance(item, dict) else None
         for number, part in enumerate(content if isinstance(content, list) else ()):
-            for kind in _DEFAULT_TYPES:
+            for kind in USUAL:
                 source = part.get(f"{kind}_url")
                 url = str(source.get("url") if isinstance(source, Mapping) else source)
                 match = _BASE64_PREFIX.match(url)

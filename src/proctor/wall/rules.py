@@ -1,4 +1,4 @@
-"""What a command may touch, made of what the user typed, set and mapped, and of what the command writes."""
+"""Rules for what a command may touch: what the user typed, set and mapped, and what the command writes."""
 
 from __future__ import annotations
 

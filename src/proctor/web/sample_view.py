@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from proctor.ir import media_in
 from proctor.scoring.assertions import ASSERTIONS
 from proctor.scoring.judges.judgements import Judgement, judgements_of
 from proctor.web.charts import choice_bar
@@ -79,15 +80,14 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
 
 def _unseen(part: dict[str, Any]) -> str:
     """Return what stands for a picture or a sound that may not be shown."""
-    kind = str(part.get("type")).partition("_")[0]
-    return f"[{kind}]" if kind in ("image", "audio", "video") and not _image(part) else ""
+    media = media_in(part)
+    return f"[{media.kind}]" if media is not None and not _image(part) else ""
 
 
 def _image(part: dict[str, Any]) -> str:
     """Return the address of a picture that may be shown: only data URLs, nothing is fetched from outside."""
-    link = part.get("image_url")
-    address = link.get("url") if isinstance(link, dict) else link
-    return address if isinstance(address, str) and is_picture(address) else ""
+    media = media_in(part)
+    return media.source if media is not None and media.kind == "image" and is_picture(media.source) else ""
 
 
 def is_picture(address: str) -> bool:

@@ -151,10 +151,11 @@ def test_tools_beside_choices_are_not_offered_and_rows_of_their_own_tools_are_no
 
 
 def test_answers_are_filed_by_what_is_in_files_of_pictures_and_sounds(tmp_path: Path) -> None:
-    for name, kind, head in (("a.png", "image", "data:image/png;"), ("a.mp3", "audio", "data:audio/mpeg;")):
+    sounds = ("a.mp3", "audio", "data:audio/mpeg;", b"")
+    for name, kind, head, sign in (("a.jpg", "image", "data:image/png;", b"\x89PNG"), sounds):
         path, keys = table(tmp_path, {"question": "What?", kind: name, "answer": "red"}), set()
         for content in (b"...", b"!!!"):
-            (tmp_path / name).write_bytes(content)
+            (tmp_path / name).write_bytes(sign + content)
             (exam,) = resolve_tasks([path])
             (question,) = exam.questions()
             assert head in str(question.requests[0].prompt.messages)
@@ -166,9 +167,9 @@ def test_answers_are_filed_by_what_is_in_files_of_pictures_and_sounds(tmp_path: 
 
 
 def test_pictures_of_a_row_are_shown_where_the_prompt_has_them(tmp_path: Path) -> None:
-    (tmp_path / "red.png").write_bytes(b"...")
+    (tmp_path / "red.png").write_bytes(b"\x89PNG..")
     path = table(tmp_path, {"question": "What?", "image": "red.png", "answer": "red"})
-    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,Li4u"}}
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORy4u"}}
     assert asked(path)[0][0]["content"] == [picture, {"type": "text", "text": "What?"}]
     (exam,) = resolve_tasks([path], ExamOptions(prompt=("See {image}! {question}",)))
     (question,) = exam.questions()

@@ -152,7 +152,7 @@ def test_a_file_of_messages_is_asked_as_a_chat(tmp_path, write):
     [
         ("country,A,B,answer", "Peru,Lima,Oslo,A", CHAT, "the table has choices"),
         ("country,image,answer", "Peru,https://a.b/c.png,Lima", CHAT, "the table has pictures"),
-        ("country,answer", "Peru,Lima", [{"role": "user", "content": [{"type": "text"}]}], "is no text"),
+        ("country,answer", "Peru,Lima", [{"role": "user", "content": [{"type": "text"}]}], "is not text"),
         ("country,answer", "Peru,Lima", [{"role": "user", "content": "{land}?"}], "'land', and the table has no such"),
     ],
 )

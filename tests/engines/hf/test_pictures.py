@@ -91,11 +91,15 @@ def test_requests_without_pictures_and_bad_pictures_go_their_own_way(tiny_llava)
         Generate(Prompt("the cat"), Decoding(max_tokens=3)),
         Generate(question(shown("/no/such/file.png"))),
         Generate(question(shown(data_url(9)))),
+        Generate(
+            question(shown(data_url(9)), {"type": "audio_url", "audio_url": {"url": "data:audio/wav;base64,AAAA"}})
+        ),
     ]
     found = dict(engine.generate(requests))
     assert found[0].usage.completion_tokens > 0
     assert "cannot be read" in found[1].failure.message
     assert found[2].failure is None
+    assert "audio_url" in found[3].failure.message
 
 
 def test_text_can_be_scored_too(tiny_llava):

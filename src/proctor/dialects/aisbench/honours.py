@@ -1,4 +1,4 @@
-"""Which options of a run a dataset of a config honours: each has its effect, has none here and why, or is refused."""
+"""The options of a run that a dataset of a config honours: each has its effect, has none and why, or is refused."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, percent, percent_of_sum, share
 from proctor.scoring.evaluators.judged_answers import reported
 from proctor.scoring.evaluators.judgement_readers import REPORTS as GENERIC_REPORTS
-from proctor.scoring.evaluators.judgement_readers import Report, Tagged, all_parts_right
+from proctor.scoring.evaluators.judgement_readers import Report, Tagged, labels_of_parts
 from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.scoring.text.how_read import each_of, no_verdict
@@ -166,8 +166,12 @@ def majority(
     kept = [i for i in range(len(rows)) if i not in failures]
     if not kept:
         raise ScoringError("the judges answered nothing", why=next(iter(failures.values())).message if failures else "")
-    votes = {i: sum(all_parts_right(str(text), mark) for text in rows[i]) for i in kept}
-    marks = {i: count > len(said) // 2 for i, count in votes.items()}
+    marks: dict[int, bool] = {}
+    for i, texts in zip(kept, each_of([rows[i] for i in kept]), strict=True):
+        labels = [labels_of_parts(str(text), mark) for text in texts]
+        if any(not each or None in each for each in labels):
+            no_verdict()
+        marks[i] = sum(all(label == "A" for label in each) for each in labels) > len(said) // 2
     column = [100.0 * marks[i] if i in marks else None for i in range(len(rows))]
     scores = {"accuracy": percent([*marks.values()])}
     parsed = ["\n".join(map(str, each)) for each in rows]

@@ -325,7 +325,7 @@ def says_how_to_score(values: Mapping[str, Any]) -> bool:
 
 
 _MODELS = re.compile(r"^models\b|\bread_base\b|^_base_\b|^from .* import .*(\*|\bmodels\b)", re.MULTILINE)
-"""What every config with models has; a file without it is no config, or has none."""
+"""What every config with models has; a file without it is not a config, or has none."""
 
 
 def find_models(text: str) -> list[tuple[str, Mapping[str, Any]]] | None:

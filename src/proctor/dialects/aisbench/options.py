@@ -1,4 +1,4 @@
-"""What a run changes about a dataset of a config: the command line's options and the model's config, put together."""
+"""Changes that a run makes to a dataset of a config: command line's options and model's config put together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user types to exams: the door of this dialect.
+"""From what a user types to exams: the door of this dialect.
 
 ``FILE.py`` and the names of installed configs mean all their datasets; ``NAME::ABBR`` (a glob, too) means some of them.
 ``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant. ``rows.csv[data_type=qa,project=aisbench]`` is a

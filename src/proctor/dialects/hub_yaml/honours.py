@@ -1,4 +1,4 @@
-"""What each option of a run does to a task of an ``eval.yaml``."""
+"""The effect of each option of a run on a task of an ``eval.yaml``."""
 
 from __future__ import annotations
 

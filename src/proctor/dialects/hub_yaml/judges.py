@@ -208,8 +208,10 @@ class Grader:
         if len(grades) == 1:
             return _counted(known[0], completion)
         if self.reducer != "majority":
-            shares = [SHARES.get(each, 0.0) for each in known]
-            value = reduce([each if each in SHARES else 0.0 for each in known], self.reducer) if shares else None
+            counted = [_counted(each, completion) for each in known]
+            if (bad := next((each for each in counted if isinstance(each, Failure)), None)) is not None:
+                return bad
+            value = reduce([each.value for each in counted if isinstance(each, Verdict)], self.reducer)
             return Failure("judge", "too few judges gave a grade") if value is None else Verdict(value, completion)
         grade, count = Counter(known).most_common(1)[0]
         if count * 2 <= len(grades):

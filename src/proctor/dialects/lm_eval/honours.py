@@ -1,4 +1,4 @@
-"""What each option of a run does to a task: it works, is refused with the reason, or has no effect and says so.
+"""The effect of each option of a run on a task: it works, is refused with the reason, or has none and says so.
 
 A run often has many tasks of different kinds, and gives its options to all of them. So what one kind of task has no use
 for is listed as without effect (``proctor show``); what no task could use (turns without a chat) is refused.

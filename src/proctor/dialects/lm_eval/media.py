@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import wave
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, Literal
 
+from proctor.data.media_types import data_url
 from proctor.errors import DataError
 from proctor.ir import Media
 from proctor.safe_python.plain import held
@@ -31,17 +31,17 @@ def _source(kind: str, value: Any) -> str:
     if isinstance(value, Mapping):
         content, path = value.get("bytes"), value.get("path")
         if content:
-            return _data_url(f"{kind}/{'png' if kind == 'image' else 'wav'}", bytes(content))
+            return data_url(kind, bytes(content))
         if kind == "audio" and "array" in value and "sampling_rate" in value:
-            return _data_url("audio/wav", _wav(value["array"], value["sampling_rate"]))
+            return data_url(kind, _wav(value["array"], value["sampling_rate"]))
         if path:
             return str(path)
     if isinstance(value, bytes):
-        return _data_url(f"{kind}/{'png' if kind == 'image' else 'wav'}", value)
+        return data_url(kind, value)
     if hasattr(value, "save"):
         file = BytesIO()
         value.save(file, format="PNG")
-        return _data_url("image/png", file.getvalue())
+        return data_url(kind, file.getvalue())
     raise DataError(
         f"{kind} is {type(value).__name__}, which cannot be sent",
         hint="give a path, a URL, bytes, a picture, or a sound as array and sampling_rate",
@@ -65,7 +65,3 @@ def _wav(samples: Any, rate: Any) -> bytes:
         sound.setframerate(frequency)
         sound.writeframes((np.clip(numbers, -1, 1) * _LOUDEST).astype("<i2").tobytes())
     return file.getvalue()
-
-
-def _data_url(kind: str, content: bytes) -> str:
-    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"

@@ -111,7 +111,7 @@ class Config:
         """See to it that a mapping has no key of promptfoo's that is not obeyed; keys without effect are said.
 
         Raises:
-            ValidationError: It has, or is no mapping.
+            ValidationError: It has, or is not a mapping.
         """
         if not isinstance(values, Mapping):
             raise self.refuse(f"this is a mapping with {' and '.join(sorted(known)[:2])}", path)

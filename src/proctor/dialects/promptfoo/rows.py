@@ -181,7 +181,7 @@ class Tests:
         return found.strip() if found is not value and isinstance(found, str) else found
 
     def _assertion(self, entry: Any, path: str) -> Any:
-        """Return an assertion without what is no part of it: a judge, the name of a score; files are read."""
+        """Return an assertion without what is not a part of it: a judge, the name of a score; files are read."""
         if isinstance(entry, str) and (code := _IN_A_CELL.fullmatch(entry)):
             entry = {"type": f"{code[1] or ''}{code[2] or JAVASCRIPT}", "value": code[3].strip()}
         if not isinstance(entry, Mapping):

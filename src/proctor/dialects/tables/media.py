@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
 from mimetypes import guess_type
@@ -56,12 +55,11 @@ def _whole(entry: Any, column: str, folder: Path) -> Any:
 
 
 def _inlined(path: Path) -> str:
-    from proctor.engines.http.inline_media import image_url  # which most tables do not need
+    from proctor.engines.http.inline_media import film_url, image_url  # which most tables do not need
     from proctor.engines.http.retrying_client import CallError
 
     try:
-        if (kind := guess_type(path.name)[0] or "").startswith("audio/"):
-            return f"data:{kind};base64,{b64encode(path.read_bytes()).decode()}"
-        return image_url(path)
+        is_sound = (guess_type(path.name)[0] or "").startswith("audio/")
+        return film_url("audio", path) if is_sound else image_url(path)
     except CallError as error:
         raise DataError(error.failure.message) from None

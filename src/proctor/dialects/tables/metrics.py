@@ -1,4 +1,4 @@
-"""How the answers to a table are scored: what ``--metric`` names, what columns ``__expected`` assert, else equality."""
+"""The scoring of a table: what ``--metric`` names, what columns ``__expected`` assert, else equality."""
 
 from __future__ import annotations
 

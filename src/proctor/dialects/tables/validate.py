@@ -1,4 +1,4 @@
-"""What keeps a table from being an exam: of its rows only the columns are looked at."""
+"""Problems that keep a table from being an exam: of its rows only the columns are looked at."""
 
 from __future__ import annotations
 

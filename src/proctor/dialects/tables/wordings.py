@@ -76,7 +76,7 @@ def _of_file(file: str, columns: Sequence[str]) -> Iterator[Wording]:
             continue
         if any(not isinstance(each["content"], str) for each in chat):
             raise UsageError(
-                f"a message of the prompt '{name}' is no text", location=Location(file), hint="name columns in braces"
+                f"a message of the prompt '{name}' is not text", location=Location(file), hint="name columns in braces"
             )
         said = tuple((str(each["role"]), _single(each["content"], columns)) for each in chat)
         yield Wording(name, "\n".join(words for _, words in said), said)

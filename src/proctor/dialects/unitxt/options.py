@@ -1,4 +1,4 @@
-"""What a run's options mean for a recipe: a changed recipe, or a refusal with its reason."""
+"""The effect of a run's options on a recipe: a changed recipe, or a refusal with its reason."""
 
 from __future__ import annotations
 

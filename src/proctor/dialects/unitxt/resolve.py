@@ -1,4 +1,4 @@
-"""What a user types to exams: the door of this dialect."""
+"""From what a user types to exams: the door of this dialect."""
 
 from __future__ import annotations
 

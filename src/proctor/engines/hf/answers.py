@@ -43,6 +43,9 @@ CPU_TOKENS, GPU_TOKENS = 4096, 32768
 
 CPU_STEP, GPU_STEP, STEM_STEP = 256, 4096, 2048
 """Tokens per step where prefixes are shared (nothing is padded, but every token of a step is masked against all)."""
+_ROW_WORK = 2e12
+"""Parameters times tokens of a batch of rows on a GPU: 10 ms at 400 TFLOP/s, about what a host takes to ask for the
+kernels of thirty layers. A single row has no use for more tokens: its attention grows with their square."""
 CPU_LOGITS, GPU_LOGITS = 2**26, 2**28
 """Numbers that the predictions of one step may fill."""
 _TOKENS_OF_A_MARK = 32  # at the end of a prompt: enough for the longest mark, letter by letter
@@ -88,7 +91,19 @@ def limits_of(engine: Options, loaded: LoadedModel) -> Limits:
     tokens = engine.batch_tokens or (CPU_STEP if on_cpu else GPU_STEP)
     lookups = max(_SMALLEST_STEP, (CPU_LOGITS if on_cpu else GPU_LOGITS) // loaded.vocabulary_size)
     sequences = engine.batch_size if isinstance(engine.batch_size, int) else None
-    return Limits(tokens, max(tokens, STEM_STEP), lookups, sequences)
+    batch = engine.batch_tokens or _row_tokens(loaded) if loaded.device.type == "cuda" and sequences is None else 0
+    return Limits(tokens, max(tokens, STEM_STEP), lookups, sequences, batch)
+
+
+def _row_tokens(loaded: LoadedModel) -> int:
+    """Return the tokens of a batch of rows on a GPU: the more, the smaller the model, as far as memory is free."""
+    import torch
+
+    config = getattr(loaded.model.config, "text_config", None) or loaded.model.config
+    # Activations of one layer and a row of its mask, with room for kernels that keep copies.
+    bytes_each = loaded.model.dtype.itemsize * (64 * int(getattr(config, "hidden_size", GPU_STEP)) + GPU_STEP)
+    fitting = torch.cuda.mem_get_info(loaded.device)[0] // 4 // bytes_each
+    return int(min(max(GPU_STEP, _ROW_WORK / max(1, loaded.num_parameters)), GPU_TOKENS, max(_SMALLEST_STEP, fitting)))
 
 
 @dataclass(slots=True)
@@ -304,7 +319,7 @@ class Scorer:
         if not self._engine.share_prefixes:
             return False
         if self._loaded.packs is None:
-            self._loaded.packs = can_pack(self._loaded)
+            self._loaded.packs = can_pack(self._loaded, self._limits)
         return self._loaded.packs
 
     def _packed(self, sequences: Sequence[Scorable]) -> Iterator[tuple[int, Scored]]:

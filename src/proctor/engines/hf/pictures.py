@@ -18,7 +18,7 @@ from proctor.data.images import picture_of
 from proctor.effects import Effect, asking, author_of_rows, reading, refusals
 from proctor.engines.encoder import Encoder, Ids, RefusedError
 from proctor.errors import DataError, NotAllowedError, needed
-from proctor.ir import Message
+from proctor.ir import Message, media_in
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def _without_pictures(message: Message, pictures: list[Image]) -> Message:
         if isinstance(part, Mapping) and part.get("type") in _PICTURES:
             pictures.append(open_picture(_source_of(part)))
             parts.append({"type": "image"})
+        elif isinstance(part, Mapping) and media_in(part) is not None:
+            raise RefusedError("engine", f"the prompt holds {part['type']}, and only pictures are read here")
         else:
             parts.append(part)
     return {**message, "content": parts}

@@ -1,4 +1,4 @@
-"""Counts of tokens in replies that are no answers: providers bill them all the same."""
+"""Counts of tokens in replies that are not answers: providers bill them all the same."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class TorchLM(TemplateLM):
         left_truncate_len: int | None = None,
         truncation: bool = False,
     ) -> tuple[Any, Any]:
-        """Return the tokens of texts, padded to one length, and which of them are no padding; both are tensors."""
+        """Return the tokens of texts, padded to one length, and which of them are not padding; both are tensors."""
         tokenizer, special = self._words, self.add_bos_token
         if has_bos_prefix(strings[0], getattr(tokenizer, "bos_token", None)):
             special = False

@@ -1,4 +1,4 @@
-"""What an evaluator sees, and what it says."""
+"""The input and the output of an evaluator."""
 
 from __future__ import annotations
 

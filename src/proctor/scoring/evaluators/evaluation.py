@@ -1,4 +1,4 @@
-"""What an evaluator says of all answers: scores over runs of the same rows, the main score, failures."""
+"""An evaluator's result for all answers: scores over runs of the same rows, the main score, failures."""
 
 from __future__ import annotations
 

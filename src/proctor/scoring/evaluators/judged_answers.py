@@ -23,7 +23,8 @@ BIN = 100
 def calibrated(cases: Cases) -> Verdict:
     """Accuracy and calibration error by a judge's JSON (``HLEJudgeEvaluator``), in percent.
 
-    A judgement that is not JSON counts as wrong and has no confidence, as in HLE's script.
+    A judgement that is not JSON counts as wrong and has no confidence, as in HLE's script; one that does not say yes
+    or no counts as wrong, one without a number as unsure. Neither is a whole verdict, which is noted.
     """
     read = [_judgement(given) for given in each_of(cases.predictions)]
     marks = [found is not None and "yes" in str(found.get("correct", "")) for found in read]
@@ -36,12 +37,13 @@ def calibrated(cases: Cases) -> Verdict:
 
 def _judgement(text: Any) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(re.sub(r"\s+", " ", str(text)))
+        value = json.loads(re.sub(r"\s+", " ", str(text)))
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, Mapping):
+        value = None
+    found: Mapping[str, Any] | None = value if isinstance(value, Mapping) else None
+    says = re.search("yes|no", str((found or {}).get("correct", ""))) is not None
+    if found is None or not says or not isinstance(found.get("confidence"), int | float):
         no_verdict()
-        return None
     return found
 
 
@@ -131,9 +133,8 @@ def compared(cases: Cases, asked: Sequence[tuple[int, str]], said: Sequence[Any]
         judged = Judged(str(text), first, gold if isinstance(gold, Mapping) else cases.rows[place])
         points = None if isinstance(text, Failure) else reader.points(judged)
         if points is None:
-            unread = f"the judgement cannot be read: {judged.words[:_SHOWN]}"
-            message = text.message if isinstance(text, Failure) else unread
-            failures[place] = Failure("processor", message, retryable=False)
+            why = f"the judgement cannot be read: {judged.words[:_SHOWN]}"
+            failures[place] = text if isinstance(text, Failure) else Failure("unreadable", why, retryable=False)
             continue
         good.append((judged, points))
         of_rows[place].append(points)

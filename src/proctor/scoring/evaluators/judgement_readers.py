@@ -1,4 +1,4 @@
-"""How families of exams read what a judge said, and what they make of it (OpenCompass' ``dict_postprocessor``)."""
+"""Readers of judgements, by family of exams: OpenCompass' ``dict_postprocessor``."""
 # ruff: noqa: ARG001, ARG002 - readers are called with all there is
 
 from __future__ import annotations
@@ -7,25 +7,37 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Verdict, average, grouped, percent, percent_of_sum, share
 from proctor.scoring.text.how_read import each_of, no_verdict
 
 Row = Mapping[str, Any]
+T = TypeVar("T")
 Report = Callable[[Sequence[str], Sequence[Row], Sequence[Any]], Verdict]
 """Makes a verdict of judgements, with the rows and the right answers beside them."""
 
 
-def _marks(said: Sequence[str], pattern: str, default: str) -> list[str]:
-    found: list[str] = []
+def _read(said: Sequence[str], read: Callable[[str], T | None], default: T) -> list[T]:
+    """Return what is read of each judgement; of one without a verdict, which is noted, what upstream counts it as."""
+    found: list[T] = []
     for text in each_of(said):
-        match = re.search(pattern, text)
-        if match is None:
+        value = read(text)
+        if value is None:
             no_verdict()
-        found.append(default if match is None else match.group())
+        found.append(default if value is None else value)
     return found
+
+
+def _marks(said: Sequence[str], pattern: str, default: str) -> list[str]:
+    return _read(said, partial(_group, re.compile(pattern)), default)
+
+
+def _group(pattern: re.Pattern[str], text: str) -> str | None:
+    match = pattern.search(text)
+    return None if match is None else match.group()
 
 
 def _marked(scores: dict[str, Any], marks: Sequence[bool], main: str, said: Sequence[str]) -> Verdict:
@@ -109,12 +121,12 @@ class Grouped:
         return _marked(scores, marks, "accuracy", said)
 
 
-_NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+\.\d*|\d+")
+_NUMBER = r"[-+]?\d*\.\d+|\d+\.\d*|\d+"
 
 
 def absolute_error(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Mean absolute difference of the first number that the judge writes (else 0) and the right one."""
-    numbers = [float(match.group()) if (match := _NUMBER.search(text)) else 0.0 for text in said]
+    numbers = [float(each) for each in _marks(said, _NUMBER, "0")]
     errors = [abs(number - float(gold or 0)) for number, gold in zip(numbers, golds, strict=True)]
     return Verdict({"mae": average(errors)}, {"mae": errors}, parsed=numbers, main="mae")
 
@@ -124,7 +136,7 @@ _MARKED_NUMBER = re.compile(r"(?:<NUMBER>\s*|\\boxed\{)\s*(-?\d*\.?\d+)\s*(?:</N
 
 def marked_number(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Mean of the last number from 0 to 1 that the judge marks, in percent with two decimals; without one it is 0."""
-    points = [float(found[-1]) if (found := _MARKED_NUMBER.findall(text)) else 0.0 for text in said]
+    points = [float(each[-1]) for each in _read(said, lambda text: _MARKED_NUMBER.findall(text) or None, ["0"])]
     return _rated(said, points, 1, "final_score", lambda good: round(percent_of_sum(good), 2))
 
 
@@ -133,7 +145,7 @@ def _rated(
 ) -> Verdict:
     """Return the verdict of ratings; one beyond the scale is a failure, for nobody knows what the judge meant."""
     failures = {
-        place: Failure("processor", f"the rating {each:g} is not between 0 and {most}", retryable=False)
+        place: Failure("unreadable", f"the rating {each:g} is not between 0 and {most}", retryable=False)
         for place, each in enumerate(points)
         if not 0 <= each <= most
     }
@@ -142,13 +154,13 @@ def _rated(
     return Verdict({name: rule(good)} if good else {}, {name: column}, parsed=list(said), failures=failures, main=name)
 
 
-_WHOLE_NUMBER = re.compile(r"^\s*[-+]?\d+\s*$|(?<!\d)\d+(?!\d)")
+_WHOLE_NUMBER = r"^\s*[-+]?\d+\s*$|(?<!\d)\d+(?!\d)"
 _FULL_POINTS = 10
 
 
 def of_ten(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Mean of the first whole number that the judge writes, of ten, in percent; 0 without one (EESE)."""
-    points = [int(match.group()) if (match := _WHOLE_NUMBER.search(text)) else 0 for text in said]
+    points = [int(each) for each in _marks(said, _WHOLE_NUMBER, "0")]
     return _rated(
         said, points, _FULL_POINTS, "overall_score", lambda good: sum(good) / (_FULL_POINTS * len(good)) * 100
     )
@@ -167,7 +179,7 @@ _SCORE_PATTERNS = (
 
 def inverse_instructions(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of answers that the judge gives a 1, by language and kind of instruction (Inverse IFEval), in percent."""
-    points = [_answer_score(text) for text in said]
+    points = _read(said, _answer_score, None)
     marks = [each == 1 for each in points]
     unread = points.count(None)
     scores: dict[str, Any] = {"accuracy": percent(marks), "correct_count": sum(marks)}
@@ -199,7 +211,7 @@ def _answer_score(text: str) -> int | None:
 
 def rubrics(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of answers whose ``Overall Score`` is 1, and by category (CL-bench), in percent."""
-    marks = [_overall(text) == 1 for text in said]
+    marks = [score == 1 for score in _read(said, _overall, 0)]
     scores: dict[str, Any] = {"accuracy": percent(marks), "correct_count": sum(marks)}
     scores["total_count"] = len(marks)
     kinds = (row.get("context_category") or (row.get("metadata") or {}).get("context_category") for row in rows)
@@ -208,7 +220,7 @@ def rubrics(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> V
     return _marked(scores, marks, "accuracy", said)
 
 
-def _overall(text: str) -> int:
+def _overall(text: str) -> int | None:
     text = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     try:
         found = json.loads(text)
@@ -218,19 +230,20 @@ def _overall(text: str) -> int:
         pass
     patterns = (r'"?Overall Score"?\s*:\s*([01])', r"\b([01])\s*points?\b")
     match = next((match for each in patterns if (match := re.search(each, text, re.IGNORECASE))), None)
-    return 0 if match is None else int(match.group(1))
+    return None if match is None else int(match.group(1))
 
 
 def truths(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of judgements that say TRUE, in percent (PEER)."""
-    return share(["TRUE" in text.strip().upper() for text in said], parsed=list(said))
+    found = _read(said, lambda text: re.findall("TRUE|FALSE", text.upper()) or None, list[str]())
+    return share(["TRUE" in words for words in found], parsed=list(said))
 
 
 def verdicts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of judgements that say CORRECT, in percent, also by category of documents (AA-LCR)."""
-    found = [re.search(r"\b(?:IN)?CORRECT\b", text.strip().upper()) for text in said]
-    wrong = [re.search(r"\bINCORRECT\b", text.strip().upper()) is not None for text in said]
-    marks = [match is not None and not other for match, other in zip(found, wrong, strict=True)]
+    found = _read(said, lambda text: re.findall(r"\b(?:IN)?CORRECT\b", text.upper()) or None, list[str]())
+    wrong = ["INCORRECT" in words for words in found]
+    marks = [bool(words) and not other for words, other in zip(found, wrong, strict=True)]
     scores: dict[str, Any] = {"accuracy": percent(marks), "correct_count": sum(marks)}
     scores |= {"incorrect_count": sum(wrong), "unknown_count": len(marks) - sum(marks) - sum(wrong)}
     scores["total"] = len(marks)
@@ -245,7 +258,7 @@ _SATISFIED = "SATISFIED_ALL_REQUIREMENTS"
 
 def requirements(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
     """Share of answers that satisfy all their requirements, and of requirements, in percent (AdvancedIF)."""
-    read = [_requirements(text) for text in said]
+    read = _read(said, _requirements, ("", list[bool]()))
     marks = [satisfied == "YES" for satisfied, _ in read]
     unread = sum(not satisfied for satisfied, _ in read)
     listed = [kept for satisfied, checks in read if satisfied for kept in checks]
@@ -260,8 +273,8 @@ def requirements(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any])
     return _marked(scores, marks, "accuracy", said)
 
 
-def _requirements(text: str) -> tuple[str, list[bool]]:
-    """Return YES, NO or nothing where it cannot be read, and for each requirement whether it is kept."""
+def _requirements(text: str) -> tuple[str, list[bool]] | None:
+    """Return YES or NO, and for each requirement whether it is kept; ``None`` where it cannot be read."""
     start, end = text.find("{"), text.rfind("}")
     checks: list[bool] = []
     place = text.find(f'"{_SATISFIED}"')
@@ -277,11 +290,11 @@ def _requirements(text: str) -> tuple[str, list[bool]]:
         if isinstance(satisfied, str) and satisfied.strip().upper() in ("YES", "NO"):
             return satisfied.strip().upper(), checks
     match = re.search(rf'"{_SATISFIED}"\s*:\s*"(YES|NO)"', text, re.IGNORECASE)
-    return ("" if match is None else match.group(1).upper()), checks
+    return None if match is None else (match.group(1).upper(), checks)
 
 
-def all_parts_right(text: str, mark: str = "</think>") -> bool:
-    """Return whether a judgement calls all parts of an answer right: each has the label A (ATLAS).
+def labels_of_parts(text: str, mark: str = "</think>") -> list[Any]:
+    """Return the label that a judgement gives each part of an answer, ``None`` where it gives none (ATLAS).
 
     Args:
         text: The judgement, with JSON in a fence or without one.
@@ -290,7 +303,7 @@ def all_parts_right(text: str, mark: str = "</think>") -> bool:
     found = _judgements_in(text.rsplit(mark, maxsplit=1)[-1])
     found = found.get("judgements", [{}]) if isinstance(found, Mapping) else found
     listed = found if isinstance(found, list) else [found]
-    return all(isinstance(each, Mapping) and each.get("label") == "A" for each in listed)
+    return [each.get("label") if isinstance(each, Mapping) else None for each in listed]
 
 
 def _judgements_in(text: str) -> Any:

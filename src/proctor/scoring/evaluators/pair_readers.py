@@ -1,4 +1,4 @@
-"""How judgements of two answers are read, and what is made of them: AlpacaEval, Arena-Hard, WildBench, Compass Arena.
+"""Readers of judgements of two answers: AlpacaEval, Arena-Hard, WildBench, Compass Arena.
 
 Scores are of the candidate, whoever stood first.
 """

@@ -1,4 +1,4 @@
-"""How judgements of single answers are read, and what families of subjective exams make of them.
+"""Readers of judgements of single answers, by family of subjective exams.
 
 What cannot be read is not in the scores, as in OpenCompass, and is listed as a failure.
 """
@@ -50,7 +50,7 @@ def _report(
         found = [read(*each) for each in zip(said, fields, strict=True)]
         good = [(each, row) for each, row in zip(found, fields, strict=True) if each is not None]
         failures = {
-            place: Failure("processor", f"the judgement cannot be read: {said[place][:80]}", retryable=False)
+            place: Failure("unreadable", f"the judgement cannot be read: {said[place][:80]}", retryable=False)
             for place, each in enumerate(found)
             if each is None
         }

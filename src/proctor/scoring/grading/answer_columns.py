@@ -1,4 +1,4 @@
-"""What is kept of answers while they pass: readings that gradings share, predictions and references of each grading.
+"""Columns kept of passing answers: readings that gradings share, predictions and references of each grading.
 
 A :class:`Sheet` has the readings of all answers that were read in one way. A :class:`Book` has what the steps of one
 grading made of them: steps that need not see everything run block by block, the others when all answers have passed.

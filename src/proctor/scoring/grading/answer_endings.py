@@ -1,4 +1,4 @@
-"""How the answers of an exam ended: cut off, empty, lost in thoughts; and whether all of them are the same.
+"""Endings of an exam's answers: cut off, empty, lost in thoughts; and whether all of them are the same.
 
 A number over answers that a model never finished, or that are one and the same, says nothing about the model. So
 answers are counted as they pass, one at a time, and what was counted stands beside the scores.

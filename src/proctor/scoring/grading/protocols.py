@@ -1,4 +1,4 @@
-"""What a dialect says about grading: how answers are read and processed, what scores them, how scores are listed.
+"""A dialect's part in grading: how answers are read and processed, what scores them, how scores are listed.
 
 A :class:`Grading` is one way to read and score answers (lm-eval: a filter pipeline); most exams have one. The grader
 (:class:`~proctor.scoring.grading.grader.ExamGrader`) does the rest.

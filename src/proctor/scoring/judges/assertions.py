@@ -246,7 +246,7 @@ def _read_steps(said: Any) -> Sequence[str] | Failure:
 
 # -- what is answered -------------------------------------------------------------------------------------------------
 
-_YES: Final = ("true", "yes", "pass", "y")
+_SAYS: Final = dict.fromkeys(("true", "yes", "pass", "y"), True) | dict.fromkeys(("false", "no", "fail", "n"), False)
 
 
 def _object(said: str) -> dict[str, Any] | None:
@@ -254,16 +254,18 @@ def _object(said: str) -> dict[str, Any] | None:
 
 
 def _unread(said: str, what: str) -> Failure:
-    return Failure("judge", f"no {what} in the judge's answer: {said[-200:]!r}", retryable=True)
+    wanted = "" if _object(said) else ", which is to be one JSON object"
+    return Failure("judge", f"no {what} in the judge's answer{wanted}: {said[-200:]!r}", retryable=True)
 
 
 def _verdict(said: str, assertion: Assertion) -> Verdict | Failure:
     found = _object(said)
     if found is None or not {"pass", "score"} & set(found):
         return _unread(said, "verdict")
-    passes = found.get("pass", True)
-    is_passed = passes if isinstance(passes, bool) else str(passes).strip().lower() in _YES
+    is_passed = _SAYS.get(str(found.get("pass", True)).strip().lower())
     score = _number(found.get("score"))
+    if is_passed is None or (score is None and (found.get("score") is not None or "pass" not in found)):
+        return _unread(said, "score that is a number" if is_passed else "pass that is true or false")
     if score is not None and not 0 <= score <= 1:
         return Failure("judge", f"the judge's score is {score:g}, beyond the scale of 0 to 1", retryable=True)
     if assertion.threshold is not None and score is not None:

@@ -172,6 +172,10 @@ class GraniteGuardianBase(BulkInstanceMetric):
             return answer.prediction
         name = self.main_score
         label, risk = verdict(answer.prediction)
+        if risk is None:
+            said = "".join(str(token["text"]) for token in answer.prediction)
+            why = f"neither Yes nor No is among the judge's likely tokens: {said[:200]!r}"
+            return Failure("unreadable", why, retryable=False)
         certainty = math.nan if label is None else max(risk, 1 - risk)
         own = {"prob_of_risk": risk, "certainty": certainty, "label": label, "prompt": prompt}
         return {name: risk, **{f"{name}_{key}": value for key, value in own.items()}}
@@ -190,8 +194,8 @@ class GraniteGuardianBase(BulkInstanceMetric):
         return str(getattr(self, f"{role}_message_field" if role in ("user", "assistant") else f"{role}_field"))
 
 
-def verdict(tokens: Sequence[Mapping[str, Any]]) -> tuple[str | None, float]:
-    """Return what the model wrote (Yes, No or ``None``) and the probability of a risk, 0 to 1.
+def verdict(tokens: Sequence[Mapping[str, Any]]) -> tuple[str | None, float | None]:
+    """Return what the model wrote (Yes, No or ``None``) and the probability of a risk, 0 to 1; ``None`` without either.
 
     Args:
         tokens: What it wrote: ``text`` and ``top_tokens`` of each token, with log-probabilities.
@@ -202,7 +206,8 @@ def verdict(tokens: Sequence[Mapping[str, Any]]) -> tuple[str | None, float]:
         if word in mass:
             mass[word] += math.exp(likely["logprob"])
     said = tokens[0]["text"].strip().lower() if tokens else ""
-    return {"yes": "Yes", "no": "No"}.get(said), mass["yes"] / (mass["yes"] + mass["no"])
+    total = mass["yes"] + mass["no"]
+    return {"yes": "Yes", "no": "No"}.get(said), mass["yes"] / total if total > 2 * _FLOOR else None
 
 
 class GraniteGuardianUserRisk(GraniteGuardianBase):

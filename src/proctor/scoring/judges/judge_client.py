@@ -1,4 +1,4 @@
-"""How judges ask: generation requests to an engine, which scoring knows by its two methods only.
+"""Requests of judges to an engine, which scoring knows by its two methods only.
 
 Whoever runs an evaluation may put something between judge and engine (the response log, a budget) with
 :func:`asking_through`.

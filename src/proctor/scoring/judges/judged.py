@@ -1,4 +1,4 @@
-"""Which words the judges of an exam asked in, as its definition and its results say it."""
+"""The wording in which the judges of an exam asked, for its definition and its results."""
 
 from __future__ import annotations
 

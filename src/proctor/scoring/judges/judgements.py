@@ -1,4 +1,4 @@
-"""What judges said about an instance, read back from its scores, the same way for every kind of judge."""
+"""Judgements of an instance, read back from its scores, the same way for every kind of judge."""
 
 from __future__ import annotations
 

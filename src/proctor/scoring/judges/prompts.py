@@ -128,7 +128,7 @@ def _quoting(value: Any, said: Any) -> Any:
     """Return a verdict; a failure to read one quotes what the judge said."""
     if not isinstance(value, Failure) or isinstance(said, Failure):
         return value
-    return structs.replace(value, message=f"{value.message}: {said!r:.200}")
+    return structs.replace(value, kind="unreadable", message=f"{value.message}: {said!r:.200}")
 
 
 def _without(text: Any, instance: Mapping[str, Any]) -> Any:

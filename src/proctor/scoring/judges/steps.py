@@ -1,4 +1,4 @@
-"""What judges by criteria share: an assessment in free words, then a choice among options."""
+"""Steps of judges by criteria: an assessment in free words, then a choice among options."""
 
 from __future__ import annotations
 

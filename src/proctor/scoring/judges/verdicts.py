@@ -1,4 +1,4 @@
-"""Which of its options a judge chose: what it names, and never what merely looks like it.
+"""The option that a judge chose: what it names, and never what merely looks like it.
 
 A judge is asked to reply with the name of one option and nothing else. Many say more, and some say something else:
 ``I cannot tell`` is not ``No``, ``not good`` is not ``Good``, and ``Answer 3`` is neither ``Answer 1`` nor

@@ -1,4 +1,4 @@
-"""Where a mathematical answer stands in a text: in boxes, behind markers, in dollars, on a line of its own."""
+"""Places of a mathematical answer in a text: in boxes, behind markers, in dollars, on a line of its own."""
 
 # ruff: noqa: RUF001 - signs of other scripts are what formulas are written in
 

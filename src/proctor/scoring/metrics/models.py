@@ -23,7 +23,7 @@ from proctor.errors import ScoringError, needed
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.global_metric import GlobalMetric
-from proctor.scoring.instance_metric import BulkInstanceMetric
+from proctor.scoring.instance_metric import BulkInstanceMetric, Computed
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
 from proctor.scoring.scores import Unit
@@ -219,7 +219,7 @@ class IsCodeMixed(BulkInstanceMetric):
 
     def compute(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
+    ) -> list[Computed]:
         """Return the score of each instance."""
         if self.inference_model is None:
             raise ScoringError(
@@ -228,8 +228,11 @@ class IsCodeMixed(BulkInstanceMetric):
             )
         question = "Text: {}\nIn which language is the text written?\nThe text is written in "
         answers = ask(self.inference_model, [JudgePrompt(question.format(text)) for text in predictions])
-        texts = [str(answer.prediction).strip().split(" ")[0] for answer in answers]
-        return [{self.main_score: int(text.isnumeric())} for text in texts]
+        said = [answer.prediction for answer in answers]
+        return [
+            each if isinstance(each, Failure) else {self.main_score: int(str(each).strip().split(" ")[0].isnumeric())}
+            for each in said
+        ]
 
 
 # -- perplexity -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""How answers are read: which pattern found what counts, and what another reading of the same answers finds.
+"""The reading of answers: which pattern found what counts, and what another reading of the same answers finds.
 
 A text function that looks for something in an answer hands over what its pattern finds (:func:`taken`), and what it
 falls back on where none finds anything (:func:`or_else`). Whoever grades under :func:`reading_as` gets another of the
@@ -40,7 +40,7 @@ class Hearing:
 
     Attributes:
         notes: What was said; of answers that are read in several steps the latest, and a last resort stays one.
-        unread: Answers of which a judge said something that is no verdict.
+        unread: Answers of which a judge said something that is not a verdict.
     """
 
     notes: dict[int, Note] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Hearing:
             self.notes[self._place] = Note(by, is_last_resort)
 
     def no_verdict(self) -> None:
-        """File that what a judge said of the answer that is being read is no verdict."""
+        """File that what a judge said of the answer that is being read is not a verdict."""
         self.unread.add(self._place)
 
     def among(self, places: Sequence[int]) -> AbstractContextManager[None]:
@@ -130,7 +130,7 @@ def alone() -> AbstractContextManager[None]:
 
 @contextmanager
 def as_they_are() -> Iterator[None]:
-    """Read references, which are no answers: as the exam does, and nobody hears of it."""
+    """Read references, which are not answers: as the exam does, and nobody hears of it."""
     heard, way = _HEARING.set(None), _WAY.set(None)
     try:
         yield
@@ -176,7 +176,7 @@ def or_else(text: T, by: str, nothing: T) -> T:
 
 
 def no_verdict() -> None:
-    """Say that a judge's words are no verdict, where they count as some: ``--retry-verdicts`` asks the judge again."""
+    """Say that a judge gave no verdict, where they count as some: ``--retry-verdicts`` asks the judge again."""
     if (heard := _HEARING.get()) is not None:
         heard.no_verdict()
 

@@ -21,21 +21,31 @@ class StrToFloatFormat(FieldOperator):
 
 
 class ScaleNumberToZeroOneReturnZeroIfFails(FieldOperator):
-    """A number between ``min_val`` and ``max_val``, scaled; 0 where the text is not a number."""
+    """A number between ``min_val`` and ``max_val``, scaled.
+
+    Attributes:
+        failure_default: What to return where the text is not a number.
+    """
 
     max_val: float = 10
     min_val: float = 0
+    failure_default: Any = 0
 
     def process_value(self, value: object) -> Any:
         """Return the number."""
         number = _number(value)
-        return 0 if number is None else (number - self.min_val) / self.max_val
+        return self.failure_default if number is None else (number - self.min_val) / self.max_val
 
 
 class ExtractVerbalJudgment(FieldOperator):
-    """The place of the class that the text starts with, from 0 (the first) to 1; 0 where it starts with none."""
+    """The place of the class that the text starts with, from 0 (the first) to 1.
+
+    Attributes:
+        failure_default: What to return where it starts with none.
+    """
 
     classes: list[str] = ["not", "somewhat", "mostly", "completely"]
+    failure_default: Any = 0
 
     def process_value(self, value: Any) -> Any:
         """Return the number."""
@@ -43,7 +53,7 @@ class ExtractVerbalJudgment(FieldOperator):
         for position, name in enumerate(self.classes):
             if text.startswith(name):
                 return position / (len(self.classes) - 1)
-        return 0
+        return self.failure_default
 
 
 class ExtractVerbalJudgementBadGood(ExtractVerbalJudgment):
@@ -133,11 +143,17 @@ class ExtractArenaHardNumericalJudgment(FieldOperator):
 
 
 class ExtractSafeUnsafeJudgment(FieldOperator):
-    """1 where the first line is ``safe``, else 0."""
+    """1 where the first line is ``safe``, 0 where it is ``unsafe``.
+
+    Attributes:
+        failure_default: What to return where it is neither.
+    """
+
+    failure_default: Any = 0.0
 
     def process_value(self, value: object) -> Any:
         """Return the number."""
-        return 1.0 if str(value).strip().split("\n")[0].lower() == "safe" else 0.0
+        return {"safe": 1.0, "unsafe": 0.0}.get(str(value).strip().split("\n")[0].lower(), self.failure_default)
 
 
 class InferDictsToBinaryLogprobs(FieldOperator):

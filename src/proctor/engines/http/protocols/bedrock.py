@@ -79,6 +79,7 @@ class BedrockProtocol(ProviderProtocol):
     """Converse."""
 
     takes_blank_stops: ClassVar[bool] = False
+    carries: ClassVar[tuple[str, ...] | None] = ("image_url",)
     shows_thoughts: ClassVar[bool] = True
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:

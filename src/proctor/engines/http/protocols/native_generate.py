@@ -19,7 +19,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, named
 from proctor.engines.http.retrying_client import CallError, ReplyError
@@ -32,6 +32,8 @@ _DONE = b"[DONE]"
 @dataclass
 class NativeGenerateProtocol(ProviderProtocol):
     """One prompt in, one text out."""
+
+    inlines_films: ClassVar[bool] = False
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return the post; see :class:`ProviderProtocol`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import Struct
@@ -67,6 +67,8 @@ _REPLY = msgspec.json.Decoder(_Reply)
 @dataclass
 class OllamaProtocol(ProviderProtocol):
     """Chat, without streaming."""
+
+    carries: ClassVar[tuple[str, ...] | None] = ("image_url",)
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return the post; see :class:`ProviderProtocol`."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
+from proctor.engines.http.inline_media import types_of_parts, with_sounds_inside
 from proctor.engines.http.protocols.choice_servers import server_kind
 from proctor.engines.http.protocols.choice_ways import ChoiceWays
 from proctor.engines.http.protocols.llama_server import LlamaServerScores
@@ -38,6 +39,7 @@ from proctor.engines.http.protocols.openai_shapes import (
 from proctor.engines.http.protocols.openai_stream import parse_stream
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, merged
 from proctor.engines.http.retrying_client import Caller, CallError
+from proctor.engines.http.thinking_words import provider_at
 from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Timing
 
 
@@ -88,6 +90,9 @@ _REFUSES_N = re.compile(
 """How servers say that they do not give so many answers: vLLM where decoding is greedy, Groq more than one, llama.cpp's
 server more than it has slots."""
 
+_SOUNDS_INSIDE = frozenset({"open-ai", "azure", "openrouter", "gemini", "vertex-ai"})
+"""Providers that take sounds as ``input_audio`` alone; vLLM and SGLang take addresses (``audio_url``)."""
+
 _IS_GEMINI = re.compile("gemini", re.IGNORECASE)
 """Models whose thoughts Google counts in ``total_tokens`` alone."""
 
@@ -135,10 +140,20 @@ class OpenAIProtocol(ProviderProtocol):
         parse = partial(parse_stream if is_stream else parse_completion, count=decoding.count)
         return Post("/completions", body, parse, is_stream)
 
-    async def generate(self, caller: Caller, request: Generate) -> Response:
+    def inlined(self, prompt: Prompt) -> Prompt:
+        """Return the prompt with its media as URLs, sounds as data where the provider takes no address of them."""
+        found = super().inlined(prompt)
+        if isinstance(found.payload, str) or "audio_url" not in types_of_parts(found.payload):
+            return found
+        return with_sounds_inside(found) if provider_at(self.url) in _SOUNDS_INSIDE else found
+
+    def generate(self, caller: Caller, request: Generate) -> Coroutine[Any, Any, Response]:
         """Answer a request for text, one at a time if the server gives no more; see :class:`ProviderProtocol`."""
         if self.decoding_of(request).count == 1 or not self.has_n:
-            return await super().generate(caller, request)
+            return super().generate(caller, request)
+        return self._several(caller, request)
+
+    async def _several(self, caller: Caller, request: Generate) -> Response:
         try:
             return await super().generate(caller, request)
         except CallError as error:

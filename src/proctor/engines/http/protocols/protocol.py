@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from msgspec import structs
 
 from proctor.engines.decoding import with_defaults
-from proctor.engines.http.inline_media import with_inline_media
+from proctor.engines.http.inline_media import types_of_parts, with_inline_media
 from proctor.engines.http.prompt_caches import Beginnings
 from proctor.engines.http.retrying_client import Caller, CallError, check_response
 from proctor.engines.thoughts import Marks, cut_at, heard, marks_of, opening_of
@@ -108,6 +108,9 @@ class ProviderProtocol:
     """
 
     takes_blank_stops: ClassVar[bool] = True
+    carries: ClassVar[tuple[str, ...] | None] = None
+    """Types of parts that a message may hold; ``None`` where all go to the server, which says what it does not take."""
+    inlines_films: ClassVar[bool] = True
     shows_thoughts: ClassVar[bool] = False
 
     url: str
@@ -152,21 +155,37 @@ class ProviderProtocol:
         _, decoding, _ = self._known(request)
         if decoding.count > 1 and not self.has_n:
             return None
-        return self.post(inlined(request.prompt), decoding)
+        return self.post(self.inlined(request.prompt), decoding)
 
     def answered(self, request: Generate, body: bytes) -> Response:
         """Return the answer in a reply that came in another way than by :meth:`generate`; errors as the reader's."""
         _, decoding, marks = self._known(request)
-        response = self.post(inlined(request.prompt), decoding).parse(body)
+        response = self.post(self.inlined(request.prompt), decoding).parse(body)
         check_response(response)
         return self._heard(response, request, marks)
 
+    def inlined(self, prompt: Prompt) -> Prompt:
+        """Return the prompt with its pictures, sounds and films as URLs; the same prompt where there are none.
+
+        Raises:
+            CallError: A file cannot be read, or the protocol has no place for a part.
+        """
+        if isinstance(prompt.payload, str):
+            return prompt
+        messages = with_inline_media(prompt.payload, films=self.inlines_films)
+        if self.carries is not None and (others := types_of_parts(messages) - {"text", *self.carries}):
+            what = f"a message holds {', '.join(sorted(others))}, which the server's protocol has no place for"
+            raise CallError.of("engine", f"{what}; it takes {', '.join(['text', *self.carries])}")
+        return prompt if messages is prompt.payload else Prompt(messages)
+
     async def _ask(self, caller: Caller, request: Generate) -> Response:
         _, decoding, marks = self._known(request)
-        prompt, each = inlined(request.prompt), [decoding]
+        prompt, each = self.inlined(request.prompt), [decoding]
         if decoding.count > 1 and not self.has_n:
             each = singles(decoding)
         if (beginnings := self.beginnings) is None:
+            if len(each) == 1:
+                return self._heard(await self.send(caller, self.post(prompt, each[0])), request, marks)
             parts = [await self.send(caller, self.post(prompt, one)) for one in each]
         else:
             async with beginnings.turn(request.prompt) as shared:
@@ -250,14 +269,6 @@ class ProviderProtocol:
         if room and decoding.max_tokens is not None:
             decoding = structs.replace(decoding, max_tokens=decoding.max_tokens + room)
         return structs.replace(decoding, extra={**said, **decoding.extra}) if said else decoding
-
-
-def inlined(prompt: Prompt) -> Prompt:
-    """Return the prompt with its pictures as URLs; the same prompt where there are none."""
-    if isinstance(prompt.payload, str):
-        return prompt
-    messages = with_inline_media(prompt.payload)
-    return prompt if messages is prompt.payload else Prompt(messages)
 
 
 def singles(decoding: Decoding) -> list[Decoding]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import Struct
@@ -39,6 +39,8 @@ _REPLY = msgspec.json.Decoder(_Reply)
 @dataclass
 class ReplicateProtocol(ProviderProtocol):
     """Predictions that are waited for."""
+
+    carries: ClassVar[tuple[str, ...] | None] = ()
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return the post; see :class:`ProviderProtocol`."""

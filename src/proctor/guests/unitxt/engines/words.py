@@ -1,4 +1,4 @@
-"""How engines are written: with the names that Unitxt gives their fields, so that it reads what was saved here."""
+"""Engines as Unitxt writes them: with its names for their fields, so that it reads what was saved here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which option of a multiple-choice question a text names."""
+"""The option of a multiple-choice question that a text names."""
 # ruff: noqa: RUF001 - Chinese punctuation is what the patterns look for
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from typing import Any
 
 from proctor.data.fields import Row
 from proctor.data.images import picture_of
+from proctor.data.media_types import media_type
 from proctor.data.row_files import FileFormat
 from proctor.dialects.aisbench.datasets.files import found_file
 from proctor.dialects.aisbench.datasets.generators import LINES, Source
@@ -28,7 +29,6 @@ from proctor.templates.multimodal import AIS_CONTENT_TAG, STARTS
 LETTERS = string.ascii_uppercase
 _LONGEST_PLACE = 64
 """Characters of a cell that names the row which has the picture, rather than being one (``IMAGE_MAP_LEN``)."""
-_SIGNS = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"), (b"BM", "bmp"))
 _WORDS: dict[str, str] = prompt_texts("pictures")
 _TABLE = FileFormat(typed=True, delimiter="\t")
 
@@ -44,11 +44,10 @@ def data_url(data: bytes | str) -> str:
         return data
     text = data if isinstance(data, str) else base64.b64encode(data).decode("ascii")
     try:
-        start = base64.b64decode(text[:16])
+        base64.b64decode(text[:16])
     except binascii.Error:
         raise DataError("a picture is not base 64", why=f"it starts with {text[:40]!r}") from None
-    kind = next((name for sign, name in _SIGNS if start.startswith(sign)), "jpeg")
-    return f"data:image/{kind};base64,{text}"
+    return f"data:{media_type('image', text)};base64,{text}"
 
 
 def bytes_of(value: object) -> bytes | str | None:
