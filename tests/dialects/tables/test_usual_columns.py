@@ -143,6 +143,14 @@ def test_numbers_that_end_solutions_are_compared_as_numbers(tmp_path, heard):
     assert "last number" not in heard.text
 
 
+def test_demos_show_whole_solutions(tmp_path):
+    rows = [{"question": f"{n}?", "answer": f"It is {n}.\n#### {n}"} for n in (1, 2)]
+    (exam,) = resolve_tasks([written(tmp_path, *rows)], ExamOptions(num_demos=1))
+    question = next(iter(exam.questions()))
+    assert "It is 2.\n#### 2" in question.requests[0].prompt.text
+    assert question.exchange.references == ("1",)
+
+
 def test_classes_that_the_question_does_not_name_are_told_of(tmp_path, heard):
     rows = [{"text": f"story {n}", "label": ("good", "bad")[n % 2]} for n in range(20)]
     resolve_tasks([written(tmp_path, *rows)])
@@ -189,3 +197,27 @@ def test_numbers_of_classes_are_their_names_where_parquet_says_them(tmp_path):
         (exam,) = resolve_tasks([str(tmp_path / "rows.parquet")])
         found = [each.failure.message if each.failure else each.exchange.references[0] for each in exam.questions()]
         assert [each.partition(" is empty")[0] for each in found] == labels
+
+
+@pytest.mark.parametrize(
+    "row, asked, right",
+    [
+        ({"question": "Q?", "answer": "a model's", "contexts": ["c"], "ground_truth": "right"}, "Q?", "right"),
+        ({"user_input": "Q?", "response": "a model's", "reference": "right"}, "Q?", "right"),
+        ({"input": "Q?", "output": "a model's", "expected_output": "right"}, "Q?", "right"),
+        ({"question": "Q?", "answer": "right", "reference": "a book, page 7"}, "Q?", "right"),
+        ({"问题": "Q?", "答案": "right"}, "Q?", "right"),
+        ({"题目": "Q?", "参考答案": "right"}, "Q?", "right"),
+    ],
+)
+def test_what_can_only_be_right_is_what_answers_are_compared_with(tmp_path, row, asked, right):
+    (exam,) = resolve_tasks([written(tmp_path, row)])
+    (question,) = exam.questions()
+    assert (question.requests[0].prompt.text, question.exchange.references) == (asked, (right,))
+
+
+def test_choices_of_chinese_tables_are_found(tmp_path):
+    row = {"题目": "Q?", "选项A": "a", "选项B": "b", "答案": "B"}
+    (exam,) = resolve_tasks([written(tmp_path, row)])
+    (question,) = exam.questions()
+    assert question.exchange.gold == 1

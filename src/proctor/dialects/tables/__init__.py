@@ -9,7 +9,7 @@ import re
 
 from proctor.dialects.dialect import Dialect
 
-_TABLE = re.compile(r"\.(csv|tsv|jsonl|ndjson|parquet|xlsx|json)((\[|::).*)?$", re.IGNORECASE | re.DOTALL)
+_TABLE = re.compile(r"\.(csv|tsv|jsonl|ndjson|parquet|xlsx|json)(\.gz)?((\[|::).*)?$", re.IGNORECASE | re.DOTALL)
 
 DIALECT = Dialect(
     "tables",

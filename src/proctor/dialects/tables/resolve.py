@@ -17,6 +17,7 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
 from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
+from proctor.dialects.tables.choices import filled
 from proctor.dialects.tables.columns import (
     Columns,
     answering,
@@ -31,7 +32,7 @@ from proctor.dialects.tables.columns import (
 )
 from proctor.dialects.tables.media import media_of_row
 from proctor.dialects.tables.metrics import LABELS, TableMetrics
-from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table
+from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table, stem_of
 from proctor.dialects.tables.usual_columns import MATERIAL, QUESTIONS, usual, usual_answers
 from proctor.dialects.tables.wordings import wordings_of
 from proctor.effects import Effect
@@ -109,7 +110,7 @@ class Table(NamedTuple):
 def _table(name: str) -> Table | None:
     """Return the table that a name means; ``None`` where it means none."""
     if is_table(name):
-        return Table(name, Path(name).stem, read_table(name))
+        return Table(name, stem_of(name), read_table(name))
     if not name.startswith("hf/"):
         return None
     from proctor.dialects.tables.hub_table import hub_table  # which most tables do not need
@@ -383,6 +384,8 @@ def _config(
         "ignore_case": True,
         "regexes_to_ignore": list(AROUND),
     }
+    if columns.final is not None:  # demos show whole solutions
+        shared["fewshot_config"] = {"doc_to_target": partial(filled, name=str(columns.answer))}
     steps = [{"function": "remove_whitespace"}, {"function": "take_first"}]
     if columns.chat:
         shared["doc_to_messages"] = chatting(columns)

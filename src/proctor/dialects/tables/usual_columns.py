@@ -16,17 +16,21 @@ Mark = Literal["####", r"\boxed"]
 
 QUESTIONS: Final = (
     *("question", "instruction", "input", "prompt", "query", "problem", "messages", "conversation", "question_stem"),
+    *("user_input", "user_query", "q", "问题", "题目", "提问", "输入", "指令"),
     *("goal", "ctx", "sentence", "text"),  # PIQA, HellaSwag, SST-2 and WinoGrande, AG News
 )
 ANSWERS: Final = (
-    *("answer", "target", "output", "label", "expected", "reference", "answers", "references", "gold", "ground_truth"),
-    *("expected_answer", "expected_output", "correct_answers", "correct_answer", "reference_answer", "ideal"),
+    *("ground_truth", "gold", "expected_answer", "expected_output", "expected", "reference_answer", "ideal"),
+    *("correct_answers", "correct_answer", "answer", "target", "label", "output", "reference", "answers", "references"),
     *("answerkey", "answer_key", "correct", "correct_option", "cop", "best_answer", "final_decision", "answers_spans"),
+    *("答案", "正确答案", "标准答案", "参考答案", "标签", "输出"),
 )
-CHOICES: Final = ("choices", "options", "endings")
+"""What can only be right comes first: where a table has ``answer`` beside it, that is a model's (Ragas)."""
+CHOICES: Final = ("choices", "options", "endings", "选项")
 """Names of columns that are looked for, in this order and in any case, where the user names none."""
 MATERIAL: Final = (
     *("context", "passage", "document", "article", "paragraph", "background", "system", "premise", "support"),
+    *("contexts", "retrieved_contexts", "passages", "documents", "材料", "上下文"),
     "sentence",  # below a question: QNLI
 )
 """Names of columns without which a question may make no sense."""
@@ -39,7 +43,7 @@ SOLUTION: Final = "solution"
 
 _PARTS: Final = ("text", "aliases", "spans", "value")
 """Parts of an object that are right answers: SQuAD's, TriviaQA's, DROP's."""
-_SERIES: Final = re.compile(r"(option|choice|opt|op|ending|sol|answer)([ _-]?)([01a])", re.IGNORECASE)
+_SERIES: Final = re.compile(r"(option|choice|opt|op|ending|sol|answer|选项)([ _-]?)([01a])", re.IGNORECASE)
 """The first of several columns with a choice each: ``option1``, ``choice_a``, ``opa``, ``answerA``."""
 _FINAL: Final = re.compile(r"####\s*(\S[^\n]*?)\s*\Z")
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{")
