@@ -19,7 +19,7 @@ def score_batch(loaded: LoadedModel, batch: Sequence[Scorable]) -> list[Scored]:
 
     run = _score_encoded if loaded.family == "seq2seq" else _score_joined
     with torch.inference_mode():
-        found = torch.cat(list(run(loaded, batch)), dim=1).double().cpu()
+        found = torch.cat(list(run(loaded, batch)), dim=1).cpu().double()
     rows = found.split([len(each.targets) for each in batch], dim=1)
     return [Scored(float(values.sum()), bool(best.all()), len(values)) for values, best in rows]
 
@@ -68,7 +68,7 @@ def looked_up(logits: torch.Tensor, rows: torch.Tensor, targets: torch.Tensor) -
     """Return the log-probabilities of targets in rows of logits, and below them whether each was the most likely."""
     import torch
 
-    logits = logits.float()
+    logits, rows, targets = logits.float(), rows.to(logits.device), targets.to(logits.device)
     return torch.stack((logits.log_softmax(-1)[rows, targets], (logits.argmax(-1)[rows] == targets).float()))
 
 
