@@ -28,16 +28,13 @@ def _score_joined(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[to
     """Score text after text. Padding on the right needs no mask: no position looks to its right."""
     inputs = _padded([each.inputs for each in batch], 0, loaded.device)
     first = min(len(each.inputs) - len(each.targets) for each in batch)
-    logits = loaded.model(input_ids=inputs, use_cache=False, **_keep_from(loaded.model, first, inputs)).logits
+    # Logits are wanted only from the first position that anybody looks at, where the model can do so.
+    kept = {"logits_to_keep": inputs.shape[1] - first} if takes(loaded.model, "logits_to_keep") else {}
+    logits = loaded.model(input_ids=inputs, use_cache=False, **kept).logits
     offset = inputs.shape[1] - logits.shape[1]
     for row, each in zip(logits, batch, strict=True):
         end = len(each.inputs) - offset
         yield _scored(row[end - len(each.targets) : end], each.targets)
-
-
-def _keep_from(model: Any, first: int, inputs: torch.Tensor) -> dict[str, int]:
-    """Ask for logits only from the first position that anybody looks at, where the model can do so."""
-    return {"logits_to_keep": inputs.shape[1] - first} if takes(model, "logits_to_keep") else {}
 
 
 def _score_encoded(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[torch.Tensor]:

@@ -12,8 +12,7 @@ for, while a GPU still computes the ones before.
 
 from __future__ import annotations
 
-import sys
-from array import array
+import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -120,7 +119,7 @@ class _Planner:
 
     def __init__(self, sequences: Sequence[Scorable], limits: Limits) -> None:
         self._limits = limits
-        written = [_written(each.inputs) for each in sequences]
+        written = [struct.pack(f">{len(each.inputs)}I", *each.inputs) for each in sequences]
         order = sorted(range(len(written)), key=written.__getitem__)
         self._written = [written[index] for index in order]
         self._lengths = lengths = np.array([len(each) // _BYTES for each in self._written])
@@ -172,17 +171,13 @@ class _Planner:
             return False
         if size > (limits.tokens if most is None else most):
             return False
-        return high - low == size == 1 or self._asked_from(low, high, start) <= limits.lookups
+        begin, end = self._wanted[low], self._wanted[high]
+        few = high - low == size == 1 or end - begin <= limits.lookups
+        return bool(few or np.count_nonzero(self._at[begin:end] >= start) <= limits.lookups)
 
     def _size(self, low: int, high: int, start: int) -> int:
         """Return the number of distinct tokens beyond ``start``."""
         return int(self._lengths[low] - start + self._first[high] - self._first[low + 1])
-
-    def _asked_from(self, low: int, high: int, start: int) -> int:
-        """Return how many predictions are wanted from a position on; where all do, they need not be looked at."""
-        begin, end = self._wanted[low], self._wanted[high]
-        most = int(end - begin)
-        return most if most <= self._limits.lookups else int(np.count_nonzero(self._at[begin:end] >= start))
 
     def _joined(self, low: int, ends: Sequence[int], start: int) -> Iterator[int]:
         """Yield where parts end, neighbours put together as long as they fit into one step."""
@@ -236,13 +231,6 @@ class _Planner:
         found = np.concatenate((nodes[:, None], self._asked[part]), axis=1)
         kept: _Ints = found[(at >= start) & (is_on_line if end is not None else True)]
         return kept
-
-
-def _written(tokens: Sequence[int]) -> bytes:
-    found = array("I", tokens)
-    if sys.byteorder == "little":
-        found.byteswap()
-    return found.tobytes()
 
 
 def _shared(written: Sequence[bytes]) -> _Ints:
