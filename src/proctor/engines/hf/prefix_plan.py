@@ -12,7 +12,8 @@ for, while a GPU still computes the ones before.
 
 from __future__ import annotations
 
-import struct
+import sys
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -119,7 +120,7 @@ class _Planner:
 
     def __init__(self, sequences: Sequence[Scorable], limits: Limits) -> None:
         self._limits = limits
-        written = [struct.pack(f">{len(each.inputs)}I", *each.inputs) for each in sequences]
+        written = [_written(each.inputs) for each in sequences]
         order = sorted(range(len(written)), key=written.__getitem__)
         self._written = [written[index] for index in order]
         self._lengths = lengths = np.array([len(each) // _BYTES for each in self._written])
@@ -231,6 +232,13 @@ class _Planner:
         found = np.concatenate((nodes[:, None], self._asked[part]), axis=1)
         kept: _Ints = found[(at >= start) & (is_on_line if end is not None else True)]
         return kept
+
+
+def _written(tokens: Sequence[int]) -> bytes:
+    found = array("I", tokens)
+    if sys.byteorder == "little":
+        found.byteswap()
+    return found.tobytes()
 
 
 def _shared(written: Sequence[bytes]) -> _Ints:
